@@ -1,0 +1,25 @@
+"""Typed ids.
+
+An id is 12 characters of a-z and 2-7 and starts with a letter: 59 random bits, short enough to say,
+safe as a DNS label, as a container name and as the unique prefix that people type.
+"""
+
+import secrets
+from typing import NewType
+
+SessionId = NewType("SessionId", str)
+UserId = NewType("UserId", str)
+ProjectId = NewType("ProjectId", str)
+DomainId = NewType("DomainId", str)
+NodeId = NewType("NodeId", str)
+ImageId = NewType("ImageId", str)
+
+ID_LENGTH = 12
+ID_PATTERN = r"^[a-z][a-z2-7]{11}$"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_ALPHABET = _LETTERS + "234567"
+
+
+def new_id() -> str:
+    """A fresh random id; uniqueness is the primary key's to guard."""
+    return secrets.choice(_LETTERS) + "".join(secrets.choice(_ALPHABET) for _ in range(ID_LENGTH - 1))

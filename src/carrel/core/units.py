@@ -1,0 +1,62 @@
+"""Slots and their units: `cpu` in millicores, `mem` in bytes, everything else in its own integer unit."""
+
+import re
+from collections.abc import Mapping
+
+Slots = Mapping[str, int]
+
+_SUFFIX = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
+_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?$", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Bytes from "512m", "1.5GiB", "2g" or "1024".
+
+    Units: binary multiples, whatever the spelling.
+    Raises: ValueError naming the text.
+    """
+    match = _SIZE.match(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not a size; write for example 512m or 2g")
+    return int(float(match[1]) * _SUFFIX[match[2].lower()])
+
+
+def parse_cpu(text: str) -> int:
+    """Millicores from "0.5", "2" or "250m".
+
+    Raises: ValueError naming the text.
+    """
+    raw = text.strip()
+    try:
+        return int(raw[:-1]) if raw.endswith("m") else round(float(raw) * 1000)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number of CPUs; write for example 0.5, 2 or 250m") from None
+
+
+def format_size(size_bytes: int) -> str:
+    """"1 GiB", "1.5 GiB", "512 MiB": at most one decimal."""
+    value, unit = float(size_bytes), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):  # noqa: B007 - the last unit is the answer
+        if value < 1024 or unit == "PiB":
+            break
+        value /= 1024
+    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
+def format_slot(slot: str, amount: int) -> str:
+    """An amount as a person says it: `cpu` 1500 is "1.5 CPU", `mem` is a size."""
+    if slot == "mem":
+        return format_size(amount)
+    if slot == "cpu":
+        return f"{amount / 1000:g} CPU"
+    return f"{amount} {slot}"
+
+
+def add(left: Slots, right: Slots) -> dict[str, int]:
+    """Slot by slot sum."""
+    return {slot: left.get(slot, 0) + right.get(slot, 0) for slot in left.keys() | right.keys()}
+
+
+def subtract(left: Slots, right: Slots) -> dict[str, int]:
+    """Slot by slot difference; may be negative."""
+    return {slot: left.get(slot, 0) - right.get(slot, 0) for slot in left.keys() | right.keys()}

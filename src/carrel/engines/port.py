@@ -1,0 +1,224 @@
+"""The engine port: eight methods between Carrel and whatever runs containers.
+
+Everything is keyed by our own id (a session's container id, see `core/ids.py`); an engine finds its
+containers again after any crash by the labels it wrote itself. `list` is the truth; `watch` only says when
+to look. Behaviour at the edges, for every implementation (conformance.py tests it):
+
+    method   already there / again            already gone             engine away or restarted
+    nodes    same answer                      -                        Unavailable
+    ensure   starts it if stopped, else no-op makes it                 Unavailable; call again
+    remove   no-op while it is being removed  success                  Unavailable; call again
+    list     truth at some moment in the call absent from the answer   Unavailable, never a short list
+    watch    many watchers may listen         -                        ends; call list, then watch again
+    exec     each call is a new process       ContainerGone            ContainerGone or Unavailable
+    logs     each call reads from its start   ContainerGone            stream ends; Unavailable
+    usage    cumulative since container start absent from the answer   Unavailable
+
+Nothing here may name one engine's concepts: what a pod, a bridge or an overlay is stays below this line.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+WORK_UID = 1000
+WORK_HOME = "/home/work"
+
+
+class EngineError(Exception):
+    """The engine said no. `message` is a sentence for people; `retriable` tells whether later may help."""
+
+    def __init__(self, message: str, *, retriable: bool, code: str = "engine_error") -> None:
+        super().__init__(message)
+        self.message = message
+        self.retriable = retriable
+        self.code = code
+
+
+class EngineUnavailable(EngineError):
+    """The engine does not answer."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retriable=True, code="engine_unavailable")
+
+
+class ImageUnusable(EngineError):
+    """The image does not exist, may not be pulled, or cannot run here (no shell, wrong architecture)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retriable=False, code="image_unusable")
+
+
+class ContainerGone(EngineError):
+    """There is no running container with that id."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retriable=False, code="container_gone")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeInfo:
+    """A machine of this engine. capabilities: what was probed, as words (see each engine's docstring)."""
+
+    name: str
+    architecture: str
+    slots: Mapping[str, int]
+    """What the machine has: `cpu` millicores, `mem` bytes."""
+    engine: str
+    """Name and version for people, such as "Docker 20.10.24"."""
+    capabilities: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerSpec:
+    """One container as it must be. Two specs with the same id are the same container."""
+
+    id: str
+    image: str
+    slots: Mapping[str, int]
+    """Enforced limits: `cpu` millicores, `mem` bytes (no swap)."""
+    node: str = ""
+    """Name of the node to run on; empty where the engine has only one."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    hostname: str = "session"
+    command: tuple[str, ...] = ()
+    """Main process; empty keeps the container idle until it is removed."""
+    ports: tuple[int, ...] = ()
+    """Ports that the gateway may dial; an engine that needs a tunnel opens it for these."""
+    pids_limit: int = 1024
+    epoch: int = 0
+    """Fencing epoch of the leader that asked, kept as a label."""
+
+
+class ContainerState(StrEnum):
+    STARTING = "starting"
+    RUNNING = "running"
+    EXITED = "exited"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One of our containers, as the engine sees it now."""
+
+    id: str
+    state: ContainerState
+    address: str | None
+    """Host that the gateway can dial, any port, while RUNNING; else None."""
+    exit_code: int | None = None
+    out_of_memory: bool = False
+    """A process of the container was killed by its memory limit since it last started (main or child)."""
+    epoch: int = 0
+    started_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where `ensure` is. phase: "pull" (fraction 0..1 when known), then "start"."""
+
+    phase: str
+    fraction: float | None = None
+    text: str = ""
+
+
+ProgressSink = Callable[[Progress], None]
+"""Called often and from the event loop; must not block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, without page cache."""
+
+    id: str
+    cpu_ns: int
+    mem_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalSize:
+    cols: int = 80
+    rows: int = 24
+
+
+class ExecStream(Protocol):
+    """A process inside a container, as two byte streams. With a terminal, everything is stdout."""
+
+    def output(self) -> AsyncIterator[tuple[int, bytes]]:
+        """Pairs (1 = stdout, 2 = stderr; bytes) until the process ends. Iterate once."""
+        ...
+
+    async def write(self, chunk: bytes) -> None:
+        """Send to its stdin; waits while the process is not reading (back-pressure)."""
+        ...
+
+    async def close_stdin(self) -> None:
+        """End of input. Twice: no-op."""
+        ...
+
+    async def resize(self, size: TerminalSize) -> None:
+        """New terminal size; no-op without a terminal."""
+        ...
+
+    async def exit_code(self) -> int:
+        """The exit code; waits until the process has ended."""
+        ...
+
+
+class Engine(Protocol):
+    """Eight methods; see the module's table for their edges."""
+
+    async def nodes(self) -> Sequence[NodeInfo]:
+        """The machines of this engine, with what each has and can."""
+        ...
+
+    async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
+        """Make it run: pull the image if missing, create, start; return once it is RUNNING.
+
+        Raises: ImageUnusable, EngineUnavailable, EngineError. What a failed call leaves behind, `remove` or
+        the next `ensure` of the same id cleans up.
+        """
+        ...
+
+    async def remove(self, container: str, *, grace_s: float) -> None:
+        """Stop it (ask, then kill after the grace) and delete all that belongs to the id.
+
+        Twice, or when there is none: success. Returns only when nothing of it is left.
+        """
+        ...
+
+    async def list(self) -> Sequence[Observed]:
+        """All containers of this installation, running or not. Empty only when there really is none."""
+        ...
+
+    def watch(self) -> AsyncIterator[str]:
+        """Ids whose state changed, as a hint; ends when the engine goes away."""
+        ...
+
+    def exec(
+        self,
+        container: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        terminal: TerminalSize | None,
+    ) -> AbstractAsyncContextManager[ExecStream]:
+        """Run a process as the session's user in its home directory; leaving the context detaches from it.
+
+        Raises: ContainerGone, EngineUnavailable; a command that is not there ends with exit code 126 or 127.
+        """
+        ...
+
+    def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
+        """Raw output of the main process, stdout and stderr in order of arrival; tail: last so many lines.
+
+        follow: goes on until the container ends.
+        """
+        ...
+
+    async def usage(self) -> Sequence[Usage]:
+        """One reading for each running container, in one sweep."""
+        ...
+
+
