@@ -129,7 +129,7 @@ ProgressSink = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, without page cache."""
+    """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, no page cache."""
 
     id: str
     cpu_ns: int
@@ -220,5 +220,3 @@ class Engine(Protocol):
     async def usage(self) -> Sequence[Usage]:
         """One reading for each running container, in one sweep."""
         ...
-
-

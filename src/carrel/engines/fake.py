@@ -1,0 +1,264 @@
+"""An engine without containers: the port over a `FakeWorld`, for simulations, tests and benchmarks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TypeVar
+
+from carrel.engines import fake_shell
+from carrel.engines.fake_world import KILLED_BY_SIGKILL, FakeContainer, FakeWorld, VirtualClock
+from carrel.engines.port import (
+    ContainerGone,
+    ContainerSpec,
+    ExecStream,
+    ImageUnusable,
+    NodeInfo,
+    Observed,
+    Progress,
+    ProgressSink,
+    TerminalSize,
+    Usage,
+)
+
+__all__ = ["FakeContainer", "FakeEngine", "FakeWorld", "VirtualClock"]
+
+T = TypeVar("T")
+
+_PULL_PARTS = 4
+_QUEUED_CHUNKS = 16
+
+
+class FakeEngine:
+    """One control plane's hold on a world; make another over the same world to play a restart."""
+
+    def __init__(self, world: FakeWorld | None = None) -> None:
+        self.world = world or FakeWorld()
+
+    async def nodes(self) -> Sequence[NodeInfo]:
+        return await self._step("nodes", lambda: tuple(self.world.nodes))
+
+    async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
+        world = self.world
+        world.before("ensure")
+        await asyncio.sleep(0)
+        world.reach("ensure")
+        # 1. The image.
+        if spec.image in world.unknown_images:
+            raise ImageUnusable(f"There is no image named {spec.image}.")
+        if spec.image not in world.local_images:
+            await self._pull(spec.image, progress)
+        if spec.image in world.shellless_images:
+            raise ImageUnusable(f"The image {spec.image} has no shell, so a session cannot run in it.")
+        # 2. The container; the id decides, so a second spec with it changes nothing.
+        if spec.id not in world.containers:
+            await self._step("ensure.create", lambda: self._create(spec))
+        # 3. Its main process.
+        progress(Progress("start"))
+        if not self._find(spec.id).running:
+            await self._step("ensure.start", lambda: self._start(spec.id))
+        world.after("ensure")
+        return self._observed(self._find(spec.id))
+
+    async def remove(self, container: str, *, grace_s: float) -> None:
+        await self._step("remove", lambda: self._delete(container))
+
+    async def list(self) -> Sequence[Observed]:
+        return await self._step("list", lambda: tuple(map(self._observed, self.world.containers.values())))
+
+    def watch(self) -> AsyncIterator[str]:
+        queue: asyncio.Queue[str | None] = asyncio.Queue()
+        if self.world.away:
+            queue.put_nowait(None)
+        else:
+            self.world.watchers.add(queue)
+        return self._hints(queue)
+
+    def exec(
+        self,
+        container: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        terminal: TerminalSize | None,
+    ) -> AbstractAsyncContextManager[ExecStream]:
+        return self._exec(container, command, env, terminal)
+
+    async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
+        found = await self._step("logs", lambda: self._find(container))
+        text = b"".join(found.output)
+        if tail is not None:
+            lines = text.splitlines(keepends=True)
+            text = b"".join(lines[max(len(lines) - tail, 0) :])
+        sent = len(found.output)
+        if text:
+            yield text
+        while follow:
+            for chunk in found.output[sent:]:
+                yield chunk
+            sent = len(found.output)
+            self.world.reach("logs")
+            if not found.running:
+                return
+            await found.changed.wait()
+
+    async def usage(self) -> Sequence[Usage]:
+        return await self._step(
+            "usage", lambda: tuple(self._usage(c) for c in self.world.containers.values() if c.running)
+        )
+
+    async def _step(self, name: str, act: Callable[[], T]) -> T:
+        """Do one thing between its hooks; other tasks get a turn first, as with any real engine."""
+        self.world.before(name)
+        await asyncio.sleep(0)
+        self.world.reach(name)
+        result = act()
+        self.world.after(name)
+        return result
+
+    async def _hints(self, queue: "asyncio.Queue[str | None]") -> AsyncIterator[str]:
+        try:
+            while (container := await queue.get()) is not None:
+                yield container
+        finally:
+            self.world.watchers.discard(queue)
+
+    async def _pull(self, image: str, progress: ProgressSink) -> None:
+        for part in range(_PULL_PARTS):
+            progress(Progress("pull", part / _PULL_PARTS, f"Downloading {image}"))
+            if self.world.pull_s:
+                await self.world.sleep(self.world.pull_s / _PULL_PARTS)
+        progress(Progress("pull", 1.0, f"Downloaded {image}"))
+        await self._step("ensure.pull", lambda: self.world.local_images.add(image))
+
+    def _create(self, spec: ContainerSpec) -> None:
+        self.world.containers.setdefault(spec.id, FakeContainer(spec))
+        self.world.hint(spec.id)
+
+    def _start(self, container: str) -> None:
+        found = self._find(container)
+        if not found.running:
+            self.world.start(found)
+
+    def _delete(self, container: str) -> None:
+        if container in self.world.containers:
+            self.world.vanish(container)
+
+    def _find(self, container: str) -> FakeContainer:
+        try:
+            return self.world.containers[container]
+        except KeyError:
+            raise ContainerGone(f"There is no container {container}.") from None
+
+    def _observed(self, container: FakeContainer) -> Observed:
+        return Observed(
+            id=container.spec.id,
+            state=container.state,
+            address=self.world.address_of(container.spec.id) if container.running else None,
+            exit_code=container.exit_code,
+            out_of_memory=container.out_of_memory,
+            epoch=container.spec.epoch,
+            started_at=container.started_at,
+        )
+
+    def _usage(self, container: FakeContainer) -> Usage:
+        assert container.started_at is not None
+        busy_s = (self.world.clock.now() - container.started_at).total_seconds() * container.load
+        cpu_ns = int(busy_s * container.spec.slots.get("cpu", 1000) * 1_000_000)
+        return Usage(container.spec.id, cpu_ns, container.mem_bytes)
+
+    @asynccontextmanager
+    async def _exec(
+        self, container: str, command: Sequence[str], env: Mapping[str, str], terminal: TerminalSize | None
+    ) -> AsyncIterator[ExecStream]:
+        found = await self._step("exec", lambda: self._find(container))
+        if not found.running:
+            raise ContainerGone(f"The container {container} is not running.")
+        around = fake_shell.Surroundings(
+            {**self.world.environment(found), **env}, found.spec.hostname, terminal
+        )
+        process = FakeProcess(self.world, found, fake_shell.run(command, around), around)
+        driver = asyncio.create_task(process.drive())
+        try:
+            yield process
+        finally:
+            driver.cancel()
+
+
+class FakeProcess:
+    """An `ExecStream` over a process of `fake_shell`, with queues short enough to feel back-pressure."""
+
+    def __init__(
+        self,
+        world: FakeWorld,
+        container: FakeContainer,
+        process: fake_shell.Process,
+        around: fake_shell.Surroundings,
+    ) -> None:
+        self._world = world
+        self._container = container
+        self._process = process
+        self._around = around
+        self._input: asyncio.Queue[bytes] = asyncio.Queue(_QUEUED_CHUNKS)
+        self._input_ended = False
+        self._output: asyncio.Queue[tuple[int, bytes] | None] = asyncio.Queue(_QUEUED_CHUNKS)
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def drive(self) -> None:
+        """Run the process until it ends, or its container does."""
+        life = asyncio.create_task(self._live())
+        death = asyncio.create_task(self._container_ended())
+        try:
+            await asyncio.wait({life, death}, return_when=asyncio.FIRST_COMPLETED)
+            code = life.result() if life.done() else KILLED_BY_SIGKILL
+        finally:
+            life.cancel()
+            death.cancel()
+        self._ended.set_result(code)
+        await self._output.put(None)
+
+    async def output(self) -> AsyncIterator[tuple[int, bytes]]:
+        while (piece := await self._output.get()) is not None:
+            yield piece
+
+    async def write(self, chunk: bytes) -> None:
+        """Queue it, waiting for room; what a finished process no longer reads is dropped."""
+        if chunk and not self._input_ended:
+            await self._put(chunk)
+
+    async def _put(self, chunk: bytes) -> None:
+        room = asyncio.ensure_future(self._input.put(chunk))
+        waits: set[asyncio.Future[None] | asyncio.Future[int]] = {room, self._ended}
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        room.cancel()
+
+    async def close_stdin(self) -> None:
+        if not self._input_ended:
+            await self._put(b"")
+            self._input_ended = True
+
+    async def resize(self, size: TerminalSize) -> None:
+        if self._around.terminal:
+            self._around.terminal = size
+
+    async def exit_code(self) -> int:
+        return await asyncio.shield(self._ended)
+
+    async def _live(self) -> int:
+        answer: bytes | None = None
+        try:
+            while True:
+                step = next(self._process) if answer is None else self._process.send(answer)
+                answer = None
+                match step:
+                    case fake_shell.Write(fd, chunk):
+                        await self._output.put((1 if self._around.terminal else fd, chunk))
+                    case fake_shell.Sleep(seconds):
+                        await self._world.sleep(seconds)
+                    case fake_shell.Read():
+                        answer = await self._input.get()
+        except StopIteration as end:
+            return int(end.value)
+
+    async def _container_ended(self) -> None:
+        while self._container.running:
+            await self._container.changed.wait()

@@ -1,0 +1,170 @@
+"""What processes do inside a fake container: a shell of a dozen words.
+
+A process is a generator of steps (write, sleep, read) that returns its exit code, so it owns no task and no
+time: whoever drives it decides how long a second is. Words: echo cat sleep exit true false id pwd hostname
+printenv stty head, `;`, `&&`, `||`, `>&2`, `$NAME`, `sh -c`, and `sh` alone as a line-by-line shell.
+"""
+
+import re
+import shlex
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+
+from carrel.engines.port import WORK_HOME, WORK_UID, TerminalSize
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    fd: int
+    chunk: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Wants the next chunk of its stdin; b"" is the end of it."""
+
+
+Step = Write | Sleep | Read
+Process = Generator[Step, bytes, int]
+
+_SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash"}
+_CHUNK_BYTES = 32 * 1024
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What a process can see. `terminal` may change while it runs."""
+
+    env: Mapping[str, str]
+    hostname: str
+    terminal: TerminalSize | None = None
+
+
+def run(command: Sequence[str], around: Surroundings) -> Process:
+    """The process of `command`; one that does not exist ends with 127 and a word on stderr."""
+    name, *arguments = command
+    if name in _SHELLS:
+        if arguments[:1] == ["-c"] and len(arguments) > 1:
+            return (yield from _script(arguments[1], around))
+        return (yield from _lines(around))
+    return (yield from _word(name, arguments, 1, around))
+
+
+def _script(text: str, around: Surroundings) -> Process:
+    code = 0
+    for joint, words in _statements(text):
+        if (joint == "&&" and code != 0) or (joint == "||" and code == 0):
+            continue
+        expanded = [_expand(word, around.env) for word in words]
+        if expanded[0] == "exit":
+            return int(expanded[1]) if len(expanded) > 1 else code
+        code = yield from _redirected(expanded, around)
+    return code
+
+
+def _lines(around: Surroundings) -> Process:
+    """A shell that reads its commands: with a terminal it echoes them and shows a prompt."""
+    code, pending = 0, b""
+    while True:
+        if around.terminal:
+            yield Write(1, b"$ ")
+        while b"\n" not in pending and b"\r" not in pending:
+            chunk = yield Read()
+            if chunk in (b"", b"\x04"):
+                return code
+            if around.terminal:
+                yield Write(1, chunk.replace(b"\r", b"\r\n"))
+            pending += chunk
+        line, pending = re.split(rb"\r\n|\r|\n", pending, maxsplit=1)
+        text = line.decode(errors="replace").strip()
+        if text.split(" ")[0] == "exit":
+            return int(text.split(" ")[1]) if " " in text else code
+        code = yield from _script(text, around)
+
+
+def _redirected(words: Sequence[str], around: Surroundings) -> Process:
+    fd = 1
+    if len(words) > 2 and list(words[-2:]) == [">&", "2"]:
+        words, fd = words[:-2], 2
+    if words[0] in _SHELLS:
+        return (yield from run(words, around))
+    return (yield from _word(words[0], words[1:], fd, around))
+
+
+def _word(name: str, arguments: Sequence[str], fd: int, around: Surroundings) -> Process:
+    newline = b"\r\n" if around.terminal else b"\n"
+    match name:
+        case "true" | ":":
+            return 0
+        case "false":
+            return 1
+        case "sleep":
+            yield Sleep(float(arguments[0]))
+            return 0
+        case "cat":
+            return (yield from _cat(fd, around))
+        case "head":
+            return (yield from _zeros(int(arguments[1]), fd))
+    answer = _answer(name, arguments, around)
+    if answer is None:
+        yield Write(2, f"sh: {name}: not found".encode() + newline)
+        return 127
+    yield Write(fd, answer.encode() + newline)
+    return 0
+
+
+def _answer(name: str, arguments: Sequence[str], around: Surroundings) -> str | None:
+    match name:
+        case "echo":
+            return " ".join(arguments)
+        case "id":
+            return str(WORK_UID)
+        case "pwd":
+            return WORK_HOME
+        case "hostname":
+            return around.hostname
+        case "printenv" if arguments:
+            return around.env.get(arguments[0], "")
+        case "stty" if around.terminal:
+            return f"{around.terminal.rows} {around.terminal.cols}"
+    return None
+
+
+def _cat(fd: int, around: Surroundings) -> Process:
+    while chunk := (yield Read()):
+        if around.terminal and chunk == b"\x04":
+            break
+        yield Write(fd, chunk)
+    return 0
+
+
+def _zeros(count: int, fd: int) -> Process:
+    while count > 0:
+        yield Write(fd, bytes(min(count, _CHUNK_BYTES)))
+        count -= _CHUNK_BYTES
+    return 0
+
+
+def _statements(text: str) -> Sequence[tuple[str, list[str]]]:
+    """Commands with the joint before each: ";", "&&" or "||"."""
+    lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";&|<>")
+    lexer.whitespace_split = True
+    found: list[tuple[str, list[str]]] = []
+    joint, words = ";", list[str]()
+    for token in [*lexer, ";"]:
+        if token in (";", "&&", "||"):
+            if words:
+                found.append((joint, words))
+            joint, words = token, []
+        else:
+            words.append(token)
+    return found
+
+
+def _expand(word: str, env: Mapping[str, str]) -> str:
+    return re.sub(r"\$\{?(\w+)\}?", lambda match: env.get(match[1], ""), word)

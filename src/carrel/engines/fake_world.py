@@ -1,0 +1,258 @@
+"""The world that fake engines act on: containers, images, faults and the time they live in.
+
+It outlives every `FakeEngine` (as real containers outlive a control plane), so a test can drop one engine
+mid-call, make another and see what is left. Nothing here needs a task: main processes advance by callbacks
+of the clock, so virtual time moves them whichever event loop is running.
+"""
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from carrel.core.clock import Clock, SystemClock
+from carrel.engines import fake_shell
+from carrel.engines.port import (
+    WORK_HOME,
+    ContainerSpec,
+    ContainerState,
+    EngineError,
+    EngineUnavailable,
+    NodeInfo,
+)
+
+KILLED_BY_SIGKILL = 137
+_MIB = 1 << 20
+_TURNS = 50
+"""Loop turns that `advance` gives to whatever a timer woke before it moves on; bounded on purpose."""
+
+
+class VirtualClock:
+    """A clock that stands still until `advance` moves it."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        self._now = start
+        self._order = itertools.count()
+        self._timers: list[tuple[datetime, int, Callable[[], None]]] = []
+
+    def now(self) -> datetime:
+        return self._now
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
+        """Run `callback` when that much virtual time has passed."""
+        heapq.heappush(self._timers, (self._now + timedelta(seconds=seconds), next(self._order), callback))
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when that much virtual time has passed."""
+        woken = asyncio.get_running_loop().create_future()
+        self.call_later(seconds, lambda: None if woken.done() else woken.set_result(None))
+        await woken
+
+    async def advance(self, seconds: float) -> None:
+        """Move time, stopping at each timer on the way so that what it wakes can run."""
+        deadline = self._now + timedelta(seconds=seconds)
+        await _settle()
+        while self._timers and self._timers[0][0] <= deadline:
+            self._now, _, callback = heapq.heappop(self._timers)
+            callback()
+            await _settle()
+        self._now = deadline
+        await _settle()
+
+
+async def _settle() -> None:
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
+
+
+Hook = Callable[[str], None]
+"""Gets the name of a port call ("remove") or of a step in one ("ensure.create"); may raise anything."""
+
+
+class Signal:
+    """Wakes everybody who waits, as often as it is fired."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def fire(self) -> None:
+        waiting, self._waiting = self._waiting, set()
+        for future in waiting:
+            if not future.done():
+                future.get_loop().call_soon(_wake, future)
+
+    async def wait(self) -> None:
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        try:
+            await future
+        finally:
+            self._waiting.discard(future)
+
+
+def _wake(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+@dataclass(slots=True, eq=False)
+class FakeContainer:
+    """One container of the world. `load`: busy fraction of its CPU limit."""
+
+    spec: ContainerSpec
+    state: ContainerState = ContainerState.STARTING
+    exit_code: int | None = None
+    out_of_memory: bool = False
+    started_at: datetime | None = None
+    starts: int = 0
+    output: list[bytes] = field(default_factory=list)
+    load: float = 0.1
+    mem_bytes: int = 16 * _MIB
+    changed: Signal = field(default_factory=Signal)
+
+    @property
+    def running(self) -> bool:
+        return self.state is ContainerState.RUNNING
+
+
+class FakeWorld:
+    """Containers, images and faults. Every attribute may be changed by a test at any time.
+
+    before, after: hooks around each port call and each step of one; what they raise goes to the caller, and
+    a `before` that raises keeps the step from taking effect.
+    """
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock: Clock = clock or SystemClock()
+        self.containers: dict[str, FakeContainer] = {}
+        self.nodes: list[NodeInfo] = [
+            NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
+        ]
+        self.local_images: set[str] = set()
+        self.unknown_images: set[str] = set()
+        self.shellless_images: set[str] = set()
+        self.pull_s = 0.0
+        self.start_s = 0.0
+        self.address_of: Callable[[str], str] = lambda container: "127.0.0.1"
+        self.before: Hook = lambda step: None
+        self.after: Hook = lambda step: None
+        self.watchers: set[asyncio.Queue[str | None]] = set()
+        self._away = False
+        self._faults: list[tuple[str, EngineError]] = []
+
+    # Faults
+
+    def fail_next(self, step: str, error: EngineError, *, times: int = 1) -> None:
+        """The next calls or steps of that name raise `error` before they take effect."""
+        self._faults += [(step, error)] * times
+
+    def go_away(self) -> None:
+        """The engine stops answering; containers keep running."""
+        self._away = True
+        for watcher in self.watchers:
+            watcher.put_nowait(None)
+        self.watchers.clear()
+        for container in self.containers.values():
+            container.changed.fire()
+
+    def come_back(self) -> None:
+        self._away = False
+
+    def restart(self) -> None:
+        """The engine restarts and takes its containers down with it, as Docker does by default."""
+        self.go_away()
+        for container in self.containers.values():
+            if container.running:
+                self.exit(container.spec.id, KILLED_BY_SIGKILL)
+        self.come_back()
+
+    def exit(self, container: str, code: int) -> None:
+        """Its main process ends."""
+        found = self.containers[container]
+        found.state, found.exit_code = ContainerState.EXITED, code
+        self.hint(container)
+
+    def run_out_of_memory(self, container: str, *, main: bool = True) -> None:
+        """The memory limit kills its main process, or only a child of it."""
+        self.containers[container].out_of_memory = True
+        if main:
+            self.exit(container, KILLED_BY_SIGKILL)
+        else:
+            self.hint(container)
+
+    def vanish(self, container: str) -> None:
+        """Somebody deletes it behind our back."""
+        found = self.containers.pop(container)
+        found.state = ContainerState.EXITED
+        found.changed.fire()
+        self.hint(container)
+
+    # What engines do
+
+    @property
+    def away(self) -> bool:
+        return self._away
+
+    def reach(self, step: str) -> None:
+        """Raises the fault scripted for this step, or EngineUnavailable while the engine is away."""
+        if self._away:
+            raise EngineUnavailable("The fake engine does not answer.")
+        for fault in self._faults:
+            if fault[0] == step:
+                self._faults.remove(fault)
+                raise fault[1]
+
+    def start(self, container: FakeContainer) -> None:
+        """Start or restart its main process."""
+        container.state = ContainerState.RUNNING
+        container.exit_code, container.out_of_memory = None, False
+        container.started_at = self.clock.now()
+        container.starts += 1
+        if container.spec.command:
+            around = fake_shell.Surroundings(self.environment(container), container.spec.hostname)
+            self._step(container, fake_shell.run(container.spec.command, around), container.starts)
+        self.hint(container.spec.id)
+
+    def environment(self, container: FakeContainer) -> dict[str, str]:
+        return {"HOME": WORK_HOME, **container.spec.env}
+
+    def hint(self, container: str) -> None:
+        """Tell watchers, followers of logs and processes that something changed."""
+        if found := self.containers.get(container):
+            found.changed.fire()
+        for watcher in self.watchers:
+            watcher.put_nowait(container)
+
+    async def sleep(self, seconds: float) -> None:
+        """Pass time: virtual if the clock is, else real."""
+        if isinstance(self.clock, VirtualClock):
+            await self.clock.sleep(seconds)
+        else:
+            await asyncio.sleep(seconds)
+
+    def _step(self, container: FakeContainer, process: fake_shell.Process, start: int) -> None:
+        """Drive the main process until it sleeps or ends; a later start makes this one stale."""
+        if not container.running or container.starts != start:
+            return
+        answer: bytes | None = None
+        try:
+            while True:
+                step = next(process) if answer is None else process.send(answer)
+                answer = b"" if isinstance(step, fake_shell.Read) else None
+                if isinstance(step, fake_shell.Write):
+                    container.output.append(step.chunk)
+                    container.changed.fire()
+                elif isinstance(step, fake_shell.Sleep):
+                    self._later(step.seconds, lambda: self._step(container, process, start))
+                    return
+        except StopIteration as end:
+            container.state, container.exit_code = ContainerState.EXITED, end.value
+            self.hint(container.spec.id)
+
+    def _later(self, seconds: float, callback: Callable[[], None]) -> None:
+        if isinstance(self.clock, VirtualClock):
+            self.clock.call_later(seconds, callback)
+        else:
+            asyncio.get_running_loop().call_later(seconds, callback)
