@@ -1,0 +1,1 @@
+"""The HTTP kit: problems, authentication of requests, paging, streams. Knows no concept."""

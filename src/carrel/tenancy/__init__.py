@@ -1,0 +1,1 @@
+"""Domains, projects, users, and how they prove who they are (passwords, sign-ins, keypairs)."""

@@ -1,0 +1,77 @@
+"""Connections and transactions."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+
+from carrel.core.errors import Unavailable
+
+CHANNEL = "carrel"
+
+CommitHook = Callable[[str], None]
+"""Called with "before" and "after" each commit; simulations kill the control plane there."""
+
+
+def driver_url(url: str) -> str:
+    """The same database URL, for the one driver that we use (psycopg 3)."""
+    return "postgresql+psycopg://" + url.split("://", 1)[1]
+
+
+class Database:
+    """A pool of connections. One for each process and event loop."""
+
+    def __init__(self, url: str, *, pool_size: int = 10, commit_hook: CommitHook | None = None) -> None:
+        self.url = url
+        self._hook = commit_hook
+        self._engine = create_async_engine(
+            driver_url(url),
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_timeout=15,
+            pool_pre_ping=False,
+            json_serializer=lambda value: orjson.dumps(value).decode(),
+            json_deserializer=orjson.loads,
+            connect_args={"connect_timeout": 5},
+        )
+        self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        """A transaction: committed when the block ends, rolled back when it raises.
+
+        Raises: Unavailable when the database does not answer.
+        """
+        try:
+            async with self._sessions() as tx:
+                yield tx
+                if self._hook:
+                    self._hook("before")
+                await tx.commit()
+                if self._hook:
+                    self._hook("after")
+        except (OperationalError, InterfaceError, DBAPIError) as error:
+            if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
+                await self._engine.dispose()
+                raise Unavailable(
+                    "database.unavailable",
+                    "The database does not answer.",
+                    hint="Try again in a moment; an administrator can run `carrel status`.",
+                ) from error
+            raise
+
+    async def ping(self) -> str:
+        """The server's version. Raises: Unavailable."""
+        async with self.transaction() as tx:
+            return str((await tx.execute(text("SHOW server_version"))).scalar_one())
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+
+async def notify(tx: AsyncSession, topic: str) -> None:
+    """Tell every listener of the topic, when and only when this transaction commits."""
+    await tx.execute(text("SELECT pg_notify(:channel, :topic)"), {"channel": CHANNEL, "topic": topic})

