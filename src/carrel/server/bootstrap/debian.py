@@ -1,0 +1,94 @@
+"""A bare Debian as an image, made from packages where no image registry answers."""
+
+import asyncio
+import io
+import os
+import shutil
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from carrel.core.errors import Unavailable
+from carrel.server.bootstrap import Consent, Say
+from carrel.server.bootstrap.packages import NEEDS_CONSENT, has_apt, install
+from carrel.server.bootstrap.progress import Progress
+
+RELEASE = "bookworm"
+_PACKAGES = ["mmdebstrap", "debian-archive-keyring"]
+_SECURITY = "http://deb.debian.org/debian-security"
+_DOCKERFILE = b'FROM scratch\nADD rootfs.tar /\nCMD ["bash"]\n'
+
+
+def install_tools(*, consent: Consent, say: Say) -> None:
+    """Have mmdebstrap on this machine.
+
+    Raises: Unavailable, saying what to do, where it cannot be had.
+    """
+    if shutil.which("mmdebstrap"):
+        return
+    if not has_apt():
+        raise Unavailable(
+            NEEDS_CONSENT,
+            "The starter image needs a Debian base: no registry answers, and this is no Debian machine.",
+            hint="Load an image named debian:bookworm-slim into the engine by hand (docker load).",
+        )
+    purpose = "mmdebstrap to make the starter image (no image registry answers)"
+    install(_PACKAGES, purpose=purpose, consent=consent, say=say)
+
+
+async def write_build_context(target: IO[bytes], *, mirror: str, shown: Progress) -> None:
+    """Write a tar to `target`, rewound, that an engine builds into the bare Debian.
+
+    Raises: Unavailable with the last words of mmdebstrap.
+    """
+    with tempfile.TemporaryDirectory(prefix="carrel-debian-") as folder:
+        root = Path(folder) / "rootfs.tar"
+        shown.show("making a bare Debian from packages")
+        await _mmdebstrap(root, mirror=mirror)
+        with tarfile.open(fileobj=target, mode="w") as context:
+            entry = tarfile.TarInfo("Dockerfile")
+            entry.size = len(_DOCKERFILE)
+            context.addfile(entry, io.BytesIO(_DOCKERFILE))
+            context.add(root, arcname="rootfs.tar")
+        target.seek(0)
+
+
+async def _mmdebstrap(target: Path, *, mirror: str) -> None:
+    sources = [
+        f"deb {mirror} {RELEASE} main",
+        f"deb {mirror} {RELEASE}-updates main",
+        f"deb {_SECURITY} {RELEASE}-security main",
+    ]
+    # Without root it makes a user namespace of its own, so no sudo is needed; root is only quicker.
+    mode = "root" if os.geteuid() == 0 else "auto"
+    excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("man", "info", "locale", "doc")]
+    process = await asyncio.create_subprocess_exec(
+        "mmdebstrap",
+        f"--mode={mode}",
+        "--variant=minbase",
+        "--format=tar",
+        '--aptopt=Acquire::Languages "none"',
+        "--dpkgopt=force-unsafe-io",
+        *excluded,
+        "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+        RELEASE,
+        str(target),
+        *sources,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        _, complaints = await process.communicate()
+    except asyncio.CancelledError:
+        process.terminate()
+        await process.wait()
+        raise
+    if process.returncode != 0:
+        last = complaints.decode(errors="replace").strip().splitlines()[-5:]
+        raise Unavailable(
+            "starter.base_failed",
+            f"mmdebstrap could not make a Debian base: {' / '.join(last)}",
+            hint="Check that the Debian mirror can be reached (CARREL_DEBIAN_MIRROR names another one).",
+        )

@@ -1,0 +1,234 @@
+"""A container engine that answers: found where engines usually listen, else installed and started."""
+
+import http.client
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from carrel.core.errors import Unavailable
+from carrel.server.bootstrap import Consent, Say
+from carrel.server.bootstrap.packages import NEEDS_CONSENT, as_root, has_apt, install
+
+_PING_S = 3.0
+_START_S = 60.0
+_DOCKER_SOCKET = Path("/var/run/docker.sock")
+# cgroupfs-mount: a machine without systemd may have no control groups mounted, and dockerd mounts none.
+# ca-certificates: without them no registry can be trusted.
+_PACKAGES = ["docker.io", "iptables", "cgroupfs-mount", "ca-certificates"]
+
+
+def find_or_install_engine(*, data_dir: Path, consent: Consent, say: Say) -> str:
+    """The URL of an engine that answers, such as `unix:///var/run/docker.sock`.
+
+    Order: DOCKER_HOST; the sockets of rootful Docker, rootless Docker and Podman; a Docker that is installed
+    but stopped, which is started; docker.io by apt.
+    Twice: the first engine that answers is used and nothing is changed.
+    Raises: Unavailable, saying what to install or start and how.
+    """
+    # 1. What the person named is what we use, or nothing.
+    named = os.environ.get("DOCKER_HOST")
+    if named:
+        return _named_engine(named)
+    # 2. What answers already.
+    denied: list[Path] = []
+    for path in usual_sockets():
+        answer = ping(f"unix://{path}")
+        if answer is None:
+            return f"unix://{path}"
+        if isinstance(answer, PermissionError):
+            denied.append(path)
+    if denied:
+        raise _denied(denied[0])
+    # 3. What is installed but stopped, or not installed yet.
+    if _dockerd() is None:
+        _install_docker(consent=consent, say=say)
+    elif not consent("Docker is installed but not running: start it?"):
+        raise Unavailable(
+            NEEDS_CONSENT, "Docker is installed but not running.", hint="Start it, or start again with --yes."
+        )
+    return _start_docker(data_dir=data_dir, say=say)
+
+
+def usual_sockets() -> list[Path]:
+    """Where engines listen, in the order we prefer them; only those that exist."""
+    runtime_dir = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
+    candidates = [
+        _DOCKER_SOCKET,
+        runtime_dir / "docker.sock",
+        Path.home() / ".docker/run/docker.sock",
+        runtime_dir / "podman/podman.sock",
+        Path("/run/podman/podman.sock"),
+    ]
+    return [path for path in candidates if _exists(path)]
+
+
+def ping(url: str) -> Exception | None:
+    """None when an engine answers at the URL, else what went wrong. Waits three seconds at most."""
+    try:
+        connection = _connection(url)
+        try:
+            connection.request("GET", "/_ping", headers={"Host": "engine"})
+            response = connection.getresponse()
+            response.read(64)
+        finally:
+            connection.close()
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return error
+    return None if response.status == 200 else OSError(f"it answered {response.status} {response.reason}")
+
+
+def _named_engine(url: str) -> str:
+    problem = ping(url)
+    if problem is None:
+        return url
+    raise Unavailable(
+        "engine.unreachable",
+        f"DOCKER_HOST is {url}, and no container engine answers there: {problem}",
+        hint="Start that engine, or unset DOCKER_HOST to let Carrel look for one.",
+    )
+
+
+def _denied(path: Path) -> Unavailable:
+    return Unavailable(
+        "engine.denied",
+        f"A container engine listens at {path}, and this user may not use it.",
+        hint="Run: sudo usermod -aG docker $USER   then log in again, and start again.",
+    )
+
+
+def _exists(path: Path) -> bool:
+    """A socket in a directory that we may not look into is there: pinging it will say who may."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return True
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("engine", timeout=_PING_S)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(_PING_S)
+        self.sock.connect(self._path)
+
+
+def _connection(url: str) -> http.client.HTTPConnection:
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        return _UnixConnection(parts.path)
+    if parts.scheme not in ("tcp", "http", "https") or not parts.hostname:
+        raise ValueError("Carrel understands unix://, tcp:// and https:// addresses")
+    if parts.scheme == "https" or os.environ.get("DOCKER_TLS_VERIFY"):
+        return http.client.HTTPSConnection(
+            parts.hostname, parts.port or 2376, timeout=_PING_S, context=_client_certificate()
+        )
+    return http.client.HTTPConnection(parts.hostname, parts.port or 2375, timeout=_PING_S)
+
+
+def _client_certificate() -> ssl.SSLContext:
+    """The same files that the docker command reads."""
+    folder = Path(os.environ.get("DOCKER_CERT_PATH") or Path.home() / ".docker")
+    authority = folder / "ca.pem"
+    context = ssl.create_default_context(cafile=str(authority) if authority.exists() else None)
+    if (folder / "cert.pem").exists():
+        context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context
+
+
+def _dockerd() -> str | None:
+    """Where dockerd is; root's directories are not on every user's PATH."""
+    return shutil.which("dockerd") or shutil.which("dockerd", path="/usr/local/sbin:/usr/sbin:/sbin")
+
+
+def _install_docker(*, consent: Consent, say: Say) -> None:
+    if not has_apt():
+        raise Unavailable(
+            "engine.not_installed",
+            "No container engine answers on this machine.",
+            hint="Install Docker (https://docs.docker.com/engine/install/) or Podman with its socket "
+            "(systemctl --user enable --now podman.socket), or set DOCKER_HOST, then start again.",
+        )
+    install(_PACKAGES, purpose="a container engine", consent=consent, say=say)
+
+
+def _start_docker(*, data_dir: Path, say: Say) -> str:
+    """Start it by systemd, by its init script, or as a plain detached process, whichever works first."""
+    prefix = as_root()
+    if prefix is None:
+        raise Unavailable(
+            NEEDS_CONSENT,
+            "Docker is installed but not running, and this user may not start it.",
+            hint="Ask an administrator to run: sudo systemctl start docker",
+        )
+    say("starting Docker")
+    url = f"unix://{_DOCKER_SOCKET}"
+    if Path("/run/systemd/system").is_dir():
+        subprocess.run([*prefix, "systemctl", "start", "docker"], capture_output=True, check=False)
+        if _answers_within(url, _START_S):
+            return url
+    # The init script raises limits, which a container or a cut-down root may not: then it starts nothing.
+    elif _init_script_started(prefix) and _answers_within(url, _START_S / 2):
+        return url
+    log = data_dir / "engine" / "dockerd.log"
+    _start_detached(prefix, log)
+    if _answers_within(url, _START_S):
+        say(f"Docker runs; its log is {log}")
+        return url
+    raise Unavailable(
+        "engine.does_not_start",
+        f"Docker was started but does not answer: {_last_error(log)}",
+        hint=f"Its log is {log}.",
+    )
+
+
+def _init_script_started(prefix: Sequence[str]) -> bool:
+    if not Path("/etc/init.d/docker").exists():
+        return False
+    command = [*prefix, "/etc/init.d/docker", "start"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _start_detached(prefix: Sequence[str], log: Path) -> None:
+    """dockerd in a session of its own, so that it outlives us and our terminal."""
+    if shutil.which("cgroupfs-mount"):
+        subprocess.run([*prefix, "cgroupfs-mount"], capture_output=True, check=False)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        subprocess.Popen(
+            [*prefix, _dockerd() or "dockerd"],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+
+
+def _answers_within(url: str, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        problem = ping(url)
+        if problem is None:
+            return True
+        if isinstance(problem, PermissionError):
+            raise _denied(_DOCKER_SOCKET)
+        time.sleep(0.2)
+    return False
+
+
+def _last_error(log: Path) -> str:
+    """The last thing it complained about, for a person to read."""
+    if not log.exists():
+        return "it left no log"
+    lines = log.read_text(errors="replace").strip().splitlines()
+    signs = ("level=error", "level=fatal", "failed")
+    complaints = [line for line in lines if any(sign in line for sign in signs)]
+    return (complaints or lines or ["it wrote nothing"])[-1][-300:]

@@ -1,0 +1,211 @@
+"""The starter image: made once from the recipe in `images/starter`, in the engine that will run it."""
+
+import asyncio
+import hashlib
+import io
+import os
+import re
+import tarfile
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import aiodocker
+
+from carrel.core.errors import Unavailable
+from carrel.server.bootstrap import Consent, Say, debian
+from carrel.server.bootstrap.authorities import extra_authorities
+from carrel.server.bootstrap.progress import Progress, progress
+
+REPOSITORY = "carrel/starter"
+_REGISTRY_BASE = f"debian:{debian.RELEASE}-slim"
+_OWN_BASE = f"carrel/debian:{debian.RELEASE}"
+_MIRROR = "http://deb.debian.org/debian"
+_INDEX = "https://pypi.org/simple"
+_REGISTRY_ANSWERS_S = 25.0
+_PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+_STEP = re.compile(r"^step (\d+)/(\d+)", re.IGNORECASE)
+
+
+async def ensure_starter_image(engine_url: str, *, say: Say, consent: Consent = lambda _: False) -> str:
+    """The reference of the starter image, which the engine has when this returns.
+
+    The tag is a hash of the recipe, of the machine's extra certificate authorities and of the mirrors, so a
+    change of any of them makes a new image; `latest` is moved to it. Tags appear only when all is built.
+    Twice: one look, nothing built. Interrupted: the engine kept the finished steps and goes on from there.
+    Raises: Unavailable with what failed and what to do.
+    """
+    context = {**read_recipe(), **{f"ca/{name}": pem for name, pem in extra_authorities().items()}}
+    mirrors = {"DEBIAN_MIRROR": _mirror(), "PYPI_INDEX": _index(say)}
+    tag = _fingerprint(context, mirrors)
+    reference = f"{REPOSITORY}:{tag}"
+    async with aiodocker.Docker(url=engine_url) as engine:
+        if not await _is_present(engine, reference):
+            say("making the starter image, once; this takes a few minutes")
+            async with progress(say, "starter image") as shown:
+                base = await _ensure_base(engine, shown, consent=consent, say=say)
+                proxies = {name: os.environ[name] for name in _PROXY_VARIABLES if name in os.environ}
+                arguments = {**mirrors, **proxies, "BASE": base}
+                with io.BytesIO(_archive(context)) as archive:
+                    await _build(engine, archive, reference, arguments, shown, titles=step_titles(context))
+            say("the starter image is ready")
+        await engine.images.tag(reference, repo=REPOSITORY, tag="latest")
+    return reference
+
+
+def read_recipe() -> dict[str, bytes]:
+    """Path in the build context -> content, of every file of the recipe.
+
+    It lies in `images/starter` of a checkout; a wheel carries it beside this file.
+    """
+    here = Path(__file__).parent
+    folder = here / "starter"
+    if not folder.is_dir():
+        folder = here.parents[3] / "images" / "starter"
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def step_titles(context: Mapping[str, bytes]) -> list[str]:
+    """A title for each instruction of the Dockerfile: the first comment line above it, else its name."""
+    titles: list[str] = []
+    comment = ""
+    continued = False
+    for line in context["Dockerfile"].decode().splitlines():
+        if continued:
+            continued = line.endswith("\\")
+        elif line.startswith("#"):
+            comment = comment or line.removeprefix("#").strip()
+        elif line:
+            titles.append(comment or line.split()[0].lower())
+            comment = ""
+            continued = line.endswith("\\")
+        else:
+            comment = ""
+    return titles
+
+
+def _mirror() -> str:
+    return os.environ.get("CARREL_DEBIAN_MIRROR", _MIRROR).rstrip("/")
+
+
+def _index(say: Say) -> str:
+    """The Python index that this machine uses; one with a password stays out, since images keep arguments."""
+    for name in ("UV_DEFAULT_INDEX", "PIP_INDEX_URL"):
+        url = os.environ.get(name)
+        if url and "@" in url:
+            say(f"{name} holds a password, so the starter image is made from {_INDEX}")
+        elif url:
+            return url
+    return _INDEX
+
+
+def _fingerprint(context: Mapping[str, bytes], mirrors: Mapping[str, str]) -> str:
+    digest = hashlib.sha256()
+    for name, content in sorted(context.items()):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    for name, value in sorted(mirrors.items()):
+        digest.update(f"{name}={value}\0".encode())
+    return digest.hexdigest()[:12]
+
+
+def _archive(context: Mapping[str, bytes]) -> bytes:
+    """A tar of the context, without times and owners, so that the engine knows what it has built before."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        parents = {str(parent) for name in context for parent in Path(name).parents}
+        for folder in sorted({"ca"} | parents - {"."}):
+            entry = tarfile.TarInfo(folder)
+            entry.type = tarfile.DIRTYPE
+            entry.mode = 0o755
+            archive.addfile(entry)
+        for name, content in sorted(context.items()):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            entry.mode = 0o644
+            archive.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+async def _is_present(engine: aiodocker.Docker, reference: str) -> bool:
+    try:
+        await engine.images.inspect(reference)
+    except aiodocker.DockerError as error:
+        if error.status == 404:
+            return False
+        raise _unavailable(error) from error
+    return True
+
+
+async def _ensure_base(engine: aiodocker.Docker, shown: Progress, *, consent: Consent, say: Say) -> str:
+    """The reference of a bare Debian that the engine has: Debian's own image, or one made from packages."""
+    for reference in (_REGISTRY_BASE, _OWN_BASE):
+        if await _is_present(engine, reference):
+            return reference
+    if await _pulled(engine, _REGISTRY_BASE, shown):
+        return _REGISTRY_BASE
+    await asyncio.to_thread(debian.install_tools, consent=consent, say=say)
+    with tempfile.TemporaryFile(prefix="carrel-base-") as context:
+        await debian.write_build_context(context, mirror=_mirror(), shown=shown)
+        shown.show("giving it to the engine")
+        await _build(engine, context, _OWN_BASE, {}, shown, titles=[])
+    return _OWN_BASE
+
+
+async def _pulled(engine: aiodocker.Docker, reference: str, shown: Progress) -> bool:
+    """False when no registry answers or has such an image; a silent one is not waited for long."""
+    shown.show(f"asking the registry for {reference}")
+    stream: AsyncIterator[dict[str, Any]] = engine.images.pull(reference, stream=True)
+    try:
+        async with asyncio.timeout(_REGISTRY_ANSWERS_S) as limit:
+            async for event in stream:
+                limit.reschedule(None)
+                shown.show(f"pulling {reference}" if event.get("id") else f"found {reference}")
+    except (aiodocker.DockerError, TimeoutError):
+        shown.show("no registry answers")
+        return False
+    return True
+
+
+async def _build(
+    engine: aiodocker.Docker,
+    archive: IO[bytes],
+    tag: str,
+    arguments: Mapping[str, str],
+    shown: Progress,
+    *,
+    titles: list[str],
+) -> None:
+    """Build and tag; the engine sets the tag only after the last step."""
+    output: list[str] = []
+    try:
+        async for event in engine.images.build(
+            fileobj=archive, encoding="identity", tag=tag, buildargs=arguments, forcerm=True, stream=True
+        ):
+            text = str(event.get("stream", "")).strip()
+            step = _STEP.match(text)
+            if step:
+                shown.show(_step_text(int(step[1]), int(step[2]), titles))
+            elif text:
+                output = [*output, text][-20:]
+    except aiodocker.DockerError as error:
+        raise Unavailable(
+            "starter.build_failed",
+            f"The image {tag} could not be built: {error}",
+            hint="The last it said: " + " / ".join(output[-4:]) if output else "Start again to try again.",
+        ) from error
+
+
+def _step_text(number: int, total: int, titles: list[str]) -> str:
+    if len(titles) != total:
+        return f"step {number} of {total}"
+    return f"{titles[number - 1]} ({number} of {total})"
+
+
+def _unavailable(error: aiodocker.DockerError) -> Unavailable:
+    return Unavailable(
+        "engine.refused",
+        f"The container engine refused to look for an image: {error}",
+        hint="See the engine's log.",
+    )
