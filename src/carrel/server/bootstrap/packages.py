@@ -102,7 +102,7 @@ def _run_apt(command: Sequence[str], *, what: str, say: Say) -> None:
 
 
 def _percent(line: str) -> str | None:
-    """Text such as "45 %, Unpacking runc" from a line of APT::Status-Fd, which reads `kind:package:percent:text`."""
+    """Text such as "45 %, Unpacking runc" from a line of apt's status, `kind:package:percent:text`."""
     parts = line.split(":", 3)
     if len(parts) != 4 or parts[0] not in ("dlstatus", "pmstatus"):
         return None

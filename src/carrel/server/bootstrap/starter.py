@@ -68,7 +68,7 @@ def read_recipe() -> dict[str, bytes]:
 
 
 def step_titles(context: Mapping[str, bytes]) -> list[str]:
-    """A title for each instruction of the Dockerfile: the first comment line above it, else its name."""
+    """A title for each instruction of the Dockerfile: the first comment line above it, else empty."""
     titles: list[str] = []
     comment = ""
     continued = False
@@ -78,7 +78,7 @@ def step_titles(context: Mapping[str, bytes]) -> list[str]:
         elif line.startswith("#"):
             comment = comment or line.removeprefix("#").strip()
         elif line:
-            titles.append(comment or line.split()[0].lower())
+            titles.append(comment)
             comment = ""
             continued = line.endswith("\\")
         else:
@@ -149,7 +149,7 @@ async def _ensure_base(engine: aiodocker.Docker, shown: Progress, *, consent: Co
     with tempfile.TemporaryFile(prefix="carrel-base-") as context:
         await debian.write_build_context(context, mirror=_mirror(), shown=shown)
         shown.show("giving it to the engine")
-        await _build(engine, context, _OWN_BASE, {}, shown, titles=[])
+        await _build(engine, context, _OWN_BASE, {}, shown, titles=["", "", ""])
     return _OWN_BASE
 
 
@@ -186,7 +186,7 @@ async def _build(
             text = str(event.get("stream", "")).strip()
             step = _STEP.match(text)
             if step:
-                shown.show(_step_text(int(step[1]), int(step[2]), titles))
+                _show_step(shown, int(step[1]), int(step[2]), titles)
             elif text:
                 output = [*output, text][-20:]
     except aiodocker.DockerError as error:
@@ -197,10 +197,11 @@ async def _build(
         ) from error
 
 
-def _step_text(number: int, total: int, titles: list[str]) -> str:
-    if len(titles) != total:
-        return f"step {number} of {total}"
-    return f"{titles[number - 1]} ({number} of {total})"
+def _show_step(shown: Progress, number: int, total: int, titles: list[str]) -> None:
+    """Steps without a title are quick and not worth a line; an engine may count its steps otherwise."""
+    title = titles[number - 1] if len(titles) == total else "working"
+    if title:
+        shown.show(f"{title} (step {number} of {total})")
 
 
 def _unavailable(error: aiodocker.DockerError) -> Unavailable:
