@@ -1,0 +1,136 @@
+"""The first command: make this checkout able to run, then hand over to the real `carrel`.
+
+Only the standard library, and Python 3.9, since nothing is installed yet. When all is up to date it looks at
+a few checksums and is gone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from debian import Authorities
+from environment import Environment
+from page import Page
+from screen import SetupError, ask, has_terminal, say
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_USAGE = """\
+Carrel is not set up in this folder yet. Begin with:
+
+  ./carrel up            set it up, start it, and print its address; asks before it installs anything
+  ./carrel up --yes      the same without questions
+  ./carrel test --yes    run all checks
+
+Further commands (./carrel --help) are there once it is set up.
+"""
+
+
+class Part(Protocol):
+    """Something that must be there. sentence: what `make` installs, for people."""
+
+    @property
+    def sentence(self) -> str: ...
+
+    def is_new(self) -> bool:
+        """True when it was never there: then the person is asked first."""
+        ...
+
+    def is_current(self) -> bool: ...
+
+    def make(self) -> None: ...
+
+
+def main(arguments: list[str]) -> int:
+    command = arguments[0] if arguments else "--help"
+    if command in ("-h", "--help", "help") and not (ROOT / ".venv").exists():
+        print(_USAGE, end="")
+        return 0
+    parts = wanted_parts(command)
+    if not all(part.is_current() for part in parts):
+        with alone():
+            # Somebody else may have done it while we waited for our turn.
+            missing = [part for part in parts if not part.is_current()]
+            agree(missing, arguments)
+            for part in missing:
+                part.make()
+    return hand_over(command, arguments)
+
+
+def wanted_parts(command: str) -> list[Part]:
+    """In the order in which they must be made."""
+    environment = Environment(ROOT, with_tests=command in ("test", "bench"))
+    parts: list[Part] = [environment]
+    if command in ("up", "serve", "test", "bench"):
+        parts.append(Page(ROOT))
+    if not all(part.is_current() for part in parts):
+        parts.insert(0, Authorities(ROOT))
+    return parts
+
+
+def agree(missing: Sequence[Part], arguments: Sequence[str]) -> None:
+    """Say what will be installed and ask; what was agreed to once is only said.
+
+    Raises: SetupError, exit code 2, when nobody is there to ask or they say no.
+    """
+    if not missing:
+        return
+    lines = "\n".join(f"  - {part.sentence}" for part in missing)
+    asked = any(part.is_new() for part in missing) and "--yes" not in arguments
+    say(f"{'this is needed first' if asked else 'setting up'}:\n{lines}")
+    if not asked:
+        return
+    if not has_terminal():
+        words = " ".join(arguments)
+        command = f"./carrel {words} --yes" if arguments[:1] in (["up"], ["test"]) else "./carrel up --yes"
+        raise SetupError(
+            "nothing was installed, since there is no terminal to ask at.", hint=f"Run: {command}", code=2
+        )
+    if not ask("go on?"):
+        raise SetupError("nothing was installed.", code=2)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Only one first command at a time in a checkout; a second waits."""
+    folder = ROOT / ".tools"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another ./carrel is setting up here; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def hand_over(command: str, arguments: Sequence[str]) -> int:
+    """Become the real command; returns only when it cannot be started."""
+    programs = ROOT / ".venv" / "bin"
+    if command == "test":
+        environment = Page(ROOT).variables()
+        os.execve(
+            programs / "python",
+            [str(programs / "python"), str(ROOT / "tools" / "checks"), *arguments[1:]],
+            environment,
+        )
+    os.execv(programs / "carrel", ["carrel", *arguments])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except SetupError as error:
+        say(str(error))
+        if error.hint:
+            say(error.hint)
+        sys.exit(error.code)
+    except KeyboardInterrupt:
+        say("interrupted; start again to carry on")
+        sys.exit(130)
