@@ -93,10 +93,10 @@ def _address(wheel: Wheel, context: ssl.SSLContext) -> str:
     """Where the index keeps the file: on PyPI another host, on a mirror perhaps a relative path."""
     page = f"{index_url()}/{wheel.project}/"
     with urllib.request.urlopen(page, timeout=_TIMEOUT_S, context=context) as response:
-        text = response.read().decode("utf-8", "replace")
+        text: str = response.read().decode("utf-8", "replace")
         page = str(response.geturl())
     for link in re.findall(r'href="([^"]+)"', text):
-        address = urljoin(page, link.replace("&amp;", "&").partition("#")[0])
+        address: str = urljoin(page, link.replace("&amp;", "&").partition("#")[0])
         if address.endswith(f"/{wheel.file}"):
             return address
     raise SetupError(f"{_without_password(index_url())} does not offer {wheel.file}")

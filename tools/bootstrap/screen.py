@@ -67,21 +67,26 @@ def run(
     Raises: SetupError with its last words when it fails.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with step(title), log.open("wb") as output:
-        process = subprocess.run(
-            [str(word) for word in command],
-            cwd=cwd,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if process.returncode != 0:
-        last = log.read_text(errors="replace").strip().splitlines()[-15:]
-        raise SetupError(
-            "\n  ".join([f"{title} failed:", *last]), hint=f"All it said is in {os.path.relpath(log)}"
-        )
+    with step(title):
+        with log.open("wb") as output:
+            process = subprocess.run(
+                [str(word) for word in command],
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        if process.returncode != 0:
+            raise SetupError(
+                f"{title} failed:\n{_end_of(log)}", hint=f"All it said is in {os.path.relpath(log)}"
+            )
+
+
+def _end_of(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return "\n".join(f"  {line}" for line in lines[-15:])
 
 
 def _count_on_terminal(title: str, ended: threading.Event) -> None:
