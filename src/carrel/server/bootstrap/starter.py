@@ -60,7 +60,7 @@ def read_recipe() -> dict[str, bytes]:
     It lies in `images/starter` of a checkout; a wheel carries it beside this file.
     """
     here = Path(__file__).parent
-    folder = here / "starter"
+    folder = here / "recipe"
     if not folder.is_dir():
         folder = here.parents[3] / "images" / "starter"
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]

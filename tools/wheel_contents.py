@@ -1,0 +1,28 @@
+"""Build hook: what a wheel carries besides Python: the built page and the starter image's recipe.
+
+A checkout uses both where they lie, so an editable installation needs neither and this does nothing for it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_PAGE = "src/carrel/web_dist"
+_RECIPE = "images/starter"
+
+
+class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
+    """Refuses to build a distribution that could not serve its page."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            return
+        root = Path(self.root)
+        if not (root / _PAGE / "index.html").is_file():
+            raise RuntimeError(
+                f"{_PAGE} holds no built page, and a distribution without one cannot be used. "
+                "Build it first: ./carrel test --only page, or: cd web && npm ci && npm run build"
+            )
+        if self.target_name == "wheel":
+            build_data["force_include"][str(root / _RECIPE)] = "carrel/server/bootstrap/recipe"
