@@ -1,13 +1,13 @@
 """The one error tree. Each has a stable code, a message (what, which one, what to do) and details.
 
-    CarrelError
-    +-- NotFound      404  there is none, or you may not know of it
-    +-- Conflict      409  the state of the thing does not allow it
-    +-- Forbidden     403  you may not
-    +-- Unauthorized  401  we do not know who you are
-    +-- Invalid       422  the request makes no sense as it stands
-    +-- Refused       409  a limit says no; `details` name it
-    +-- Unavailable   503  a part we need does not answer; try again
+CarrelError
++-- NotFound      404  there is none, or you may not know of it
++-- Conflict      409  the state of the thing does not allow it
++-- Forbidden     403  you may not
++-- Unauthorized  401  we do not know who you are
++-- Invalid       422  the request makes no sense as it stands
++-- Refused       409  a limit says no; `details` name it
++-- Unavailable   503  a part we need does not answer; try again
 """
 
 from collections.abc import Mapping

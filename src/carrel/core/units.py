@@ -34,9 +34,9 @@ def parse_cpu(text: str) -> int:
 
 
 def format_size(size_bytes: int) -> str:
-    """"1 GiB", "1.5 GiB", "512 MiB": at most one decimal."""
+    """ "1 GiB", "1.5 GiB", "512 MiB": at most one decimal."""
     value, unit = float(size_bytes), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):  # noqa: B007 - the last unit is the answer
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if value < 1024 or unit == "PiB":
             break
         value /= 1024

@@ -28,6 +28,11 @@ class Listener:
     def subscribe(self, topic: str, wake: Wake) -> None:
         self._subscribers[topic].append(wake)
 
+    def announce(self, topic: str) -> None:
+        """Call the topic's subscribers of this process."""
+        for wake in self._subscribers.get(topic, ()):
+            wake()
+
     async def run(self) -> None:
         """Listen until cancelled."""
         while True:
@@ -44,10 +49,6 @@ class Listener:
             await connection.execute(f"LISTEN {CHANNEL}")
             self.connected.set()
             for topic in list(self._subscribers):
-                self._wake(topic)
+                self.announce(topic)
             async for notice in connection.notifies():
-                self._wake(notice.payload)
-
-    def _wake(self, topic: str) -> None:
-        for wake in self._subscribers.get(topic, ()):
-            wake()
+                self.announce(notice.payload)

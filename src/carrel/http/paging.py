@@ -22,5 +22,8 @@ def decode_cursor(cursor: str) -> tuple[datetime, str]:
         return datetime.fromisoformat(at), row_id
     except (ValueError, binascii.Error):
         raise Invalid(
-            "invalid.cursor", "This cursor is not one of ours.", hint="Start at the first page.", field="cursor"
+            "invalid.cursor",
+            "This cursor is not one of ours.",
+            hint="Start at the first page.",
+            field="cursor",
         ) from None

@@ -89,7 +89,11 @@ def install(app: FastAPI) -> None:
             detail=f"{'.'.join(where) or 'The request'}: {first['msg']}.",
             hint="See the API reference for this operation.",
             field=".".join(where) or None,
-            details={"errors": [{"field": ".".join(map(str, e["loc"])), "message": e["msg"]} for e in error.errors()]},
+            details={
+                "errors": [
+                    {"field": ".".join(map(str, e["loc"])), "message": e["msg"]} for e in error.errors()
+                ]
+            },
         )
         return respond(request, problem)
 

@@ -1,0 +1,1 @@
+"""The catalogue of images: names for references, and what Carrel knows about each."""

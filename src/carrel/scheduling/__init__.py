@@ -1,0 +1,1 @@
+"""Who runs where, decided on a snapshot. Pure: same snapshot, same plan."""

@@ -1,0 +1,1 @@
+"""Compute sessions: what a person asked for, what became of it, and why."""

@@ -225,7 +225,9 @@ class Profile:
 async def profile(tx: AsyncSession, user_id: UserId) -> Profile:
     """The profile of a user that exists."""
     user, domain = (
-        await tx.execute(select(User, Domain).join(Domain, Domain.id == User.domain_id).where(User.id == user_id))
+        await tx.execute(
+            select(User, Domain).join(Domain, Domain.id == User.domain_id).where(User.id == user_id)
+        )
     ).one()
     projects = await tx.execute(
         select(Project.id, Project.name)

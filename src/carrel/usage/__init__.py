@@ -1,0 +1,1 @@
+"""What sessions use: samples of CPU and memory, for pages and pictures."""

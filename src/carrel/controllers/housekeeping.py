@@ -1,0 +1,31 @@
+"""Delete what nobody needs any more."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from carrel.apps import service as apps
+from carrel.controllers.loop import Tools
+from carrel.events import service as events
+from carrel.usage import service as usage
+
+EVENTS_KEPT = timedelta(days=7)
+
+
+class Housekeeping:
+    name = "housekeeping"
+    topics: Sequence[str] = ()
+    tick_s = 600.0
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def close(self) -> None:
+        """Nothing runs beside the step."""
+
+    async def step(self) -> None:
+        """Old events, old samples, spent tickets."""
+        now = self._tools.clock.now()
+        async with self._tools.transaction() as tx:
+            await events.prune(tx, before=now - EVENTS_KEPT)
+            await usage.prune(tx, now)
+            await apps.prune(tx, now)

@@ -1,0 +1,169 @@
+"""Start what was scheduled, and start again what a crash or an engine's restart interrupted."""
+
+import asyncio
+from datetime import timedelta
+
+import structlog
+
+from carrel.controllers.loop import Tools
+from carrel.core.errors import Unavailable
+from carrel.core.ids import SessionId
+from carrel.db.leader import LeadershipLost
+from carrel.engines.port import (
+    ContainerSpec,
+    EngineError,
+    EngineUnavailable,
+    Progress,
+)
+from carrel.nodes.model import Node
+from carrel.sessions import queries, service, transitions
+from carrel.sessions.model import Session
+from carrel.sessions.states import LAUNCHING, SessionState
+
+log = structlog.get_logger()
+
+MAX_ATTEMPTS = 4
+_ENGINE_PAUSE_S = 2.0
+_SHOW_EVERY_S = 0.5
+
+
+class Launch:
+    """Bounded concurrency; one task for each session, which the reaper can abandon."""
+
+    name = "launch"
+    topics = (transitions.topic(SessionState.SCHEDULED), transitions.topic(SessionState.STARTING))
+    tick_s = 5.0
+
+    def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
+        self._tools = tools
+        self._room = asyncio.Semaphore(concurrency)
+        self._tasks: dict[SessionId, asyncio.Task[None]] = {}
+
+    async def step(self) -> None:
+        """Take up every session that should be starting and is not in hand."""
+        async with self._tools.database.transaction() as tx:
+            sessions = await queries.in_states(tx, *sorted(LAUNCHING))
+            nodes = {s.node_id: await tx.get(Node, s.node_id) for s in sessions if s.node_id}
+        for session in sessions:
+            if session.id in self._tasks:
+                continue
+            node = nodes.get(session.node_id)
+            task = asyncio.create_task(self._launch(session, node.name if node else ""))
+            self._tasks[session.id] = task
+            task.add_done_callback(lambda _, session=session.id: self._tasks.pop(session, None))
+
+    async def abandon(self, session: SessionId) -> None:
+        """Stop starting it; returns when nothing of ours touches it any more."""
+        if task := self._tasks.get(session):
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def drain(self) -> None:
+        """Wait until nothing is in hand."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks.values())
+
+    async def close(self) -> None:
+        for session in list(self._tasks):
+            await self.abandon(session)
+
+    async def _launch(self, session: Session, node: str) -> None:
+        try:
+            async with self._room:
+                await self._start(session, node)
+        except (Unavailable, LeadershipLost) as error:
+            log.warning("launch.dropped", session=session.id, error=str(error))
+        except Exception:
+            log.exception("launch.failed", session=session.id)
+
+    async def _start(self, session: Session, node: str) -> None:
+        tools = self._tools
+        # 1. say that we are at it
+        if session.state == SessionState.SCHEDULED:
+            async with tools.transaction() as tx:
+                if not await transitions.move(
+                    tx, [session.id], SessionState.PREPARING, cause="launch", now=tools.clock.now()
+                ):
+                    return
+        # 2. the engine makes it so
+        reporter = asyncio.create_task(self._report(session.id, changes := asyncio.Queue()))
+        try:
+            observed = await tools.engine.ensure(
+                container_spec(session, node, epoch=tools.leader.epoch), changes.put_nowait
+            )
+        except EngineUnavailable as error:
+            await self._wait_for_engine(session, error)
+            return
+        except EngineError as error:
+            await self._give_up(session, error)
+            return
+        finally:
+            reporter.cancel()
+            await asyncio.wait([reporter])
+        # 3. tell
+        async with tools.transaction() as tx:
+            await transitions.move(
+                tx, [session.id], SessionState.RUNNING, cause="started", address=observed.address,
+                now=tools.clock.now(),
+            )  # fmt: skip
+
+    async def _report(self, session: SessionId, changes: "asyncio.Queue[Progress]") -> None:
+        """Write progress down as it comes, at most twice a second, without holding the engine up."""
+        started = False
+        while True:
+            progress = await changes.get()
+            while not changes.empty() and progress.phase == "pull":
+                progress = changes.get_nowait()
+            async with self._tools.transaction() as tx:
+                if progress.phase == "start" and not started:
+                    started = True
+                    await transitions.move(
+                        tx, [session], SessionState.STARTING, sources=[SessionState.PREPARING],
+                        cause="image_ready", now=self._tools.clock.now(),
+                    )  # fmt: skip
+                elif progress.phase == "pull":
+                    shown = {"phase": "pull", "fraction": progress.fraction, "text": progress.text}
+                    await transitions.show_progress(tx, session, progress=shown, reason=None)
+            await asyncio.sleep(_SHOW_EVERY_S)
+
+    async def _wait_for_engine(self, session: Session, error: EngineUnavailable) -> None:
+        """The session keeps its state and its place; the next step tries again, until its deadline."""
+        async with self._tools.transaction() as tx:
+            await transitions.show_progress(tx, session.id, progress=None, reason=error.message)
+        await asyncio.sleep(_ENGINE_PAUSE_S)
+
+    async def _give_up(self, session: Session, error: EngineError) -> None:
+        """Another try later with nothing left of this one, or the end."""
+        tools = self._tools
+        log.warning("launch.refused", session=session.id, code=error.code, attempt=session.attempts + 1)
+        last = not error.retriable or session.attempts + 1 >= MAX_ATTEMPTS or session.started_at is not None
+        if last:
+            async with tools.transaction() as tx:
+                await transitions.move(
+                    tx, [session.id], SessionState.TERMINATING, sources=sorted(LAUNCHING),
+                    outcome=SessionState.ERROR, cause=error.code, reason=error.message, now=tools.clock.now(),
+                )  # fmt: skip
+            return
+        await tools.engine.remove(session.id, grace_s=0)
+        async with tools.transaction() as tx:
+            now = tools.clock.now()
+            pause = timedelta(seconds=2**session.attempts)
+            await service.requeue(tx, session.id, reason=error.message, now=now, not_before=now + pause)
+
+
+def container_spec(session: Session, node: str, *, epoch: int) -> ContainerSpec:
+    """What the engine is to make of a session."""
+    return ContainerSpec(
+        id=session.id,
+        image=session.image,
+        slots=session.slots,
+        node=node,
+        env={
+            "CARREL_SESSION_ID": session.id,
+            "CARREL_SESSION_NAME": session.name,
+            **session.env,
+        },
+        hostname=session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session",
+        ports=tuple(int(app["port"]) for app in session.apps),
+        epoch=epoch,
+    )

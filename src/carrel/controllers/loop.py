@@ -1,0 +1,130 @@
+"""One loop for every controller.
+
+A controller's `step` is load -> decide -> apply and may be called at any time, any number of times. It is
+called when a commit that concerns it is announced, and now and then in any case: a lost announcement costs
+time, never truth.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+import psycopg
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.errors import Unavailable
+from carrel.db.database import Database
+from carrel.db.leader import Leader, LeadershipLost, lead
+from carrel.db.listener import Listener
+from carrel.engines.port import Engine, EngineUnavailable
+
+log = structlog.get_logger()
+
+ENGINE_TOPIC = "engine"
+_HINT_PAUSE_S = 0.25
+_ENGINE_PAUSE_S = 1.0
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What every controller works with."""
+
+    database: Database
+    engine: Engine
+    clock: Clock
+    leader: Leader
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        """A transaction that commits only while we lead. Raises: LeadershipLost, Unavailable."""
+        async with self.database.transaction() as tx:
+            await self.leader.require(tx)
+            yield tx
+
+
+class Controller(Protocol):
+    """topics: what it wakes on. tick_s: the safety net. close: stop what it runs beside its step."""
+
+    name: str
+    topics: Sequence[str]
+    tick_s: float
+
+    async def step(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+async def run(controller: Controller, listener: Listener) -> None:
+    """Step now, on every announcement, and every tick. Raises: LeadershipLost."""
+    wake = asyncio.Event()
+    for topic in controller.topics:
+        listener.subscribe(topic, wake.set)
+    failures = 0
+    while True:
+        try:
+            await controller.step()
+            failures = 0
+        except LeadershipLost:
+            raise
+        except (Unavailable, EngineUnavailable) as error:
+            failures += 1
+            log.warning("controller.unavailable", controller=controller.name, error=str(error))
+        except Exception:
+            failures += 1
+            log.exception("controller.failed", controller=controller.name)
+        try:
+            async with asyncio.timeout(
+                min(controller.tick_s, 2**failures / 2) if failures else controller.tick_s
+            ):
+                await wake.wait()
+        except TimeoutError:
+            pass
+        if failures:
+            await asyncio.sleep(0.2)
+        wake.clear()
+
+
+async def pass_on_hints(engine: Engine, listener: Listener) -> None:
+    """Turn the engine's hints into announcements, a burst of them into one. Until cancelled."""
+    while True:
+        try:
+            async for _ in engine.watch():
+                await asyncio.sleep(_HINT_PAUSE_S)
+                listener.announce(ENGINE_TOPIC)
+        except EngineUnavailable:
+            pass
+        listener.announce(ENGINE_TOPIC)
+        await asyncio.sleep(_ENGINE_PAUSE_S)
+
+
+async def lead_forever(
+    url: str, listener: Listener, engine: Engine, make: Callable[[Leader], Sequence[Controller]]
+) -> None:
+    """Become the leader, run the controllers, and start over whenever leadership is lost."""
+    while True:
+        try:
+            leader = await lead(url)
+        except psycopg.Error as error:
+            log.warning("leader.database_unavailable", error=str(error).strip())
+            await asyncio.sleep(1)
+            continue
+        log.info("leader.elected", epoch=leader.epoch)
+        controllers = make(leader)
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(run(controller, listener)) for controller in controllers]
+                tasks.append(group.create_task(pass_on_hints(engine, listener)))
+                await leader.until_lost()
+                for task in tasks:
+                    task.cancel()
+        except* LeadershipLost:
+            pass
+        finally:
+            for controller in controllers:
+                await controller.close()
+            await leader.resign()
+        log.warning("leader.lost", epoch=leader.epoch)

@@ -1,0 +1,17 @@
+"""All controllers of one leader, wired together."""
+
+from collections.abc import Sequence
+
+from carrel.controllers.housekeeping import Housekeeping
+from carrel.controllers.launch import Launch
+from carrel.controllers.loop import Controller, Tools
+from carrel.controllers.observe import Observe
+from carrel.controllers.reap import Reap
+from carrel.controllers.schedule import Schedule
+from carrel.controllers.usage import Usage
+
+
+def controllers(tools: Tools) -> Sequence[Controller]:
+    """In an order that a simulation can step through."""
+    launch = Launch(tools)
+    return (Observe(tools), Schedule(tools), launch, Reap(tools, launch), Usage(tools), Housekeeping(tools))

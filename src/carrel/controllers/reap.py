@@ -1,0 +1,94 @@
+"""End what is to end: keep its log, have the engine remove it, then give back its slots."""
+
+import asyncio
+
+import structlog
+
+from carrel.controllers.launch import Launch
+from carrel.controllers.loop import Tools
+from carrel.core.errors import Unavailable
+from carrel.core.ids import SessionId
+from carrel.db.leader import LeadershipLost
+from carrel.engines.port import ContainerGone, EngineError
+from carrel.sessions import queries, service, transitions
+from carrel.sessions.model import Session
+from carrel.sessions.states import SessionState
+
+log = structlog.get_logger()
+
+GRACE_S = 10.0
+_LOG_TIMEOUT_S = 10.0
+_RETRY_S = 2.0
+
+
+class Reap:
+    name = "reap"
+    topics = (transitions.topic(SessionState.TERMINATING),)
+    tick_s = 5.0
+
+    def __init__(self, tools: Tools, launch: Launch, *, concurrency: int = 16) -> None:
+        self._tools = tools
+        self._launch = launch
+        self._room = asyncio.Semaphore(concurrency)
+        self._tasks: dict[SessionId, asyncio.Task[None]] = {}
+
+    async def step(self) -> None:
+        """Take up every session that is ending and not in hand."""
+        async with self._tools.database.transaction() as tx:
+            sessions = await queries.in_states(tx, SessionState.TERMINATING)
+        for session in sessions:
+            key = session.id
+            if key in self._tasks:
+                continue
+            task = asyncio.create_task(self._reap(session))
+            self._tasks[key] = task
+            task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))
+
+    async def drain(self) -> None:
+        """Wait until nothing is in hand."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks.values())
+
+    async def close(self) -> None:
+        for task in list(self._tasks.values()):
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _reap(self, session: Session) -> None:
+        try:
+            await self._launch.abandon(session.id)
+            async with self._room:
+                await self._end(session)
+        except EngineError as error:
+            log.warning("reap.engine", session=session.id, error=error.message)
+            async with self._tools.transaction() as tx:
+                await transitions.show_progress(tx, session.id, progress=None, reason=error.message)
+            await asyncio.sleep(_RETRY_S)
+        except (Unavailable, LeadershipLost) as error:
+            log.warning("reap.dropped", session=session.id, error=str(error))
+        except Exception:
+            log.exception("reap.failed", session=session.id)
+            await asyncio.sleep(_RETRY_S)
+
+    async def _end(self, session: Session) -> None:
+        tools = self._tools
+        # 1. keep the log while there is one
+        content = await self._log_of(session.id)
+        if content:
+            async with tools.transaction() as tx:
+                await service.keep_log(tx, session.id, content)
+        # 2. nothing of it stays on the engine
+        await tools.engine.remove(session.id, grace_s=0 if session.force else GRACE_S)
+        # 3. end it and give back its slots, in one transaction
+        async with tools.transaction() as tx:
+            await service.finish(tx, session, cause="removed", reason=session.reason, now=tools.clock.now())
+
+    async def _log_of(self, session: SessionId) -> bytes:
+        content = b""
+        try:
+            async with asyncio.timeout(_LOG_TIMEOUT_S):
+                async for chunk in self._tools.engine.logs(session, follow=False, tail=20_000):
+                    content = (content + chunk)[-service.KEPT_LOG_BYTES :]
+        except (ContainerGone, TimeoutError):
+            pass
+        return content

@@ -1,0 +1,85 @@
+"""GET /events: the last ones as a list, or all from now on as a stream."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
+
+from carrel.events import service
+from carrel.events.schemas import EventList, EventObject, EventView
+from carrel.events.service import EventStream, Happening
+from carrel.http.auth import CurrentActor, names
+
+router = APIRouter(tags=["events"])
+PING_S = 15.0
+
+
+@router.get(
+    "/events",
+    operation_id="events.list",
+    openapi_extra=names("event.read"),
+    response_model=EventList,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def list_events(
+    request: Request,
+    actor: CurrentActor,
+    follow: bool = False,
+    last_event_id: Annotated[str | None, Query(max_length=50)] = None,
+    resume: Annotated[str | None, Header(alias="Last-Event-ID", max_length=50)] = None,
+    cursor: Annotated[str | None, Query(max_length=50)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+) -> EventList | StreamingResponse:
+    """What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID."""
+    if follow:
+        stream: EventStream = request.app.state.events
+        frames = _frames(stream.follow(actor, resume or last_event_id))
+        return StreamingResponse(
+            frames,
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+    async with request.app.state.database.transaction() as tx:
+        happenings = await service.latest(tx, actor, before=cursor, limit=limit)
+    full = len(happenings) == limit
+    return EventList(
+        items=[_view(h) for h in happenings], next_cursor=happenings[-1].position if full else None
+    )
+
+
+async def _frames(happenings: AsyncIterator[Happening]) -> AsyncIterator[bytes]:
+    """Frames of text/event-stream; a comment every 15 s keeps proxies from closing an idle line."""
+    yield b"event: hello\ndata: {}\n\n"
+    upcoming = asyncio.ensure_future(anext(happenings, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait([upcoming], timeout=PING_S)
+            if not done:
+                yield b": ping\n\n"
+                continue
+            happening = upcoming.result()
+            if happening is None:
+                return
+            yield _frame(happening)
+            upcoming = asyncio.ensure_future(anext(happenings, None))
+    finally:
+        upcoming.cancel()
+
+
+def _frame(happening: Happening) -> bytes:
+    head = f"id: {happening.position}\n".encode() if happening.position else b""
+    body = orjson.dumps(happening.data if happening.position is None else _view(happening).model_dump())
+    return head + b"event: " + happening.kind.encode() + b"\ndata: " + body + b"\n\n"
+
+
+def _view(happening: Happening) -> EventView:
+    return EventView(
+        id=happening.position,
+        at=happening.at,
+        kind=happening.kind,
+        object=EventObject(kind=happening.object_kind, id=happening.object_id),
+        data=dict(happening.data),
+    )

@@ -1,0 +1,17 @@
+"""GET /images: the catalogue."""
+
+from fastapi import APIRouter, Request
+
+from carrel.http.auth import CurrentActor, names
+from carrel.images import service
+from carrel.images.schemas import ImageList, ImageView
+
+router = APIRouter(tags=["images"])
+
+
+@router.get("/images", operation_id="images.list", openapi_extra=names("image.read"))
+async def list_images(request: Request, actor: CurrentActor) -> ImageList:
+    """The images that sessions can be started from by name."""
+    async with request.app.state.database.transaction() as tx:
+        images = await service.catalogue(tx)
+    return ImageList(items=[ImageView.model_validate(image, from_attributes=True) for image in images])

@@ -1,0 +1,18 @@
+"""GET /resources: what is left to start sessions with."""
+
+from dataclasses import asdict
+
+from fastapi import APIRouter, Request
+
+from carrel.http.auth import CurrentActor, names
+from carrel.nodes import service
+from carrel.nodes.schemas import ResourcesView
+
+router = APIRouter(tags=["resources"])
+
+
+@router.get("/resources", operation_id="resources.show", openapi_extra=names("resource.read"))
+async def show_resources(request: Request, actor: CurrentActor) -> ResourcesView:
+    """Capacity, use, and what is left on the nodes that are ready."""
+    async with request.app.state.database.transaction() as tx:
+        return ResourcesView.model_validate(asdict(await service.resources(tx)))

@@ -1,0 +1,114 @@
+"""The composition root: the only place that wires concepts, engine, database and HTTP together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fastapi import FastAPI
+
+import carrel
+from carrel.access import routes as access
+from carrel.access import streams
+from carrel.controllers import loop, plane
+from carrel.core.clock import Clock, SystemClock
+from carrel.db.database import Database
+from carrel.db.leader import Leader
+from carrel.db.listener import Listener
+from carrel.engines.port import Engine
+from carrel.events import routes as events
+from carrel.events.service import EventStream
+from carrel.http import problems
+from carrel.http.shell import Shell
+from carrel.images import routes as images
+from carrel.nodes import routes as nodes
+from carrel.server import page
+from carrel.server import routes as server
+from carrel.server.settings import Settings
+from carrel.sessions import routes as sessions
+from carrel.tenancy import routes as tenancy
+from carrel.tenancy.service import Authenticator
+from carrel.usage import routes as usage
+from carrel.usage.service import UsageStream
+
+_ROUTERS = (
+    tenancy.router,
+    server.router,
+    images.router,
+    nodes.router,
+    sessions.router,
+    usage.router,
+    events.router,
+    access.router,
+    streams.router,
+)
+
+
+def application() -> FastAPI:
+    """The HTTP application with every route and nothing behind it; enough to write openapi.json."""
+    app = FastAPI(
+        title="Carrel",
+        version=carrel.__version__,
+        description="Self-hosted, multi-tenant compute sessions.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        responses={
+            "4XX": {"model": problems.Problem, "description": "Why not, and what to do"},
+        },
+    )
+    problems.install(app)
+    for router in _ROUTERS:
+        app.include_router(router, prefix="/api/v1")
+    page.install(app)
+    app.add_middleware(Shell)
+    return app
+
+
+@asynccontextmanager
+async def api(
+    settings: Settings, database: Database, engine: Engine, *, clock: Clock | None = None
+) -> AsyncIterator[FastAPI]:
+    """The application at work, until the block ends. Owns neither database nor engine."""
+    app = application()
+    listener = Listener(database.url)
+    state = app.state
+    state.settings = settings
+    state.database = database
+    state.engine = engine
+    state.clock = clock or SystemClock()
+    state.authenticator = Authenticator(database, state.clock)
+    state.events = EventStream(database, listener)
+    state.listener = listener
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(streams.running(app))
+        for work in (
+            listener.run(),
+            state.events.run(),
+            UsageStream(database, listener, state.events).run(),
+        ):
+            stack.push_async_callback(_stop, asyncio.create_task(work))
+        await listener.connected.wait()
+        yield app
+
+
+@asynccontextmanager
+async def controllers(
+    database: Database, engine: Engine, *, clock: Clock | None = None
+) -> AsyncIterator[None]:
+    """The controllers at work whenever this process leads, until the block ends."""
+    listener = Listener(database.url)
+
+    def make(leader: Leader) -> "list[loop.Controller]":
+        return list(plane.controllers(loop.Tools(database, engine, clock or SystemClock(), leader)))
+
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(_stop, asyncio.create_task(listener.run()))
+        leading = asyncio.create_task(loop.lead_forever(database.url, listener, engine, make))
+        stack.push_async_callback(_stop, leading)
+        yield
+
+
+async def _stop(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.wait([task])

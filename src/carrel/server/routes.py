@@ -1,0 +1,56 @@
+"""/server and /health."""
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+
+import carrel
+from carrel.http.auth import CurrentActor, names
+from carrel.server import parts
+
+router = APIRouter(tags=["server"])
+
+
+class PartView(BaseModel):
+    name: str
+    state: str
+    version: str
+    detail: str
+    address: str
+
+
+class ServerView(BaseModel):
+    name: str
+    version: str
+    apps_url: str
+    parts: list[PartView]
+
+
+class Health(BaseModel):
+    status: str
+
+
+@router.get("/health", operation_id="server.health", openapi_extra=names("server.health"))
+async def health(request: Request) -> Health:
+    """Answers when the server can reach its database; 503 otherwise."""
+    await request.app.state.database.ping()
+    return Health(status="ok")
+
+
+@router.get("/server", operation_id="server.show", openapi_extra=names("server.read"))
+async def show(request: Request, actor: CurrentActor) -> ServerView:
+    """Version, and each part with its state."""
+    state = request.app.state
+    found = await parts.look(state.settings, state.database, state.engine)
+    own = PartView(
+        name="api",
+        state="ok",
+        version=carrel.__version__,
+        detail="",
+        address=state.settings.effective_public_url,
+    )
+    return ServerView(
+        name="Carrel",
+        version=carrel.__version__,
+        apps_url=state.settings.effective_apps_url,
+        parts=[own, *(PartView(**vars(part)) for part in found)],
+    )

@@ -1,0 +1,72 @@
+"""Settings: from the environment (CARREL_...), with defaults that suit one machine."""
+
+import os
+import secrets
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def default_data_dir() -> Path:
+    """/var/lib/carrel for root, else the user's own data directory."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/carrel")
+    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "carrel"
+
+
+class Settings(BaseSettings):
+    """What the processes of one installation share. Every field is documented in docs/reference/settings.md."""
+
+    model_config = SettingsConfigDict(env_prefix="CARREL_", extra="ignore")
+
+    data_dir: Path = Field(default_factory=default_data_dir, description="Where everything is kept.")
+    database_url: str = Field(default="", description="Your own PostgreSQL; empty: the embedded one.")
+    engine_url: str = Field(default="unix:///var/run/docker.sock", description="The container engine.")
+    host: str = Field(default="127.0.0.1", description="Address that the page, the API and apps listen on.")
+    port: int = Field(default=8700, description="Port of the page and the API.")
+    gateway_port: int = Field(default=0, description="Port of the apps' gateway; 0: the port after `port`.")
+    apps_domain: str = Field(default="localhost", description="Apps are at <app>-<session>.<this domain>.")
+    public_url: str = Field(default="", description="Where people reach the page; empty: host and port.")
+    apps_url: str = Field(default="", description="Scheme and port of apps behind a proxy of yours, such as "
+                          "https://apps.example.org; empty: http, apps_domain and gateway_port.")  # fmt: skip
+    installation: str = Field(default="main", description="Label that marks our containers in the engine.")
+
+    @property
+    def effective_gateway_port(self) -> int:
+        return self.gateway_port or self.port + 1
+
+    @property
+    def effective_public_url(self) -> str:
+        host = "localhost" if self.host in ("127.0.0.1", "0.0.0.0", "::", "::1") else self.host
+        return self.public_url or f"http://{host}:{self.port}"
+
+    @property
+    def effective_apps_url(self) -> str:
+        """Scheme, apps domain and port; each app's own label goes in front of the domain."""
+        return self.apps_url or f"http://{self.apps_domain}:{self.effective_gateway_port}"
+
+    def key(self) -> bytes:
+        """The installation's secret key, 32 bytes, made on first use; only its owner can read the file."""
+        path = self.data_dir / "key"
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            write_secret(path, secrets.token_bytes(32))
+            return path.read_bytes()
+
+
+def write_secret(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, whole or not at all; keeps one that is there."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink()

@@ -1,0 +1,96 @@
+"""`carrel down` and `carrel status`: looked up on this machine, also when nothing answers."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+from carrel.core.errors import Unavailable
+from carrel.db.embedded import Embedded
+from carrel.server.command import EXIT_DOWN, read_run
+from carrel.server.up import answers, effective_settings, running_pid, say
+
+_STOP_S = 30.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """state: "ok" or "down"."""
+
+    part: str
+    state: str
+    version: str
+    address: str
+
+
+def down(options: argparse.Namespace) -> int:
+    """Stop the control plane and the embedded database. Twice: says that it is not running."""
+    settings = effective_settings(options)
+    pid = running_pid(settings.data_dir)
+    embedded = Embedded(settings.data_dir / "postgres")
+    if pid is None and not embedded.running():
+        say("Carrel is not running.")
+        return 0
+    if pid is not None:
+        os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + _STOP_S
+        while running_pid(settings.data_dir):
+            if time.monotonic() > deadline:
+                raise Unavailable("setup.not_stopping", f"The process {pid} does not stop.",
+                                  hint=f"See {settings.data_dir / 'logs'}; then kill -9 {pid}.")  # fmt: skip
+            time.sleep(0.05)
+    embedded.stop()
+    say("Carrel is stopped. Running sessions go on; `carrel up` finds them.")
+    return 0
+
+
+def status(options: argparse.Namespace) -> int:
+    """Each part with its health; exit code 5 when one is down."""
+    lines = _look(options)
+    if options.output == "json":
+        sys.stdout.write(json.dumps([asdict(line) for line in lines], indent=2) + "\n")
+    else:
+        widths = [max(len(getattr(line, field)) for line in lines) for field in ("part", "state", "version")]
+        for line in lines:
+            say(
+                f"{line.part:{widths[0]}}  {line.state:{widths[1]}}  {line.version:{widths[2]}}  {line.address}"
+            )
+    return 0 if all(line.state == "ok" for line in lines) else EXIT_DOWN
+
+
+def _look(options: argparse.Namespace) -> list[Line]:
+    import carrel
+    from carrel.server.bootstrap.engine import ping
+
+    settings = effective_settings(options)
+    environment = read_run(settings.data_dir)
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
+    engine_url = environment.get("CARREL_ENGINE_URL", settings.engine_url)
+    database_url = environment.get("CARREL_DATABASE_URL", "")
+    return [
+        _line("supervisor", running_pid(settings.data_dir) is not None, carrel.__version__, str(settings.data_dir)),
+        _line("api", answers(host, settings.port, "/api/v1/health"), carrel.__version__,
+              settings.effective_public_url),
+        _line("gateway", answers(host, settings.effective_gateway_port, "/.carrel/health"), carrel.__version__,
+              settings.effective_apps_url),
+        _database(database_url),
+        _line("engine", ping(engine_url) is None, "", engine_url),
+    ]  # fmt: skip
+
+
+def _database(url: str) -> Line:
+    import psycopg
+
+    try:
+        with psycopg.connect(url, connect_timeout=3) as connection:
+            version = connection.info.parameter_status("server_version") or ""
+            return Line("database", "ok", f"PostgreSQL {version}", connection.info.host)
+    except psycopg.Error:
+        return Line("database", "down", "", "")
+
+
+def _line(part: str, ok: bool, version: str, address: str) -> Line:
+    return Line(part, "ok" if ok else "down", version if ok else "", address)

@@ -1,0 +1,16 @@
+"""Every table of Carrel, for migrations to compare with."""
+
+from sqlalchemy import MetaData
+
+import carrel.apps.model
+import carrel.audit.model
+import carrel.db.leader
+import carrel.events.model
+import carrel.images.model
+import carrel.nodes.model
+import carrel.sessions.model
+import carrel.tenancy.model
+import carrel.usage.model  # noqa: F401 - imported for their tables
+from carrel.db.tables import Table
+
+METADATA: MetaData = Table.metadata

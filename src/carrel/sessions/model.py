@@ -1,0 +1,98 @@
+"""Sessions, their history, and their kept logs."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    LargeBinary,
+    String,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from carrel.core.ids import DomainId, NodeId, ProjectId, SessionId, UserId
+from carrel.db.tables import Table
+from carrel.sessions.states import LIFECYCLE, SessionState
+
+_ALL = ", ".join(f"'{state}'" for state in SessionState)
+_LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
+_FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
+
+
+class Session(Table):
+    """outcome: where TERMINATING will end. warnings: words such as "out_of_memory", each at most once."""
+
+    __tablename__ = "sessions"
+    __table_args__ = (
+        CheckConstraint(f"state IN ({_ALL})", name="state"),
+        CheckConstraint(f"(ended_at IS NOT NULL) = (state IN ({_FINAL}))", name="ended"),
+        CheckConstraint("(outcome IS NOT NULL) OR state <> 'TERMINATING'", name="outcome"),
+        Index("uq_sessions_owner_id_name_live", "owner_id", "name", unique=True,
+              postgresql_where=text(f"state IN ({_LIVE})")),
+        Index("uq_sessions_owner_id_idempotency_key", "owner_id", "idempotency_key", unique=True),
+        Index("ix_sessions_state_live", "state", postgresql_where=text(f"state IN ({_LIVE})")),
+        Index("ix_sessions_created_at_id", "created_at", "id"),
+        Index("ix_sessions_owner_id_created_at_id", "owner_id", "created_at", "id"),
+        Index("ix_sessions_id_prefix", "id", postgresql_ops={"id": "text_pattern_ops"}),
+    )  # fmt: skip
+
+    id: Mapped[SessionId] = mapped_column(String, primary_key=True)
+    name: Mapped[str] = mapped_column(String(64))
+    kind: Mapped[str] = mapped_column(String(20), default="interactive")
+    owner_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
+    project_id: Mapped[ProjectId] = mapped_column(String, ForeignKey("projects.id"), index=True)
+    domain_id: Mapped[DomainId] = mapped_column(String, ForeignKey("domains.id"))
+    image: Mapped[str] = mapped_column(String(512))
+    image_name: Mapped[str | None] = mapped_column(String(64))
+    apps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    slots: Mapped[dict[str, int]] = mapped_column(JSONB)
+    env: Mapped[dict[str, str]] = mapped_column(JSONB)
+    state: Mapped[SessionState] = mapped_column(String(20), default=SessionState.PENDING)
+    outcome: Mapped[SessionState | None] = mapped_column(String(20))
+    reason: Mapped[str | None]
+    progress: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    warnings: Mapped[list[str]] = mapped_column(JSONB, default=list)
+    queue_position: Mapped[int | None]
+    node_id: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
+    address: Mapped[str | None]
+    force: Mapped[bool] = mapped_column(default=False)
+    attempts: Mapped[int] = mapped_column(default=0)
+    restarts: Mapped[int] = mapped_column(default=0)
+    not_before: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    deadline: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    idempotency_key: Mapped[str | None] = mapped_column(String(100))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class HistoryEntry(Table):
+    """A transition, or a note (from_state = to_state). cause: one word; reason: a sentence."""
+
+    __tablename__ = "session_history"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"), index=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+    from_state: Mapped[SessionState | None] = mapped_column(String(20))
+    to_state: Mapped[SessionState] = mapped_column(String(20))
+    cause: Mapped[str] = mapped_column(String(40))
+    reason: Mapped[str | None]
+    actor: Mapped[str | None]
+
+
+class KeptLog(Table):
+    """The end of the log of a session whose container is gone. content: zlib of the last 1 MiB."""
+
+    __tablename__ = "session_logs"
+
+    session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"), primary_key=True)
+    content: Mapped[bytes] = mapped_column(LargeBinary)

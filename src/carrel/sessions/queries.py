@@ -1,0 +1,194 @@
+"""Reading sessions. A list is one statement whatever its length, and PostgreSQL writes the JSON itself."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Conflict, Invalid, NotFound
+from carrel.core.ids import ID_LENGTH, SessionId, UserId
+from carrel.http.paging import decode_cursor, encode_cursor
+from carrel.policy.actions import Scope
+from carrel.policy.decide import Actor, reach
+from carrel.sessions.model import HistoryEntry, Session
+from carrel.sessions.states import LIFECYCLE, SessionState
+
+_VISIBLE = """(
+    :scope = 4
+    OR (:scope = 3 AND s.domain_id = :domain)
+    OR s.owner_id = :user
+    OR s.project_id = ANY(:administers)
+)"""
+
+_FIELDS = """
+    'id', s.id, 'name', s.name, 'kind', s.kind, 'state', s.state, 'reason', s.reason,
+    'progress', s.progress, 'image', s.image, 'image_name', s.image_name,
+    'project', json_build_object('id', p.id, 'name', p.name),
+    'owner', json_build_object('id', u.id, 'email', u.email),
+    'slots', s.slots, 'node', n.name, 'warnings', s.warnings, 'queue_position', s.queue_position,
+    'created_at', s.created_at, 'started_at', s.started_at, 'ended_at', s.ended_at"""
+
+_JOINS = """
+    JOIN projects p ON p.id = s.project_id
+    JOIN users u ON u.id = s.owner_id
+    LEFT JOIN nodes n ON n.id = s.node_id"""
+
+_DETAIL = text(f"""
+    SELECT json_build_object({_FIELDS}, 'env', s.env, 'apps', s.apps)::text FROM sessions s {_JOINS}
+    WHERE s.id = :id
+""")  # noqa: S608 - no input in it
+
+
+def _page(conditions: str) -> str:
+    return f"""
+    SELECT json_build_object({_FIELDS})::text, s.created_at, s.id
+    FROM (SELECT * FROM sessions s WHERE {conditions} ORDER BY s.created_at DESC, s.id DESC LIMIT :limit) s {_JOINS}
+    ORDER BY s.created_at DESC, s.id DESC"""  # noqa: S608 - the conditions are constants of this module
+
+
+async def page(
+    tx: AsyncSession,
+    actor: Actor,
+    *,
+    states: list[SessionState] | None,
+    search: str | None,
+    mine: bool,
+    limit: int,
+    cursor: str | None,
+) -> bytes:
+    """One page of `SessionList` as JSON, newest first. states None: all; search: part of name or image."""
+    bound: dict[str, Any] = {"limit": limit + 1}
+    conditions = []
+    if mine:
+        conditions.append("s.owner_id = :user")
+        bound["user"] = actor.user_id
+    elif reach(actor, "session.read") is not Scope.ALL:
+        conditions.append(_VISIBLE)
+        bound |= _sight(actor)
+    if states is not None:
+        conditions.append("s.state = ANY(:states)")
+        bound["states"] = [str(state) for state in states]
+    if search:
+        conditions.append("(s.name ILIKE :search OR s.image ILIKE :search OR s.id LIKE :prefix)")
+        escaped = search.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
+        bound |= {"search": f"%{escaped}%", "prefix": f"{escaped}%"}
+    if cursor:
+        conditions.append("(s.created_at, s.id) < (:at, :after)")
+        bound["at"], bound["after"] = decode_cursor(cursor)
+    rows = (await tx.execute(text(_page(" AND ".join(conditions) or "true")), bound)).all()
+    more = len(rows) > limit
+    rows = rows[:limit]
+    next_cursor = f'"{encode_cursor(rows[-1][1], rows[-1][2])}"' if more else "null"
+    return ('{"items":[' + ",".join(row[0] for row in rows) + '],"next_cursor":' + next_cursor + "}").encode()
+
+
+def states_of(wanted: str) -> list[SessionState] | None:
+    """The states that "live", "ended", "all" or a state's own name stand for. Raises: Invalid."""
+    match wanted:
+        case "all":
+            return None
+        case "live":
+            return sorted(LIFECYCLE.live)
+        case "ended":
+            return sorted(LIFECYCLE.final)
+    try:
+        return [SessionState(wanted.upper())]
+    except ValueError:
+        raise Invalid(
+            "invalid.state",
+            f"{wanted} is not a state.",
+            hint="Use live, ended, all, or one of " + ", ".join(SessionState) + ".",
+            field="state",
+        ) from None
+
+
+async def detail(tx: AsyncSession, session: SessionId) -> bytes:
+    """One `SessionDetail` as JSON."""
+    return str((await tx.execute(_DETAIL, {"id": session})).scalar_one()).encode()
+
+
+async def history(tx: AsyncSession, session: SessionId) -> list[HistoryEntry]:
+    """All that happened to a session, oldest first."""
+    rows = await tx.execute(
+        select(HistoryEntry).where(HistoryEntry.session_id == session).order_by(HistoryEntry.id)
+    )
+    return list(rows.scalars())
+
+
+def not_found(ref: str) -> NotFound:
+    return NotFound("session.not_found", f"There is no session {ref}.", hint="See `carrel session ls --all`.")
+
+
+_VISIBLE_IDS = text(f"SELECT s.id FROM sessions s WHERE s.id = ANY(:ids) AND {_VISIBLE}")  # noqa: S608
+
+
+async def visible(tx: AsyncSession, actor: Actor, sessions: list[SessionId]) -> list[SessionId]:
+    """Those of the sessions that the actor may see."""
+    found = await tx.execute(_VISIBLE_IDS, {"ids": sessions, **_sight(actor)})
+    return list(found.scalars())
+
+
+def _sight(actor: Actor) -> dict[str, Any]:
+    """What the _VISIBLE condition is bound to."""
+    return {
+        "scope": int(reach(actor, "session.read")),
+        "domain": actor.domain_id,
+        "user": actor.user_id,
+        "administers": list(actor.administers),
+    }
+
+
+_RESOLVE = text(f"""
+    SELECT s.id FROM sessions s WHERE {_VISIBLE} AND (s.id = :ref OR s.id LIKE :prefix OR s.name = :ref)
+    ORDER BY (s.id = :ref) DESC, (s.name = :ref) DESC, (s.owner_id = :user) DESC,
+        (s.ended_at IS NULL) DESC, s.created_at DESC LIMIT 3
+""")  # noqa: S608 - no input in it
+
+
+async def resolve(tx: AsyncSession, actor: Actor, ref: str) -> Session:
+    """The session meant by an id, by a name (live ones first, then the newest), or by a unique prefix.
+
+    Raises: NotFound, Conflict when a prefix fits several.
+    """
+    if len(ref) == ID_LENGTH:
+        exact = await tx.get(Session, ref)
+        if exact:
+            return exact
+    prefix = f"{ref}%" if len(ref) >= 3 and ref.isalnum() else ""
+    bound = {"ref": ref, "prefix": prefix, **_sight(actor)}
+    found = [await tx.get_one(Session, row.id) for row in await tx.execute(_RESOLVE, bound)]
+    if not found:
+        raise not_found(ref)
+    if found[0].name != ref and len(found) > 1:
+        raise Conflict(
+            "session.ambiguous",
+            f"{ref} fits several sessions.",
+            hint="Type more of the id.",
+            details={"ids": [session.id for session in found]},
+        )
+    return found[0]
+
+
+async def by_idempotency_key(tx: AsyncSession, owner: UserId, key: str) -> SessionId | None:
+    """The session that this key made before."""
+    found = await tx.execute(
+        select(Session.id).where(Session.owner_id == owner, Session.idempotency_key == key)
+    )
+    return found.scalar_one_or_none()
+
+
+async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:
+    """Sessions in these states, oldest first."""
+    rows = await tx.execute(
+        select(Session).where(Session.state.in_(states)).order_by(Session.created_at, Session.id)
+    )
+    return list(rows.scalars())
+
+
+async def overdue(tx: AsyncSession, now: datetime) -> list[Session]:
+    """Sessions whose transitional state has lasted past its deadline."""
+    rows = await tx.execute(
+        select(Session).where(Session.state.in_(sorted(LIFECYCLE.live)), Session.deadline < now)
+    )
+    return list(rows.scalars())

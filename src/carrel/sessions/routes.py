@@ -1,0 +1,134 @@
+"""/sessions: decode, one service call, encode."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+
+from carrel.http.auth import CurrentActor, names
+from carrel.http.paging import MAX_LIMIT
+from carrel.sessions import queries, service
+from carrel.sessions.schemas import (
+    HistoryList,
+    HistoryView,
+    SessionCreate,
+    SessionDetail,
+    SessionList,
+    SessionRename,
+)
+
+router = APIRouter(tags=["sessions"])
+Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
+
+
+def _json(body: bytes, status: int = 200) -> Response:
+    return Response(body, status_code=status, media_type="application/json")
+
+
+@router.post(
+    "/sessions",
+    operation_id="sessions.create",
+    openapi_extra=names("session.create"),
+    status_code=201,
+    response_model=SessionDetail,
+)
+async def create(
+    request: Request,
+    actor: CurrentActor,
+    body: SessionCreate,
+    idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
+) -> Response:
+    """Ask for a session. It is PENDING at once and starts as soon as there is room."""
+    state = request.app.state
+    wanted = service.Request(
+        image=body.image,
+        slots=body.slots.model_dump(),
+        name=body.name,
+        env=body.env,
+        project=body.project,
+        idempotency_key=idempotency_key,
+    )
+    session = await service.enqueue(state.database, state.clock, actor, wanted)
+    async with state.database.transaction() as tx:
+        return _json(await queries.detail(tx, session), 201)
+
+
+@router.get(
+    "/sessions",
+    operation_id="sessions.list",
+    openapi_extra=names("session.read"),
+    response_model=SessionList,
+)
+async def list_sessions(
+    request: Request,
+    actor: CurrentActor,
+    state: Annotated[str, Query(max_length=20, description="live, ended, all, or a state")] = "all",
+    q: Annotated[str | None, Query(max_length=100, description="part of name or image")] = None,
+    owner: Annotated[str, Query(pattern="^(me|all)$")] = "me",
+    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Your sessions, newest first; with owner=all, every session that you may see."""
+    async with request.app.state.database.transaction() as tx:
+        return _json(
+            await queries.page(
+                tx,
+                actor,
+                states=queries.states_of(state),
+                search=q,
+                mine=owner == "me",
+                limit=limit,
+                cursor=cursor,
+            )
+        )
+
+
+@router.get(
+    "/sessions/{ref}",
+    operation_id="sessions.show",
+    openapi_extra=names("session.read"),
+    response_model=SessionDetail,
+)
+async def show(request: Request, actor: CurrentActor, ref: Ref) -> Response:
+    """One session, with its environment and apps."""
+    async with request.app.state.database.transaction() as tx:
+        session = await service.find(tx, actor, ref)
+        return _json(await queries.detail(tx, session.id))
+
+
+@router.patch(
+    "/sessions/{ref}",
+    operation_id="sessions.rename",
+    openapi_extra=names("session.update"),
+    response_model=SessionDetail,
+)
+async def rename(request: Request, actor: CurrentActor, ref: Ref, body: SessionRename) -> Response:
+    """Give a live session another name."""
+    state = request.app.state
+    session = await service.rename(state.database, actor, ref, body.name)
+    async with state.database.transaction() as tx:
+        return _json(await queries.detail(tx, session))
+
+
+@router.delete(
+    "/sessions/{ref}",
+    operation_id="sessions.remove",
+    openapi_extra=names("session.remove"),
+    status_code=202,
+    response_model=SessionDetail,
+)
+async def remove(request: Request, actor: CurrentActor, ref: Ref, force: bool = False) -> Response:
+    """Terminate a session, or cancel it while it waits. Repeating it changes nothing."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        session = await service.remove(tx, state.clock, actor, ref, force=force)
+    async with state.database.transaction() as tx:
+        return _json(await queries.detail(tx, session), 202)
+
+
+@router.get("/sessions/{ref}/history", operation_id="sessions.history", openapi_extra=names("session.read"))
+async def history(request: Request, actor: CurrentActor, ref: Ref) -> HistoryList:
+    """Every transition with its time, cause and actor, oldest first."""
+    async with request.app.state.database.transaction() as tx:
+        session = await service.find(tx, actor, ref)
+        entries = await queries.history(tx, session.id)
+    return HistoryList(items=[HistoryView.model_validate(e, from_attributes=True) for e in entries])

@@ -1,0 +1,255 @@
+"""Use cases of sessions. Each starts with the decision whether the actor may."""
+
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound, Refused
+from carrel.core.ids import ProjectId, SessionId, new_id
+from carrel.core.units import Slots, format_slot
+from carrel.db.database import Database
+from carrel.images import service as images
+from carrel.images.model import Image
+from carrel.nodes import service as nodes
+from carrel.policy.decide import Actor, Target, require
+from carrel.sessions import queries, transitions
+from carrel.sessions.model import KeptLog, Session
+from carrel.sessions.names import generated_name
+from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.tenancy import service as tenancy
+
+KEPT_LOG_BYTES = 1 << 20
+REFERENCE = re.compile(
+    r"^(?:[a-zA-Z0-9][a-zA-Z0-9.-]*(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+    r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What somebody asks for. project: id or name; None means their only one, or "default"."""
+
+    image: str
+    slots: Slots
+    name: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    project: str | None = None
+    idempotency_key: str | None = None
+
+
+async def enqueue(database: Database, clock: Clock, actor: Actor, request: Request) -> SessionId:
+    """Remember a request as a PENDING session, with its event and audit entry, in one transaction.
+
+    Twice with the same idempotency key: the first one's id.
+    Raises: Forbidden, Invalid, Conflict (name taken), Refused (could never fit).
+    """
+    try:
+        async with database.transaction() as tx:
+            return await _enqueue(tx, clock, actor, request)
+    except IntegrityError as error:
+        # Two unique indexes can say no: the same key (a repeat that raced), or the name.
+        if request.idempotency_key:
+            async with database.transaction() as tx:
+                first = await queries.by_idempotency_key(tx, actor.user_id, request.idempotency_key)
+            if first:
+                return first
+        if "name_live" not in str(error.orig):
+            raise
+        raise _name_taken(request.name) from None
+
+
+def _name_taken(name: str | None) -> Conflict:
+    return Conflict(
+        "session.name_taken",
+        f"You already have a session named {name}.",
+        hint="Choose another name, or terminate the other one first.",
+        field="name",
+    )
+
+
+async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Request) -> SessionId:
+    if request.idempotency_key:
+        first = await queries.by_idempotency_key(tx, actor.user_id, request.idempotency_key)
+        if first:
+            return first
+    project = await _project(tx, actor, request.project)
+    require(
+        actor,
+        "session.create",
+        Target(actor.user_id, project, actor.domain_id),
+        read="session.create",
+        missing=NotFound("project.not_found", f"You are in no project {request.project}."),
+    )
+    image = await _image(tx, request)
+    await _require_possible(tx, request.slots)
+    session = Session(
+        id=SessionId(new_id()),
+        name=request.name or generated_name(),
+        owner_id=actor.user_id,
+        project_id=project,
+        domain_id=actor.domain_id,
+        image=image.reference if image else request.image,
+        image_name=image.name if image else None,
+        apps=image.apps if image else [],
+        slots=dict(request.slots),
+        env=dict(request.env),
+        idempotency_key=request.idempotency_key,
+        created_at=clock.now(),
+    )
+    tx.add(session)
+    await tx.flush()
+    await transitions.announce_created(tx, session.id, actor=actor.user_id)
+    audit.record(tx, actor, "session.create", session.id, details={"image": session.image, **request.slots})
+    return session.id
+
+
+async def _project(tx: AsyncSession, actor: Actor, wanted: str | None) -> ProjectId:
+    projects = (await tenancy.profile(tx, actor.user_id)).projects
+    if not projects:
+        raise Forbidden(
+            "project.none", "You are in no project.", hint="Ask an administrator to add you to one."
+        )
+    for project_id, name in projects:
+        if wanted in (project_id, name) or (wanted is None and (len(projects) == 1 or name == "default")):
+            return project_id
+    if wanted is None:
+        raise Invalid(
+            "invalid.project", "You are in several projects.", hint="Say which one.", field="project",
+            details={"projects": [name for _, name in projects]},
+        )  # fmt: skip
+    raise NotFound("project.not_found", f"You are in no project {wanted}.", field="project")
+
+
+async def _image(tx: AsyncSession, request: Request) -> Image | None:
+    image = await images.find(tx, request.image)
+    if image is None and not REFERENCE.match(request.image):
+        raise Invalid(
+            "invalid.image",
+            f"{request.image} is neither an image in the catalogue nor an image reference.",
+            hint="See `carrel image ls`; a reference looks like registry.example.org/team/name:tag.",
+            field="image",
+        )
+    least = image.min_slots if image else images.DEFAULT_MIN_SLOTS
+    for slot, amount in least.items():
+        if request.slots.get(slot, 0) < amount:
+            raise Invalid(
+                "invalid.slots",
+                f"{image.name if image else 'A session'} needs at least {format_slot(slot, amount)}.",
+                hint="Ask for more.",
+                field=f"slots.{slot}",
+            )
+    return image
+
+
+async def _require_possible(tx: AsyncSession, slots: Slots) -> None:
+    greatest = await nodes.greatest_capacity(tx)
+    for slot, amount in slots.items():
+        if greatest and amount > greatest.get(slot, 0):
+            raise Refused(
+                "session.too_large",
+                f"No node has {format_slot(slot, amount)}; the largest has {format_slot(slot, greatest.get(slot, 0))}.",
+                hint="Ask for less.",
+                field=f"slots.{slot}",
+                details={"slot": slot, "asked": amount, "largest": greatest.get(slot, 0)},
+            )
+
+
+async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.read") -> Session:
+    """The session that the actor means by an id, a unique prefix of it, or a name, locked for nobody.
+
+    Raises: NotFound (also for what one may not know of), Forbidden, Conflict when several match.
+    """
+    session = await queries.resolve(tx, actor, ref)
+    require(
+        actor,
+        action,
+        Target(session.owner_id, session.project_id, session.domain_id),
+        read="session.read",
+        missing=queries.not_found(ref),
+    )
+    return session
+
+
+async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, force: bool) -> SessionId:
+    """End a session: cancel it before it runs, terminate it else. Ended, or ending, already: no-op.
+
+    force: kill its processes without asking them first.
+    """
+    session = await find(tx, actor, ref, "session.remove")
+    now = clock.now()
+    cause, reason = "user", f"Ended by {actor.email}."
+    cancelled = await transitions.move(
+        tx, [session.id], SessionState.CANCELLED, sources=[SessionState.PENDING],
+        cause=cause, reason=reason, actor=actor.user_id, now=now,
+    )  # fmt: skip
+    if not cancelled:
+        await transitions.terminate(
+            tx, session.id, cause=cause, reason=reason, actor=actor.user_id, force=force, now=now
+        )
+    audit.record(tx, actor, "session.remove", session.id, details={"force": force})
+    return session.id
+
+
+async def rename(database: Database, actor: Actor, ref: str, name: str) -> SessionId:
+    """Give a live session another name. Raises: Conflict when it is taken or the session has ended."""
+    try:
+        async with database.transaction() as tx:
+            session = await find(tx, actor, ref, "session.update")
+            if session.state in LIFECYCLE.final:
+                raise Conflict("session.ended", f"{session.name} has ended; its name stays.", field="name")
+            before = session.name
+            await transitions.rename(tx, session.id, name)
+            audit.record(tx, actor, "session.update", session.id, details={"name": [before, name]})
+            return session.id
+    except IntegrityError:
+        raise _name_taken(name) from None
+
+
+async def finish(
+    tx: AsyncSession, session: Session, *, cause: str, reason: str | None, now: datetime
+) -> bool:
+    """The engine says it is gone: end it where its outcome says, and give back its slots."""
+    assert session.outcome is not None
+    moved = await transitions.move(tx, [session.id], session.outcome, cause=cause, reason=reason, now=now)
+    if moved:
+        await nodes.release(tx, session.id, now)
+    return bool(moved)
+
+
+async def requeue(
+    tx: AsyncSession, session: SessionId, *, reason: str, now: datetime, not_before: datetime
+) -> bool:
+    """Nothing of it is left on the engine: wait for another try, and give back its slots."""
+    moved = await transitions.move(
+        tx, [session], SessionState.PENDING, cause="retry", reason=reason, now=now, not_before=not_before
+    )
+    if moved:
+        await nodes.release(tx, session, now)
+    return bool(moved)
+
+
+async def keep_log(tx: AsyncSession, session: SessionId, content: bytes) -> None:
+    """Keep the end of the log before the container goes. Twice: the newer."""
+    packed = zlib.compress(content[-KEPT_LOG_BYTES:])
+    await tx.execute(
+        insert(KeptLog)
+        .values(session_id=session, content=packed)
+        .on_conflict_do_update(index_elements=[KeptLog.session_id], set_={"content": packed})
+    )
+
+
+async def kept_log(tx: AsyncSession, session: SessionId) -> bytes:
+    """What was kept; empty when nothing was."""
+    packed = (
+        await tx.execute(select(KeptLog.content).where(KeptLog.session_id == session))
+    ).scalar_one_or_none()
+    return zlib.decompress(packed) if packed else b""

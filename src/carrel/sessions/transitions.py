@@ -1,0 +1,265 @@
+"""Moving sessions between states: one statement, the only writer of `sessions.state`.
+
+The update, the history and the event are one guarded statement: it moves exactly the sessions that are still
+in a state from which the lifecycle allows the move, and says which those were. Whoever comes second moves
+nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import NodeId, SessionId
+from carrel.sessions.states import LIFECYCLE, SessionState
+
+_EVENT_DATA = """jsonb_build_object(
+    'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'reason', {s}.reason, 'progress', {s}.progress,
+    'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'node', {node},
+    'started_at', {s}.started_at, 'ended_at', {s}.ended_at)"""
+
+_NODE_NAME = "(SELECT name FROM nodes WHERE nodes.id = {s}.node_id)"
+
+
+def _event_data(alias: str) -> str:
+    return _EVENT_DATA.format(s=alias, node=_NODE_NAME.format(s=alias))
+
+
+_INSERT_EVENT = f"""
+    INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
+    SELECT :event, 'session', c.id, c.owner_id, c.project_id, c.domain_id, {_event_data("c")} FROM changed c"""  # noqa: S608 - no input in it
+
+_TELL = "pg_notify('carrel', 'events'), pg_notify('carrel', :topic)"
+
+_MOVE = text(f"""
+WITH wanted AS (
+    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS w(id text, node_id text)
+), old AS (
+    SELECT s.id, s.state, w.node_id FROM sessions s JOIN wanted w ON w.id = s.id
+    WHERE s.state = ANY(:sources) ORDER BY s.id FOR UPDATE OF s
+), changed AS (
+    UPDATE sessions s SET
+        state = :target,
+        reason = :reason,
+        deadline = CAST(:deadline AS timestamptz),
+        progress = NULL,
+        queue_position = NULL,
+        node_id = CASE WHEN :target = 'PENDING' THEN NULL ELSE coalesce(old.node_id, s.node_id) END,
+        address = CASE WHEN :target = 'RUNNING' THEN CAST(:address AS text) ELSE NULL END,
+        outcome = CASE WHEN :target = 'TERMINATING' THEN
+            CASE WHEN :outcome = 'CANCELLED' AND s.started_at IS NOT NULL THEN 'TERMINATED'
+                ELSE CAST(:outcome AS text) END
+            ELSE s.outcome END,
+        force = s.force OR :force,
+        attempts = s.attempts + CASE WHEN :target = 'PENDING' THEN 1 ELSE 0 END,
+        restarts = s.restarts + CASE WHEN s.state = 'RUNNING' AND :target = 'STARTING' THEN 1 ELSE 0 END,
+        not_before = CAST(:not_before AS timestamptz),
+        started_at = CASE WHEN :target = 'RUNNING' THEN coalesce(s.started_at, :now) ELSE s.started_at END,
+        ended_at = CASE WHEN :final THEN CAST(:now AS timestamptz) ELSE NULL END
+    FROM old WHERE s.id = old.id
+    RETURNING s.*, old.state AS old_state
+), kept AS (
+    INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
+    SELECT id, :now, old_state, state, :cause, reason, :actor FROM changed
+), told AS ({_INSERT_EVENT})
+SELECT id, {_TELL} FROM changed
+""")  # noqa: S608 - no input in it
+
+_TOUCH = text(f"""
+WITH changed AS (
+    UPDATE sessions SET progress = coalesce(CAST(:progress AS jsonb), progress), reason = coalesce(:reason, reason)
+    WHERE id = :id AND state = ANY(:sources) RETURNING *
+), told AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
+""")  # noqa: S608 - no input in it
+
+_NOTE = text(f"""
+WITH changed AS (
+    UPDATE sessions SET warnings = warnings || to_jsonb(CAST(:cause AS text))
+    WHERE id = :id AND state = ANY(:sources) AND NOT warnings ? :cause RETURNING *
+), kept AS (
+    INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason)
+    SELECT id, :now, state, state, :cause, :reason FROM changed
+), told AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
+""")  # noqa: S608 - no input in it
+
+_REFUSE = text(f"""
+WITH wanted AS (
+    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS w(id text, reason text, position int)
+), changed AS (
+    UPDATE sessions s SET reason = w.reason, queue_position = w.position
+    FROM wanted w WHERE s.id = w.id AND s.state = 'PENDING'
+      AND (s.reason, s.queue_position) IS DISTINCT FROM (w.reason, w.position)
+    RETURNING s.*
+), told AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
+""")  # noqa: S608 - no input in it
+
+_CREATED = text(f"""
+WITH changed AS (SELECT * FROM sessions WHERE id = :id), kept AS (
+    INSERT INTO session_history (session_id, at, from_state, to_state, cause, actor)
+    SELECT id, created_at, NULL, state, 'created', :actor FROM changed
+), told AS ({_INSERT_EVENT})
+SELECT id, {_TELL} FROM changed
+""")  # noqa: S608 - no input in it
+
+
+_FORCE = text("""
+WITH changed AS (UPDATE sessions SET force = true WHERE id = :id AND state = 'TERMINATING' RETURNING id)
+SELECT id, pg_notify('carrel', :topic) FROM changed
+""")
+
+_RELOCATE = text(f"""
+WITH changed AS (UPDATE sessions SET address = :address WHERE id = :id AND state = 'RUNNING' RETURNING *),
+told AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
+""")  # noqa: S608 - no input in it
+
+_RENAME = text(f"""
+WITH changed AS (UPDATE sessions SET name = :name WHERE id = :id AND state = ANY(:sources) RETURNING *),
+told AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
+""")  # noqa: S608 - no input in it
+
+
+def topic(state: SessionState) -> str:
+    """What a transaction that brings sessions into the state notifies."""
+    return f"sessions.{state}"
+
+
+async def move(
+    tx: AsyncSession,
+    sessions: Iterable[SessionId] | Iterable[tuple[SessionId, NodeId]],
+    target: SessionState,
+    *,
+    cause: str,
+    now: datetime,
+    reason: str | None = None,
+    sources: Iterable[SessionState] | None = None,
+    actor: str | None = None,
+    address: str | None = None,
+    outcome: SessionState | None = None,
+    force: bool = False,
+    not_before: datetime | None = None,
+) -> list[SessionId]:
+    """Bring sessions into the target state; give those that moved.
+
+    sessions: ids, or ids with the node each is placed on. sources: narrows the lifecycle's own.
+    """
+    rows: list[dict[str, str | None]] = [
+        {"id": item, "node_id": None} if isinstance(item, str) else {"id": item[0], "node_id": item[1]}
+        for item in sessions
+    ]
+    allowed = LIFECYCLE.sources(target) & frozenset(sources or LIFECYCLE.moves)
+    lasts = LIFECYCLE.deadlines.get(target)
+    moved = await tx.execute(
+        _MOVE,
+        {
+            "rows": orjson.dumps(rows).decode(),
+            "sources": sorted(allowed),
+            "target": target,
+            "reason": reason,
+            "deadline": now + lasts if lasts else None,
+            "address": address,
+            "outcome": outcome,
+            "force": force,
+            "not_before": not_before,
+            "final": target in LIFECYCLE.final,
+            "now": now,
+            "cause": cause,
+            "actor": actor,
+            "event": "session.updated",
+            "topic": topic(target),
+        },
+    )
+    return [SessionId(row.id) for row in moved]
+
+
+async def terminate(
+    tx: AsyncSession,
+    session: SessionId,
+    *,
+    cause: str,
+    reason: str | None,
+    now: datetime,
+    actor: str | None = None,
+    force: bool = False,
+) -> None:
+    """Start ending a placed session because somebody wants it; CANCELLED if it never ran, else TERMINATED.
+
+    When it is TERMINATING already: only makes it forced.
+    """
+    placed = LIFECYCLE.sources(SessionState.TERMINATING)
+    for outcome, sources in (
+        (SessionState.TERMINATED, {SessionState.RUNNING}),
+        (SessionState.CANCELLED, placed - {SessionState.RUNNING}),
+    ):
+        await move(
+            tx, [session], SessionState.TERMINATING, sources=sources, outcome=outcome,
+            cause=cause, reason=reason, actor=actor, force=force, now=now,
+        )  # fmt: skip
+    if force:
+        await tx.execute(_FORCE, {"id": session, "topic": topic(SessionState.TERMINATING)})
+
+
+async def rename(tx: AsyncSession, session: SessionId, name: str) -> None:
+    """Change the name of a live session. Raises: IntegrityError when it is taken."""
+    await tx.execute(
+        _RENAME, {"id": session, "name": name, "sources": sorted(LIFECYCLE.live), "event": "session.updated"}
+    )
+
+
+async def relocate(tx: AsyncSession, session: SessionId, address: str) -> None:
+    """A running session's container answers at another address now."""
+    await tx.execute(_RELOCATE, {"id": session, "address": address, "event": "session.updated"})
+
+
+async def announce_created(tx: AsyncSession, session: SessionId, *, actor: str) -> None:
+    """First history entry and event of a session that was just inserted."""
+    await tx.execute(
+        _CREATED,
+        {"id": session, "actor": actor, "event": "session.created", "topic": topic(SessionState.PENDING)},
+    )
+
+
+async def show_progress(
+    tx: AsyncSession, session: SessionId, *, progress: dict[str, Any] | None, reason: str | None
+) -> None:
+    """Say how far the launch is; nothing when the session is not being launched any more."""
+    await tx.execute(
+        _TOUCH,
+        {
+            "id": session,
+            "progress": orjson.dumps(progress).decode() if progress else None,
+            "reason": reason,
+            "sources": [SessionState.SCHEDULED, SessionState.PREPARING, SessionState.STARTING,
+                        SessionState.TERMINATING],
+            "event": "session.updated",
+        },
+    )  # fmt: skip
+
+
+async def warn(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> bool:
+    """Attach a lasting warning to a live session and note it in the history; once for each cause."""
+    noted = await tx.execute(
+        _NOTE,
+        {
+            "id": session,
+            "cause": cause,
+            "reason": reason,
+            "sources": sorted(LIFECYCLE.live),
+            "now": now,
+            "event": "session.updated",
+        },
+    )
+    return noted.first() is not None
+
+
+async def refuse(tx: AsyncSession, refusals: Sequence[tuple[SessionId, str, int]]) -> None:
+    """Store for each waiting session why it waits and its place in the queue; unchanged rows stay untouched."""
+    rows = [{"id": session, "reason": reason, "position": place} for session, reason, place in refusals]
+    await tx.execute(_REFUSE, {"rows": orjson.dumps(rows).decode(), "event": "session.updated"})

@@ -1,0 +1,21 @@
+"""Samples of what running sessions use."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, DateTime, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from carrel.core.ids import SessionId
+from carrel.db.tables import Table
+
+
+class Sample(Table):
+    """cpu_millis: mean since the sample before. Unlogged: losing a minute of pictures in a crash is fine."""
+
+    __tablename__ = "usage_samples"
+    __table_args__ = (Index("ix_usage_samples_at", "at"), {"prefixes": ["UNLOGGED"]})
+
+    session_id: Mapped[SessionId] = mapped_column(String, primary_key=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True), primary_key=True)
+    cpu_millis: Mapped[int]
+    mem_bytes: Mapped[int] = mapped_column(BigInteger)

@@ -1,0 +1,50 @@
+"""What sessions use: one in detail, or the recent past of many at once."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from carrel.core.ids import SessionId
+from carrel.http.auth import CurrentActor, names
+from carrel.sessions import queries
+from carrel.sessions import service as sessions
+from carrel.sessions.routes import Ref
+from carrel.usage import service
+from carrel.usage.schemas import RecentUsage, SampleList, SampleView, Series
+
+router = APIRouter(tags=["usage"])
+
+
+@router.get("/sessions/{ref}/usage", operation_id="sessions.usage", openapi_extra=names("session.read"))
+async def session_usage(
+    request: Request, actor: CurrentActor, ref: Ref, minutes: Annotated[int, Query(ge=1, le=1440)] = 60
+) -> SampleList:
+    """CPU and memory of the last minutes, oldest first."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        session = await sessions.find(tx, actor, ref)
+        samples = await service.samples(tx, session.id, state.clock.now() - timedelta(minutes=minutes))
+    return SampleList(samples=[SampleView.model_validate(s, from_attributes=True) for s in samples])
+
+
+@router.get("/usage", operation_id="usage.recent", openapi_extra=names("session.read"))
+async def recent(
+    request: Request,
+    actor: CurrentActor,
+    sessions: Annotated[str, Query(max_length=3000, description="ids, separated by commas")],
+) -> RecentUsage:
+    """The last five minutes of several sessions; those that you may not see are left out."""
+    state = request.app.state
+    wanted = [SessionId(part) for part in sessions.split(",") if part]
+    async with state.database.transaction() as tx:
+        visible = await queries.visible(tx, actor, wanted)
+        grouped = await service.recent(tx, visible, state.clock.now())
+    return RecentUsage(
+        items={
+            session: Series(
+                cpu_millis=[s.cpu_millis for s in samples], mem_bytes=[s.mem_bytes for s in samples]
+            )
+            for session, samples in grouped.items()
+        }
+    )
