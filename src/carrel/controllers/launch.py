@@ -2,8 +2,10 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 
 import structlog
+from sqlalchemy import select
 
 from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
@@ -43,14 +45,14 @@ class Launch:
         """Take up every session that should be starting and is not in hand."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, *sorted(LAUNCHING))
-            nodes = {s.node_id: await tx.get(Node, s.node_id) for s in sessions if s.node_id}
+            nodes = {node.id: node.name for node in (await tx.execute(select(Node))).scalars()}
         for session in sessions:
             if session.id in self._tasks:
                 continue
-            node = nodes.get(session.node_id)
-            task = asyncio.create_task(self._launch(session, node.name if node else ""))
+            node = nodes[session.node_id] if session.node_id else ""
+            task = asyncio.create_task(self._launch(session, node))
             self._tasks[session.id] = task
-            task.add_done_callback(lambda _, session=session.id: self._tasks.pop(session, None))
+            task.add_done_callback(partial(self._done, session.id))
 
     async def abandon(self, session: SessionId) -> None:
         """Stop starting it; returns when nothing of ours touches it any more."""
@@ -66,6 +68,9 @@ class Launch:
     async def close(self) -> None:
         for session in list(self._tasks):
             await self.abandon(session)
+
+    def _done(self, session: SessionId, _: "asyncio.Task[None]") -> None:
+        self._tasks.pop(session, None)
 
     async def _launch(self, session: Session, node: str) -> None:
         try:
@@ -86,7 +91,8 @@ class Launch:
                 ):
                     return
         # 2. the engine makes it so
-        reporter = asyncio.create_task(self._report(session.id, changes := asyncio.Queue()))
+        changes: asyncio.Queue[Progress] = asyncio.Queue()
+        reporter = asyncio.create_task(self._report(session.id, changes))
         try:
             observed = await tools.engine.ensure(
                 container_spec(session, node, epoch=tools.leader.epoch), changes.put_nowait

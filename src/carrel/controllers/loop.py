@@ -49,9 +49,14 @@ class Tools:
 class Controller(Protocol):
     """topics: what it wakes on. tick_s: the safety net. close: stop what it runs beside its step."""
 
-    name: str
-    topics: Sequence[str]
-    tick_s: float
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def topics(self) -> Sequence[str]: ...
+
+    @property
+    def tick_s(self) -> float: ...
 
     async def step(self) -> None: ...
 

@@ -1,6 +1,7 @@
 """End what is to end: keep its log, have the engine remove it, then give back its slots."""
 
 import asyncio
+from functools import partial
 
 import structlog
 
@@ -42,7 +43,7 @@ class Reap:
                 continue
             task = asyncio.create_task(self._reap(session))
             self._tasks[key] = task
-            task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))
+            task.add_done_callback(partial(self._done, key))
 
     async def drain(self) -> None:
         """Wait until nothing is in hand."""
@@ -53,6 +54,9 @@ class Reap:
         for task in list(self._tasks.values()):
             task.cancel()
             await asyncio.wait([task])
+
+    def _done(self, session: SessionId, _: "asyncio.Task[None]") -> None:
+        self._tasks.pop(session, None)
 
     async def _reap(self, session: Session) -> None:
         try:

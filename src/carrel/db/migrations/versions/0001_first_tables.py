@@ -10,7 +10,7 @@ branch_labels = None
 depends_on = None
 
 
-class Xid8(sa.types.UserDefinedType):
+class Xid8(sa.types.UserDefinedType[int]):
     """PostgreSQL's 64-bit transaction id."""
 
     cache_ok = True
