@@ -1,0 +1,232 @@
+"""Commands about who you are: signing in, and keypairs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_facts, print_line, print_table, report, say
+from carrel_client.cli.parser import USAGE, Arguments
+from carrel_client.client import Carrel
+from carrel_client.errors import CarrelError
+from carrel_client.profiles import DEFAULT, Profile, load, path_of, remove, resolve, save
+from carrel_client.wire import Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
+
+
+def login_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "url", metavar="URL", help="the address of the page, such as https://carrel.example.org"
+    )
+    parser.add_argument("--email", metavar="E", help="asked for when left out")
+    parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+    parser.explain(
+        "Sign in, and keep a keypair on this machine: in ~/.config/carrel/profiles, readable by you alone.\n"
+        "The password itself is kept nowhere. With --profile NAME (or CARREL_PROFILE) you can be signed in\n"
+        "to several servers, or as several people. CARREL_URL, CARREL_ACCESS_KEY and CARREL_SECRET_KEY\n"
+        "together stand in for a profile, so that scripts need not sign in."
+    )
+    parser.example(
+        "carrel login http://localhost:8700 --email ada@example.org",
+        "carrel login https://carrel.example.org --email ada@example.org --profile work",
+        "pass show carrel | carrel login https://carrel.example.org --email ada@example.org --password-stdin",
+    )
+
+
+def login(args: argparse.Namespace, context: Context) -> int:
+    """Sign in and keep a keypair."""
+    name = args.profile or os.environ.get("CARREL_PROFILE") or DEFAULT
+    path_of(name, os.environ)
+    url = _address(args.url)
+    _warn_of_open_line(url)
+    if not sys.stdin.isatty() and not (args.password_stdin and args.email):
+        report(
+            CarrelError(
+                "usage",
+                "There is no terminal to ask for the e-mail and the password on.",
+                status=422,
+                hint="Give --email, and the password by --password-stdin.",
+            )
+        )
+        return USAGE
+    email = args.email or _asked("E-mail: ")
+    client = Carrel(url)
+    me = client.auth.login(email, _password(args.password_stdin))
+    keypair = client.keypairs.create()
+    before = _stored(name)
+    path = save(
+        Profile(
+            name, url=url, access_key=keypair["access_key"], secret_key=keypair["secret_key"], email=email
+        ),
+        os.environ,
+    )
+    _retire(before, client)
+    client.auth.logout()
+    told = [
+        ("signed in as", f"{me['user']['name']} <{me['user']['email']}>"),
+        ("server", url),
+        ("keypair", f"{keypair['access_key']} in {path}"),
+        ("profile", "" if name == DEFAULT else name),
+    ]
+    context.answer({**me, "csrf_token": None}, lambda: print_facts(told))
+    return 0
+
+
+def logout_arguments(parser: Arguments) -> None:
+    parser.explain("Delete the keypair that carrel login made, here and on the server.")
+    parser.without_output()
+    parser.example("carrel logout", "carrel logout --profile work")
+
+
+def logout(args: argparse.Namespace, context: Context) -> int:
+    """Delete the stored keypair, here in any case."""
+    name = args.profile or os.environ.get("CARREL_PROFILE") or DEFAULT
+    profile = load(name, os.environ)
+    if profile is None:
+        say("You are not signed in.")
+        return 0
+    code = 0
+    try:
+        Carrel(profile.url, profile.access_key, profile.secret_key).keypairs.remove(profile.access_key)
+    except CarrelError as error:
+        if error.status not in (401, 404):
+            report(error)
+            say(f"The keypair {profile.access_key} is forgotten here, but still valid on {profile.url}.")
+            code = 1
+    remove(name, os.environ)
+    say(f"Signed out of {profile.url}.")
+    return code
+
+
+def whoami_arguments(parser: Arguments) -> None:
+    parser.example("carrel whoami", "carrel whoami -o json | jq -r .user.email")
+
+
+def whoami(args: argparse.Namespace, context: Context) -> int:
+    """Say who is asking."""
+    me = context.client.auth.me()
+    profile = resolve(context.profile, os.environ)
+    facts = [
+        ("name", me["user"]["name"]),
+        ("e-mail", me["user"]["email"]),
+        ("role", me["user"]["role"]),
+        ("domain", me["user"]["domain"]["name"]),
+        ("projects", ", ".join(project["name"] for project in me["projects"])),
+        ("server", profile.url),
+        ("profile", profile.name or "none: the environment gives the keypair"),
+    ]
+    context.answer(me, lambda: print_facts(facts))
+    return 0
+
+
+def keypairs_arguments(parser: Arguments) -> None:
+    parser.example("carrel keypair ls")
+
+
+def keypairs(args: argparse.Namespace, context: Context) -> int:
+    """List keypairs."""
+    found = context.client.keypairs.list()
+    columns = [Column("ACCESS KEY"), Column("ACTIVE", {"yes": "green", "no": "dim"}), Column("CREATED")]
+    columns.append(Column("LAST USED"))
+    rows = [
+        [
+            pair["access_key"],
+            "yes" if pair["active"] else "no",
+            pair["created_at"],
+            pair["last_used_at"] or "never",
+        ]
+        for pair in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def create_keypair_arguments(parser: Arguments) -> None:
+    parser.explain(
+        "Make a keypair for a script. The secret is shown this once. The lines printed can be sourced."
+    )
+    parser.example("carrel keypair create", "carrel keypair create > ci.env && chmod 600 ci.env")
+
+
+def create_keypair(args: argparse.Namespace, context: Context) -> int:
+    """Make a keypair."""
+    made = context.client.keypairs.create()
+    lines = {
+        "CARREL_URL": context.client.transport.target.url,
+        "CARREL_ACCESS_KEY": made["access_key"],
+        "CARREL_SECRET_KEY": made["secret_key"],
+    }
+    context.answer(
+        made, lambda: sys.stdout.writelines(f"export {name}={value}\n" for name, value in lines.items())
+    )
+    return 0
+
+
+def remove_keypair_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "access_keys", metavar="ACCESS_KEY", nargs="+", help="as carrel keypair ls shows them"
+    )
+    parser.without_output()
+    parser.example("carrel keypair rm AKABCDEFGHIJ")
+
+
+def remove_keypair(args: argparse.Namespace, context: Context) -> int:
+    """Delete keypairs."""
+    for access_key in args.access_keys:
+        context.client.keypairs.remove(access_key)
+        print_line(f"{access_key} is deleted")
+    return 0
+
+
+def _address(text: str) -> str:
+    """The URL that was meant: a bare host is https, and http when it is this machine."""
+    if "://" not in text:
+        host = text.split("/")[0].split(":")[0]
+        text = f"{'http' if host in ('localhost', '127.0.0.1') else 'https'}://{text}"
+    try:
+        return Target(text).url
+    except ValueError as wrong:
+        raise CarrelError(
+            "client.bad_url", f"{wrong}.", status=422, hint="Such as https://carrel.example.org"
+        ) from None
+
+
+def _warn_of_open_line(url: str) -> None:
+    target = Target(url)
+    if not target.secure and not (target.host.startswith("127.") or target.host in ("localhost", "::1")):
+        say(f"warning: {target.host} is reached without encryption; others on the way can read the password")
+
+
+def _asked(question: str) -> str:
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip()
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    from getpass import getpass
+
+    return getpass("Password: ")
+
+
+def _stored(name: str) -> Profile | None:
+    try:
+        return load(name, os.environ)
+    except CarrelError:
+        return None  # it is about to be replaced
+
+
+def _retire(before: Profile | None, client: Carrel) -> None:
+    """Delete the keypair that the new one replaces, as far as it is this person's on this server."""
+    if before is None or before.url != client.transport.target.url:
+        return
+    own = {pair["access_key"] for pair in client.keypairs.list()["items"]}
+    if before.access_key in own:
+        client.keypairs.remove(before.access_key)

@@ -1,0 +1,144 @@
+"""Commands that look at the installation: images, resources, events, health."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import datetime
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_json_line, print_line, print_table
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.units import format_cpu, format_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+
+_PASSING = ("hello", "usage")
+_DOWN = 1
+
+
+def images_arguments(parser: Arguments) -> None:
+    parser.explain(
+        "List the images that sessions can start from. Any other image works too, by its reference."
+    )
+    parser.example("carrel image ls")
+
+
+def images(args: argparse.Namespace, context: Context) -> int:
+    """List images."""
+    found = context.client.images.list()
+    titles = ("NAME", "TITLE", "HERE", "SIZE", "LEAST CPU", "LEAST MEM", "APPS", "REFERENCE")
+    rows = [
+        [
+            image["name"],
+            image["title"],
+            "yes" if image["present"] else "no",
+            format_size(image["size_bytes"]) if image["size_bytes"] else "",
+            format_cpu(image["min_slots"]["cpu"]),
+            format_size(image["min_slots"]["mem"]),
+            ", ".join(app["name"] for app in image["apps"]),
+            image["reference"],
+        ]
+        for image in found["items"]
+    ]
+    context.answer(found, lambda: print_table([Column(title) for title in titles], rows))
+    return 0
+
+
+def resources_arguments(parser: Arguments) -> None:
+    parser.explain("Show what the nodes have, what is left, and the largest session that could start now.")
+    parser.example("carrel resources")
+
+
+def resources(args: argparse.Namespace, context: Context) -> int:
+    """Show resources."""
+    found = context.client.resources.show()
+
+    def row(slot: str, amounts: list[str]) -> list[str]:
+        return [slot, *amounts]
+
+    measures = (found["capacity"], found["used"], found["left"], found["largest"])
+    rows = [
+        row("cpu", [format_cpu(amounts["cpu"]) for amounts in measures]),
+        row("mem", [format_size(amounts["mem"]) for amounts in measures]),
+    ]
+    columns = [Column(title) for title in ("SLOT", "CAPACITY", "USED", "LEFT", "LARGEST SESSION")]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def events_arguments(parser: Arguments) -> None:
+    parser.add_argument("-f", "--follow", action="store_true", help="go on with what happens")
+    parser.add_argument(
+        "--usage", action="store_true", help="with --follow: measured use too, every few seconds"
+    )
+    parser.add_argument(
+        "--limit", type=reading(whole_number), default=100, help="so many of the last (default 100)"
+    )
+    parser.explain("Show what happened, newest last. With --follow -o json: one object for each line.")
+    parser.example("carrel events", "carrel events --follow -o json | jq -r .kind")
+
+
+def events(args: argparse.Namespace, context: Context) -> int:
+    """Show events."""
+    if args.follow:
+        return _follow(args, context)
+    found = context.client.events.list(limit=args.limit)
+
+    def show() -> None:
+        for event in reversed(found["items"]):
+            print_line(_told(event))
+
+    context.answer(found, show)
+    return 0
+
+
+def status_arguments(parser: Arguments) -> None:
+    parser.explain("Show the health of each part of the server; exit code 1 when one of them is down.")
+    parser.example("carrel server status")
+
+
+def status(args: argparse.Namespace, context: Context) -> int:
+    """Show the server's parts."""
+    server = context.client.server.show()
+    columns = [Column("PART"), Column("STATE", {"ok": "green"}, otherwise="red")]
+    columns += [Column(title) for title in ("VERSION", "ADDRESS", "DETAIL")]
+    rows = [
+        [part["name"], part["state"], part["version"] or "", part["address"] or "", part["detail"] or ""]
+        for part in server["parts"]
+    ]
+
+    def show() -> None:
+        print_line(f"{server['name']} {server['version']} at {context.client.transport.target.url}")
+        print_table(columns, rows)
+
+    context.answer(server, show)
+    return 0 if all(part["state"] == "ok" for part in server["parts"]) else _DOWN
+
+
+def _follow(args: argparse.Namespace, context: Context) -> int:
+    for event in context.client.events.follow():
+        if event["kind"] == "hello" or (event["kind"] in _PASSING and not args.usage):
+            continue
+        if context.as_json:
+            print_json_line(event)
+        else:
+            print_line(_told(event))
+            sys.stdout.flush()
+    return 0
+
+
+def _told(event: models.EventView) -> str:
+    """An event as a line: when, what, which one, and how it is now."""
+    at = event["at"]
+    when = datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S") if at else "--:--:--"
+    content = event["data"]
+    if not event["object"]["id"]:
+        return f"{when}  {event['kind']}  {content}"
+    words = [str(content[field]) for field in ("name", "state", "reason") if content.get(field)]
+    progress = content.get("progress")
+    if isinstance(progress, dict) and progress.get("text"):
+        words.append(str(progress["text"]))
+    return f"{when}  {event['kind']}  {event['object']['id']}  {'  '.join(words)}".rstrip()

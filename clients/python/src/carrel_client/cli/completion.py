@@ -1,0 +1,169 @@
+"""Completion: one program that knows the words, and a few lines for each shell that ask it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR
+from carrel_client.cli.context import Context
+from carrel_client.cli.parser import Arguments, arguments_of
+from carrel_client.client import Carrel
+from carrel_client.errors import CarrelError
+
+_PATIENCE_S = 2.0
+
+_BASH = """\
+_carrel() {
+    local IFS=$'\\n' line before
+    COMPREPLY=()
+    # Bash has split the line at colons and equal signs; what is asked for are words as typed.
+    local typed=${COMP_LINE:0:COMP_POINT} word=${COMP_WORDS[COMP_CWORD]}
+    IFS=$' \\t\\n' read -r -a words <<<"$typed"
+    [[ $typed == *[[:space:]] ]] && words+=("")
+    before=${words[-1]%"$word"}
+    [[ $word == [:=] ]] && before=${words[-1]}
+    IFS=$'\\n'
+    for line in $("${COMP_WORDS[0]}" __complete "${words[@]:1}" 2>/dev/null); do
+        line=${line%%$'\\t'*}
+        COMPREPLY+=("${line#"$before"}")
+    done
+}
+complete -F _carrel carrel
+"""
+
+_ZSH = """\
+#compdef carrel
+_carrel() {
+    local line
+    local -a values shown
+    for line in ${(f)"$("$words[1]" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)"}; do
+        values+=("${line%%$'\\t'*}")
+        shown+=("${line/$'\\t'/  -- }")
+    done
+    (( $#values )) && compadd -l -d shown -- $values
+}
+if [[ $funcstack[1] == _carrel ]]; then _carrel "$@"; else compdef _carrel carrel; fi
+"""
+
+_FISH = """\
+function __carrel_complete
+    set -l words (commandline -opc) (commandline -ct)
+    $words[1] __complete $words[2..] 2>/dev/null
+end
+complete -c carrel -f -a '(__carrel_complete)'
+"""
+
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def completion_arguments(parser: Arguments) -> None:
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that shall learn carrel's words")
+    parser.without_output()
+    parser.explain("Print what makes your shell complete commands, options, sessions, images and apps.")
+    parser.example(
+        "carrel completion bash > ~/.local/share/bash-completion/completions/carrel",
+        'carrel completion zsh > "${fpath[1]}/_carrel"',
+        "carrel completion fish > ~/.config/fish/completions/carrel.fish",
+    )
+
+
+def completion(args: argparse.Namespace, context: Context) -> int:
+    """Print a shell's script."""
+    sys.stdout.write(SCRIPTS[args.shell])
+    return 0
+
+
+def complete(words: list[str]) -> int:
+    """Print what may stand in place of the last word: a candidate and what it is, with a tab between."""
+    *before, current = words or [""]
+    try:
+        found = _candidates(before, current)
+    except CarrelError:
+        found = {}
+    for candidate, meaning in found.items():
+        if candidate.startswith(current):
+            sys.stdout.write(f"{candidate}\t{meaning}\n" if meaning else f"{candidate}\n")
+    return 0
+
+
+def _candidates(before: list[str], current: str) -> dict[str, str]:
+    if not before:
+        singles = {words: command.summary for words, command in COMMANDS.items() if " " not in words}
+        return {**GROUPS, **singles, **OPERATOR}
+    if before[0] in GROUPS and len(before) == 1:
+        starts = f"{before[0]} "
+        return {
+            words.removeprefix(starts): command.summary
+            for words, command in COMMANDS.items()
+            if words.startswith(starts)
+        }
+    command = COMMANDS.get(" ".join(before[:2])) or COMMANDS.get(before[0])
+    if command is None or "--" in before:
+        return {}
+    return _of_arguments(arguments_of(command)[0], before[len(command.words.split()) :], current)
+
+
+def _of_arguments(parser: Arguments, given: list[str], current: str) -> dict[str, str]:
+    options = {name: action for action in parser._actions for name in action.option_strings}
+    name, equals, _ = current.partition("=")
+    if equals and name in options:
+        return {f"{name}={value}": text for value, text in _values(options[name], given).items()}
+    if given and given[-1] in options and options[given[-1]].nargs != 0:
+        return _values(options[given[-1]], given)
+    if current.startswith("-"):
+        return {name: action.help or "" for name, action in options.items() if name.startswith("--")}
+    positionals = [action for action in parser._actions if not action.option_strings]
+    index = len(_positional_words(options, given))
+    if not positionals or (index >= len(positionals) and positionals[-1].nargs != "+"):
+        return {}
+    return _values(positionals[min(index, len(positionals) - 1)], _positional_words(options, given))
+
+
+def _positional_words(options: dict[str, argparse.Action], given: list[str]) -> list[str]:
+    """The given words that are neither options nor values of options."""
+    words: list[str] = []
+    skip = False
+    for word in given:
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in options and options[word].nargs != 0
+        else:
+            words.append(word)
+    return words
+
+
+def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
+    """What an argument may be, with what it means; asks the server where only it knows."""
+    if action.choices:
+        return {str(choice): "" for choice in action.choices}
+    if action.dest == "profile":
+        return _profiles()
+    if action.dest in ("id", "ids"):
+        sessions = _client().sessions.list(state="live", limit=200)["items"]
+        return {session["name"]: f"{session['state']} {session['id']}" for session in sessions}
+    if action.dest == "app" and given:
+        return {app["name"]: app["title"] for app in _client().apps.list(given[0])["items"]}
+    if action.dest == "image":
+        return {image["name"]: image["title"] for image in _client().images.list()["items"]}
+    if action.dest == "project":
+        return {project["name"]: "" for project in _client().auth.me()["projects"]}
+    if action.dest == "access_keys":
+        return {pair["access_key"]: pair["created_at"] for pair in _client().keypairs.list()["items"]}
+    return {}
+
+
+def _client() -> Carrel:
+    return Carrel.from_environment(timeout_s=_PATIENCE_S)
+
+
+def _profiles() -> dict[str, str]:
+    from carrel_client.profiles import path_of
+
+    try:
+        names = os.listdir(os.path.dirname(path_of("default", os.environ)))
+    except OSError:
+        return {}
+    return {name.removesuffix(".json"): "" for name in names if name.endswith(".json")}

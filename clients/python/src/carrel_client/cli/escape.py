@@ -1,0 +1,30 @@
+"""The way out of a terminal whose every key belongs to the other side: Enter, tilde, dot, as in ssh."""
+
+from __future__ import annotations
+
+_TILDE, _DOT = b"~", b"."
+
+
+class Escape:
+    """Watches keys go by and finds the escape, which may come in pieces."""
+
+    def __init__(self) -> None:
+        self._line_is_new = True
+        self._tilde_held = False
+
+    def feed(self, typed: bytes) -> tuple[bytes, bool]:
+        """What to pass on, and whether the person leaves. A tilde at a line's start is held until the next key."""
+        passed = bytearray()
+        for number in typed:
+            key = bytes((number,))
+            if self._tilde_held:
+                self._tilde_held = False
+                if key == _DOT:
+                    return bytes(passed), True
+                passed += b"" if key == _TILDE else _TILDE
+            elif self._line_is_new and key == _TILDE:
+                self._tilde_held = True
+                continue
+            passed += key
+            self._line_is_new = key in (b"\r", b"\n")
+        return bytes(passed), False

@@ -1,0 +1,140 @@
+"""The entry point of `carrel`: finds the command, runs it, and turns what happened into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client.errors import CarrelError
+
+_BEFORE = ("-o", "--output", "--profile")
+_INTERRUPTED = 130
+_PIPE_CLOSED = 141
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    try:
+        code = _dispatch(words)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone; the interpreter must not complain when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+
+
+def exit_code(error: CarrelError) -> int:
+    """The exit code for an error, as documented."""
+    by_status = {401: 3, 403: 3, 404: 4, 408: 5}
+    return by_status.get(error.status, 5 if error.status >= 500 else 1)
+
+
+def _dispatch(words: list[str]) -> int:
+    from carrel_client.cli.commands import OPERATOR
+
+    if words and words[0] in OPERATOR:
+        return _operate(words)
+    words = _move_options_behind(words)
+    if not words or words[0] in ("-h", "--help", "help"):
+        return _help(words[1:])
+    if words[0] in ("-V", "--version"):
+        from carrel_client import __version__
+
+        sys.stdout.write(f"carrel {__version__}\n")
+        return 0
+    if words[0] == "__complete":
+        from carrel_client.cli.completion import complete
+
+        return complete(words[1:])
+    return _run(words)
+
+
+def _run(words: list[str]) -> int:
+    from carrel_client.cli.commands import COMMANDS, GROUPS
+
+    command = COMMANDS.get(" ".join(words[:2])) or COMMANDS.get(words[0])
+    if command is None:
+        return (
+            _help(words)
+            if words[0] in GROUPS and len(words) > 1 and words[1] in ("-h", "--help")
+            else _lost(words)
+        )
+    from carrel_client.cli.context import Context
+    from carrel_client.cli.output import report
+    from carrel_client.cli.parser import arguments_of
+    from carrel_client.errors import CarrelError
+
+    parser, run = arguments_of(command)
+    try:
+        args = parser.parse_args(words[len(command.words.split()) :])
+        return run(args, Context(profile=args.profile, as_json=getattr(args, "output", "") == "json"))
+    except CarrelError as error:
+        sys.stdout.flush()
+        report(error)
+        return exit_code(error)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0
+
+
+def _operate(words: list[str]) -> int:
+    """Hand over to the server's package, before anything heavy is imported here."""
+    try:
+        from carrel.server.command import main as operate
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("carrel", "carrel.server", "carrel.server.command"):
+            raise
+        sys.stderr.write(
+            f"error: `carrel {words[0]}` belongs to the server, and only the client is installed here (usage)\n"
+            "hint: on the machine that shall run it: pip install carrel\n"
+        )
+        return 2
+    code: int = operate(words)
+    return code
+
+
+def _help(words: list[str]) -> int:
+    from carrel_client.cli.commands import COMMANDS, GROUPS
+    from carrel_client.cli.parser import arguments_of, group_overview, overview
+
+    command = COMMANDS.get(" ".join(words[:2])) or COMMANDS.get(words[0] if words else "")
+    if command:
+        arguments_of(command)[0].print_help()
+    else:
+        sys.stdout.write(group_overview(words[0]) if words and words[0] in GROUPS else overview())
+    return 0
+
+
+def _lost(words: list[str]) -> int:
+    from carrel_client.cli.commands import GROUPS
+    from carrel_client.cli.parser import USAGE, fail_unknown, group_overview
+
+    if words[0] in GROUPS and len(words) == 1:
+        sys.stderr.write(group_overview(words[0]))
+        return USAGE
+    return fail_unknown(words)
+
+
+def _move_options_behind(words: list[str]) -> list[str]:
+    """`carrel -o json session ls` means what `carrel session ls -o json` means."""
+    moved: list[str] = []
+    while words and words[0].split("=")[0] in _BEFORE:
+        count = 1 if "=" in words[0] else 2
+        moved += words[:count]
+        words = words[count:]
+    if not moved or not words:
+        return words
+    # In front of the rest, because everything behind a -- belongs to another program.
+    from carrel_client.cli.commands import GROUPS
+
+    depth = 2 if words[0] in GROUPS else 1
+    return [*words[:depth], *moved, *words[depth:]]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,168 @@
+"""Tables, colours, JSON and errors: how answers look."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from carrel_client.errors import CarrelError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+_COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
+_STATES = {"RUNNING": "green", "ERROR": "red", "TERMINATED": "dim", "CANCELLED": "dim"}
+_NARROWEST = 6
+
+
+class Column:
+    """A column of a table. paint: the colour of a cell by its text."""
+
+    __slots__ = ("paint", "title")
+
+    def __init__(self, title: str, paint: Mapping[str, str] | None = None, *, otherwise: str = "") -> None:
+        self.title = title
+        self.paint = _Paint(paint or {}, otherwise)
+
+
+class _Paint:
+    __slots__ = ("_colours", "_otherwise")
+
+    def __init__(self, colours: Mapping[str, str], otherwise: str) -> None:
+        self._colours = colours
+        self._otherwise = otherwise
+
+    def of(self, text: str) -> str:
+        return self._colours.get(text.strip(), self._otherwise) if text.strip() else ""
+
+
+def state_column() -> Column:
+    """The column of a session's state: green runs, red failed, yellow is on its way, dim has ended."""
+    return Column("STATE", _STATES, otherwise="yellow")
+
+
+def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """The rows under their titles; on a terminal cut to its width, elsewhere whole."""
+    cells = [[printable(cell) for cell in row] for row in rows]
+    titles = [column.title for column in columns]
+    widths = [
+        max(map(display_width, [title, *column])) for title, *column in zip(titles, *cells, strict=True)
+    ]
+    limit = terminal_width() if sys.stdout.isatty() else None
+    if limit:
+        _narrow(widths, limit)
+    coloured = colours(sys.stdout)
+    lines = [_line(titles, widths, ["dim"] * len(titles) if coloured else None)]
+    for row in cells:
+        paints = (
+            [column.paint.of(cell) for column, cell in zip(columns, row, strict=True)] if coloured else None
+        )
+        lines.append(_line(row, widths, paints))
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Names and values, one pair to a line; pairs without a value are left out."""
+    shown = [(name, printable(value)) for name, value in facts if value]
+    width = max((len(name) for name, _ in shown), default=0)
+    coloured = colours(sys.stdout)
+    for name, value in shown:
+        label = _painted(f"{name:<{width}}", "dim" if coloured else "")
+        colour = _STATES.get(value, "yellow") if coloured and name == "state" else ""
+        sys.stdout.write(f"{label}  {_painted(value, colour)}\n")
+
+
+def print_json(answer: object) -> None:
+    """The API's JSON, indented."""
+    sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
+
+
+def print_json_line(answer: object) -> None:
+    """The API's JSON on one line, at once: for streams."""
+    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def print_line(text: str) -> None:
+    """A line of the answer."""
+    sys.stdout.write(f"{printable(text)}\n")
+
+
+def say(text: str) -> None:
+    """A line for the person, beside the answer."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def report(error: CarrelError) -> None:
+    """The error and what to do about it, on stderr."""
+    coloured = colours(sys.stderr)
+    where = f" [{error.field}]" if error.field else ""
+    say(f"{_painted('error:', 'red' if coloured else '')} {printable(error.detail)}{where} ({error.code})")
+    if error.hint:
+        say(f"{_painted('hint:', 'cyan' if coloured else '')} {printable(error.hint)}")
+
+
+def colours(stream: TextIO) -> bool:
+    """Whether to use them: on a terminal, unless NO_COLOR or a dumb terminal says otherwise."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; COLUMNS wins."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdigit() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def printable(text: str) -> str:
+    """The text on one line and without anything that could command the terminal: it may come from anywhere."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def display_width(text: str) -> int:
+    """How many columns a terminal gives to the text: two for wide letters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _narrow(widths: list[int], limit: int) -> None:
+    """Take from the widest column until all fit, or all are as narrow as they may be."""
+    while sum(widths) + 2 * (len(widths) - 1) > limit:
+        widest = max(range(len(widths)), key=lambda index: widths[index])
+        if widths[widest] <= _NARROWEST:
+            return
+        widths[widest] -= 1
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], paints: Sequence[str] | None) -> str:
+    shown = [_fitted(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    if not paints:
+        return "  ".join(shown).rstrip()
+    return "  ".join(_painted(cell, paint) for cell, paint in zip(shown, paints, strict=True)).rstrip()
+
+
+def _fitted(text: str, width: int) -> str:
+    have = display_width(text)
+    if have > width:
+        while display_width(text) > width - 1:
+            text = text[:-1]
+        text += "…"
+        have = display_width(text)
+    return text + " " * (width - have)
+
+
+def _painted(text: str, colour: str) -> str:
+    return f"\033[{_COLOURS[colour]}m{text}\033[0m" if colour else text

@@ -1,0 +1,152 @@
+"""From a command's words to its arguments, and the help that says which there are."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable
+
+from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR, Command
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+OUTPUTS = ("table", "json")
+USAGE = 2
+EXIT_CODES = (
+    (0, "it worked"),
+    (1, "the server said no, or a session did not become what was waited for"),
+    (2, "the command was not understood"),
+    (3, "you are not signed in, or may not"),
+    (4, "there is no such thing"),
+    (5, "the server cannot be reached, is not ready, or took too long"),
+    (130, "interrupted"),
+)
+
+
+class Arguments(argparse.ArgumentParser):
+    """What may follow a command's words. Examples and explanation are shown by --help and in the reference."""
+
+    def __init__(self, command: Command) -> None:
+        super().__init__(
+            prog=f"carrel {command.words}",
+            allow_abbrev=False,
+            add_help=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        self.explanation = command.summary + "."
+        self.examples: list[str] = []
+        self.takes_output = True
+
+    def explain(self, text: str) -> None:
+        """More than the one line of the table."""
+        self.explanation = text
+
+    def example(self, *lines: str) -> None:
+        """Command lines that work as they stand."""
+        self.examples += lines
+
+    def without_output(self) -> None:
+        """This command prints what another program writes, so that -o means nothing to it."""
+        self.takes_output = False
+
+    def finish(self) -> None:
+        """Add what every command has, and put the help together."""
+        if self.takes_output:
+            self.add_argument(
+                "-o", "--output", choices=OUTPUTS, default="table", help="how to print the answer"
+            )
+        self.add_argument("--profile", help="the profile to use, see carrel login")
+        self.add_argument("-h", "--help", action="help", help="show this and stop")
+        self.description = self.explanation
+        if self.examples:
+            self.epilog = "examples:\n" + "\n".join(f"  {line}" for line in self.examples)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what was not understood, and stop with the exit code for it."""
+        say(f"error: {message} (usage)")
+        say(f"hint: {self.prog} --help")
+        raise SystemExit(USAGE)
+
+
+def arguments_of(command: Command) -> tuple[Arguments, Callable[[argparse.Namespace, Context], int]]:
+    """The parser of a command, and the function that runs it."""
+    module = importlib.import_module(f"carrel_client.cli.{command.module}")
+    parser = Arguments(command)
+    getattr(module, f"{command.function}_arguments")(parser)
+    parser.finish()
+    run: Callable[[argparse.Namespace, Context], int] = getattr(module, command.function)
+    return parser, run
+
+
+def reading(parse: Callable[[str], object]) -> Callable[[str], object]:
+    """A parser of values for argparse whose own words are shown when it refuses one."""
+
+    def read(text: str) -> object:
+        try:
+            return parse(text)
+        except ValueError as wrong:
+            raise argparse.ArgumentTypeError(str(wrong)) from None
+
+    return read
+
+
+def whole_number(text: str) -> int:
+    """A number from 0 up. Raises: ValueError."""
+    if not text.isdigit():
+        raise ValueError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def overview() -> str:
+    """The help of `carrel` itself."""
+    singles = {words: command.summary for words, command in COMMANDS.items() if " " not in words}
+    return "\n".join(
+        [
+            "usage: carrel COMMAND ...",
+            "",
+            "Sessions on shared machines: ask for one, work in it, leave it.",
+            "",
+            *_section("commands", {**{f"{name} ...": text for name, text in GROUPS.items()}, **singles}),
+            "",
+            *_section("for the one who runs the server", OPERATOR),
+            "",
+            *_section("exit codes", {str(code): meaning for code, meaning in EXIT_CODES}),
+            "",
+            "carrel COMMAND --help explains a command and gives examples.",
+            "",
+        ]
+    )
+
+
+def group_overview(group: str) -> str:
+    """The help of a group of commands."""
+    members = {words: command.summary for words, command in COMMANDS.items() if words.startswith(f"{group} ")}
+    lines = [
+        f"usage: carrel {group} COMMAND ...",
+        "",
+        f"{GROUPS[group]}.",
+        "",
+        *_section("commands", members),
+    ]
+    return "\n".join([*lines, "", f"carrel {group} COMMAND --help explains one.", ""])
+
+
+def _section(title: str, entries: dict[str, str]) -> list[str]:
+    width = max(map(len, entries))
+    return [f"{title}:", *(f"  {name:<{width}}  {text}" for name, text in entries.items())]
+
+
+def fail_unknown(words: list[str]) -> int:
+    """Say that there is no such command, and which there is that looks like it."""
+    from difflib import get_close_matches
+
+    tried = " ".join(words[:2]) if words[0] in GROUPS else words[0]
+    known = [*COMMANDS, *GROUPS, *OPERATOR]
+    near = get_close_matches(tried, known, n=1) or get_close_matches(words[0], known, n=1)
+    say(f"error: there is no command {tried!r} (usage)")
+    say(f"hint: did you mean: carrel {near[0]}" if near else "hint: carrel --help")
+    return USAGE

@@ -1,0 +1,178 @@
+"""Commands that start, rename and end sessions."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.main import exit_code
+from carrel_client.cli.output import print_json, print_line, report, say
+from carrel_client.cli.parser import Arguments, reading
+from carrel_client.cli.progress import Progress
+from carrel_client.cli.session_views import print_session, progress_text
+from carrel_client.client import ENDED, SETTLED
+from carrel_client.errors import CarrelError
+from carrel_client.units import parse_cpu, parse_duration, parse_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from carrel_client import models
+
+
+def create_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "--image", default="starter", help="name in carrel image ls, or any reference (default starter)"
+    )
+    parser.add_argument(
+        "--cpu", type=reading(parse_cpu), default=1000, help="cores: 2, 0.5 or 500m (default 1)"
+    )
+    parser.add_argument(
+        "--mem", type=reading(parse_size), default=1 << 30, help="memory: 512m, 4g (default 1g)"
+    )
+    parser.add_argument(
+        "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: a made-up one)"
+    )
+    parser.add_argument(
+        "--env",
+        type=reading(_variable),
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="environment variable, may come more than once; K alone takes the value from here",
+    )
+    parser.add_argument("--project", help="id or name (default: yours)")
+    parser.add_argument("--wait", action="store_true", help="until it runs; exit code 1 when it ends instead")
+    parser.add_argument(
+        "--timeout",
+        type=reading(parse_duration),
+        metavar="TIME",
+        help="wait no longer than this: 90s, 10m, 2h",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only the id")
+    parser.explain("Start a session. Without --wait this returns as soon as the session is in the queue.")
+    parser.example(
+        "carrel session create --wait",
+        "carrel session create --image starter --cpu 2 --mem 4g --name train-3 --env SEED=7 --wait",
+        "id=$(carrel session create -q --wait) && carrel session exec $id -- python3 --version",
+    )
+
+
+def create(args: argparse.Namespace, context: Context) -> int:
+    """Start a session."""
+    session = context.client.sessions.create(
+        args.image,
+        slots={"cpu": args.cpu, "mem": args.mem},
+        name=args.name,
+        env=dict(args.env),
+        project=args.project,
+    )
+    if args.wait:
+        session = _wait(context, session, SETTLED, args.timeout)
+    if args.quiet and not context.as_json:
+        sys.stdout.write(f"{session['id']}\n")
+    else:
+        context.answer(session, lambda: print_session(session))
+    if args.wait and session["state"] != "RUNNING":
+        why = session["reason"] or f"it is {session['state']}"
+        report(
+            CarrelError(
+                "client.session_ended",
+                f"{session['name']} did not start: {why}",
+                status=409,
+                hint=f"carrel session history {session['id']}",
+            )
+        )
+        return 1
+    return 0
+
+
+def rename_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("name", metavar="NAME", help="the new name")
+    parser.example("carrel session rename k3f train-4")
+
+
+def rename(args: argparse.Namespace, context: Context) -> int:
+    """Rename a session."""
+    session = context.client.sessions.rename(args.id, args.name)
+    context.answer(session, lambda: print_line(f"{session['id']} is now {session['name']}"))
+    return 0
+
+
+def rm_arguments(parser: Arguments) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique beginnings of them, or names")
+    parser.add_argument("--force", action="store_true", help="at once, without time for its processes to end")
+    parser.add_argument("--wait", action="store_true", help="until it has ended")
+    parser.add_argument(
+        "--timeout",
+        type=reading(parse_duration),
+        metavar="TIME",
+        help="wait no longer than this: 90s, 10m, 2h",
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.explain(
+        "End sessions; one that does not run yet is cancelled. What they hold is lost. Asks on a terminal."
+    )
+    parser.example("carrel session rm train-3", "carrel session rm train-3 train-4 --force --wait --yes")
+
+
+def rm(args: argparse.Namespace, context: Context) -> int:
+    """End sessions; one that cannot be ended does not keep the others."""
+    asks = not args.yes and sys.stdin.isatty() and sys.stderr.isatty()
+    worst = 0
+    for ref in args.ids:
+        try:
+            if asks and not _agreed(context.client.sessions.show(ref)):
+                continue
+            session = context.client.sessions.remove(ref, force=args.force)
+            if args.wait:
+                session = _wait(context, session, ENDED, args.timeout)
+            if context.as_json:
+                print_json(session)
+            else:
+                print_line(f"{session['name']} ({session['id']}) is {session['state']}")
+        except CarrelError as error:
+            report(error)
+            worst = max(worst, exit_code(error))
+    return worst
+
+
+def _wait(
+    context: Context, session: models.SessionDetail, until: Container[str], timeout_s: float | None
+) -> models.SessionDetail:
+    """The session when it is in one of these states, with its progress on stderr meanwhile."""
+    from carrel_client.waiting import watch
+
+    client = context.client
+    try:
+        with Progress() as line:
+            for seen in watch(client.sessions, client.transport, session["id"], timeout_s=timeout_s):
+                if seen["state"] in until:
+                    return seen
+                now = " ".join(filter(None, [seen["state"], progress_text(seen) or seen["reason"]]))
+                line.update(f"{seen['name']}: {now}", (seen["progress"] or {"fraction": None})["fraction"])
+    except KeyboardInterrupt:
+        say(f"\n{session['name']} goes on without you; carrel session rm {session['id']} ends it")
+        raise
+    raise AssertionError("watching ends only by an error")
+
+
+def _agreed(session: models.SessionDetail) -> bool:
+    sys.stderr.write(
+        f"End {session['name']} ({session['id']}, {session['state']})? What is inside it is lost. [y/N] "
+    )
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, given, value = text.partition("=")
+    if not name or name[0].isdigit() or not name.replace("_", "a").isalnum() or not name.isascii():
+        raise ValueError(f"{name!r} is not a name for an environment variable")
+    if not given and name not in os.environ:
+        raise ValueError(f"{name} has no value here; write {name}=VALUE")
+    return name, value if given else os.environ[name]

@@ -1,0 +1,253 @@
+"""Commands that look at sessions."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_facts, print_json_line, print_table, say, state_column
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.units import format_cpu, format_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+
+_PAGE = 200
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def ls_arguments(parser: Arguments) -> None:
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--all", dest="state", action="store_const", const="all", help="those that have ended too"
+    )
+    which.add_argument(
+        "--ended", dest="state", action="store_const", const="ended", help="only those that have ended"
+    )
+    which.add_argument("--state", metavar="STATE", help="only those in this state, such as PENDING")
+    parser.add_argument("--search", metavar="TEXT", help="only those with this in their name or image")
+    parser.add_argument(
+        "--everyone", action="store_true", help="other people's too, as far as you may see them"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="only ids, one to a line")
+    parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many; 0 for all")
+    parser.explain("List sessions, newest first: those that live, unless told otherwise.")
+    parser.example(
+        "carrel session ls",
+        "carrel session ls --ended --limit 10",
+        "carrel session ls -q | xargs carrel session rm --yes",
+        "carrel session ls -o json | jq -r '.items[].name'",
+    )
+
+
+def ls(args: argparse.Namespace, context: Context) -> int:
+    """List sessions."""
+    found = _listed(args, context)
+
+    def show() -> None:
+        if args.quiet:
+            sys.stdout.writelines(f"{session['id']}\n" for session in found["items"])
+        else:
+            _print_sessions(found["items"])
+        if found["next_cursor"] and not args.quiet:
+            say(f"These are the newest {args.limit}; see more with --limit.")
+
+    context.answer(found, show)
+    return 0
+
+
+def show_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.example("carrel session show train-3", "carrel session show k3f -o json | jq -r .state")
+
+
+def show(args: argparse.Namespace, context: Context) -> int:
+    """Show one session."""
+    session = context.client.sessions.show(args.id)
+    context.answer(session, lambda: print_session(session))
+    return 0
+
+
+def history_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.explain("Show every change of a session's state, oldest first: when, why, and by whom.")
+    parser.example("carrel session history train-3")
+
+
+def history(args: argparse.Namespace, context: Context) -> int:
+    """Show a session's transitions."""
+    found = context.client.sessions.history(args.id)
+    columns = [Column("AT"), state_column(), Column("CAUSE"), Column("BY"), Column("REASON")]
+    rows = [
+        [_local(step["at"]), step["to_state"], step["cause"], step["actor"] or "", step["reason"] or ""]
+        for step in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def usage_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument(
+        "--minutes", type=reading(whole_number), default=60, help="how far to look back (default 60)"
+    )
+    parser.example("carrel session usage train-3 --minutes 10")
+
+
+def usage(args: argparse.Namespace, context: Context) -> int:
+    """Show measured use."""
+    found = context.client.sessions.usage(args.id, minutes=args.minutes)
+
+    def show() -> None:
+        samples = found["samples"]
+        if not samples:
+            say("Nothing was measured in that time.")
+            return
+        cpu = [sample["cpu_millis"] for sample in samples]
+        mem = [sample["mem_bytes"] for sample in samples]
+        rows = [
+            [
+                "cpu",
+                format_cpu(cpu[-1]),
+                format_cpu(sum(cpu) // len(cpu)),
+                format_cpu(max(cpu)),
+                _sparkline(cpu),
+            ],
+            ["mem", *map(format_size, (mem[-1], sum(mem) // len(mem), max(mem))), _sparkline(mem)],
+        ]
+        print_table([Column(title) for title in ("SLOT", "NOW", "MEAN", "MOST", "COURSE")], rows)
+
+    context.answer(found, show)
+    return 0
+
+
+def logs_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("-f", "--follow", action="store_true", help="go on until the session ends")
+    parser.add_argument("--tail", type=reading(whole_number), metavar="N", help="only the last N lines")
+    parser.explain(
+        "Print what a session wrote. Logs are kept after its end. With -o json: one object for each line."
+    )
+    parser.example("carrel session logs train-3 --tail 100", "carrel session logs train-3 --follow")
+
+
+def logs(args: argparse.Namespace, context: Context) -> int:
+    """Print a session's log."""
+    sessions = context.client.sessions
+    if args.follow:
+        blocks: Iterable[bytes] = sessions.follow_logs(args.id, tail=args.tail)
+    else:
+        blocks = [sessions.logs(args.id, tail=args.tail).encode()]
+    if context.as_json:
+        for line in _lines(blocks):
+            print_json_line({"text": line})
+        return 0
+    for block in blocks:
+        sys.stdout.buffer.write(block)
+        sys.stdout.buffer.flush()
+    return 0
+
+
+def print_session(session: models.SessionDetail) -> None:
+    """Everything about a session that is worth a line."""
+    slots = f"{format_cpu(session['slots']['cpu'])} CPU, {format_size(session['slots']['mem'])}"
+    print_facts(
+        [
+            ("id", session["id"]),
+            ("name", session["name"]),
+            ("state", session["state"]),
+            ("reason", session["reason"] or ""),
+            ("progress", progress_text(session)),
+            ("image", session["image_name"] or session["image"]),
+            ("slots", slots),
+            ("project", session["project"]["name"]),
+            ("owner", session["owner"]["email"]),
+            ("node", session["node"] or ""),
+            ("created", _local(session["created_at"])),
+            ("started", _local(session["started_at"])),
+            ("ended", _local(session["ended_at"])),
+            ("apps", ", ".join(app["name"] for app in session["apps"])),
+            ("env", " ".join(f"{name}={value}" for name, value in session["env"].items())),
+            *(("warning", warning) for warning in session["warnings"]),
+        ]
+    )
+
+
+def progress_text(session: models.SessionView | models.SessionDetail) -> str:
+    """How far a session on its way has come, empty for all others."""
+    progress = session["progress"]
+    if progress:
+        fraction = progress["fraction"]
+        return progress["text"] + (f" {fraction:.0%}" if fraction is not None else "")
+    position = session["queue_position"]
+    return f"number {position} in the queue" if position else ""
+
+
+def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
+    """As many pages as the limit asks for, as if they were one."""
+    wanted = args.limit or sys.maxsize
+    owner = "all" if args.everyone else "me"
+    found: models.SessionList = {"items": [], "next_cursor": None}
+    while True:
+        size = min(_PAGE, wanted - len(found["items"]))
+        page = context.client.sessions.list(
+            state=args.state or "live", q=args.search, owner=owner, limit=size, cursor=found["next_cursor"]
+        )
+        found = {**page, "items": found["items"] + page["items"]}
+        if not page["next_cursor"] or len(found["items"]) >= wanted:
+            return found
+
+
+def _print_sessions(sessions: list[models.SessionView]) -> None:
+    now = datetime.now(UTC)
+    columns = [Column("ID"), Column("NAME"), state_column(), Column("IMAGE")]
+    columns += [Column(title) for title in ("CPU", "MEM", "AGE", "NOTE")]
+    rows = [
+        [
+            session["id"],
+            session["name"],
+            session["state"],
+            session["image_name"] or session["image"],
+            format_cpu(session["slots"]["cpu"]),
+            format_size(session["slots"]["mem"]),
+            _age(now, session["created_at"]),
+            "; ".join(filter(None, [session["reason"], progress_text(session), *session["warnings"]])),
+        ]
+        for session in sessions
+    ]
+    print_table(columns, rows)
+
+
+def _age(now: datetime, since: str) -> str:
+    """ "42s", "5m", "3h", "12d"."""
+    seconds = max(0, int((now - datetime.fromisoformat(since)).total_seconds()))
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def _local(at: str | None) -> str:
+    """A time as clocks here show it."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
+
+
+def _sparkline(values: list[int], width: int = 40) -> str:
+    """The course of the values as a row of bars, each the largest of its share."""
+    share = max(1, -(-len(values) // width))
+    peaks = [max(values[start : start + share]) for start in range(0, len(values), share)]
+    top = max(peaks) or 1
+    return "".join(_BARS[min(len(_BARS) - 1, value * len(_BARS) // top)] for value in peaks)
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterable[str]:
+    rest = b""
+    for block in blocks:
+        *whole, rest = (rest + block).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in whole)
+    if rest:
+        yield rest.decode("utf-8", "replace")

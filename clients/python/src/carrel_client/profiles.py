@@ -1,0 +1,154 @@
+"""Where the keypairs of this person on this machine are kept: one file per profile, for its owner only."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Mapping
+
+from carrel_client.errors import CarrelError
+
+DEFAULT = "default"
+_VARIABLES = ("CARREL_URL", "CARREL_ACCESS_KEY", "CARREL_SECRET_KEY")
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+class Profile:
+    """A server and a keypair for it. name: None when the environment gave it. email: who made it."""
+
+    __slots__ = ("access_key", "email", "name", "secret_key", "url")
+
+    def __init__(
+        self, name: str | None, *, url: str, access_key: str, secret_key: str, email: str | None = None
+    ) -> None:
+        self.name = name
+        self.url = url
+        self.access_key = access_key
+        self.secret_key = secret_key
+        self.email = email
+
+
+def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
+    """The profile to use: the named one, else the environment's keypair, else CARREL_PROFILE, else "default".
+
+    Raises: CarrelError with status 401 when there is none, 422 when the environment's is incomplete.
+    """
+    given = [environ.get(variable, "") for variable in _VARIABLES]
+    if name is None and any(given[1:]):
+        missing = [variable for variable, value in zip(_VARIABLES, given, strict=True) if not value]
+        if missing:
+            raise CarrelError(
+                "client.keypair_incomplete",
+                f"The environment gives a part of a keypair; {' and '.join(missing)} is missing.",
+                status=422,
+                hint=f"Set all of {', '.join(_VARIABLES)}, or none.",
+            )
+        return Profile(None, url=given[0], access_key=given[1], secret_key=given[2])
+    wanted = name or environ.get("CARREL_PROFILE") or DEFAULT
+    found = load(wanted, environ)
+    if found is None:
+        raise CarrelError(
+            "client.not_signed_in",
+            "You are not signed in." if wanted == DEFAULT else f"There is no profile {wanted!r}.",
+            status=401,
+            hint="carrel login URL --email E" + ("" if wanted == DEFAULT else f" --profile {wanted}"),
+        )
+    return found
+
+
+def load(name: str, environ: Mapping[str, str]) -> Profile | None:
+    """The stored profile, None when there is none.
+
+    Raises: CarrelError when others can read the file, or when it is damaged.
+    """
+    path = path_of(name, environ)
+    try:
+        with open(path, encoding="utf-8") as file:
+            shared = os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077
+            text = file.read()
+    except FileNotFoundError:
+        return None
+    if shared:
+        raise CarrelError(
+            "client.profile_shared",
+            f"Others on this machine can read {path}, which holds a secret.",
+            status=403,
+            hint=f"chmod 600 {path}",
+        )
+    try:
+        kept = json.loads(text)
+        return Profile(
+            name,
+            url=str(kept["url"]),
+            access_key=str(kept["access_key"]),
+            secret_key=str(kept["secret_key"]),
+            email=kept.get("email"),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise CarrelError(
+            "client.profile_damaged",
+            f"{path} is damaged.",
+            status=422,
+            hint="Sign in again with carrel login.",
+        ) from None
+
+
+def save(profile: Profile, environ: Mapping[str, str]) -> str:
+    """The path of the file that now holds the profile. A reader sees the old one or the new one, never half."""
+    path = path_of(profile.name or DEFAULT, environ)
+    folder = os.path.dirname(path)
+    for private in (os.path.dirname(folder), folder):
+        os.makedirs(private, exist_ok=True)
+        os.chmod(private, 0o700)
+    content = {
+        "url": profile.url,
+        "email": profile.email,
+        "access_key": profile.access_key,
+        "secret_key": profile.secret_key,
+    }
+    draft = f"{path}.{os.getpid()}.new"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+    return path
+
+
+def remove(name: str, environ: Mapping[str, str]) -> None:
+    """Forget it. Absent is fine."""
+    try:
+        os.unlink(path_of(name, environ))
+    except FileNotFoundError:
+        pass
+
+
+def path_of(name: str, environ: Mapping[str, str]) -> str:
+    """The file of a profile, there or not.
+
+    Raises: CarrelError for a name that could leave the folder.
+    """
+    if not name or name.startswith((".", "-")) or not _LETTERS.issuperset(name):
+        raise CarrelError(
+            "client.profile_name",
+            f"{name!r} is not a name for a profile.",
+            status=422,
+            hint="Use letters, digits, dots, dashes and underscores.",
+        )
+    return os.path.join(_folder(environ), f"{name}.json")
+
+
+def _folder(environ: Mapping[str, str]) -> str:
+    if sys.platform == "win32":
+        home = environ.get("APPDATA") or os.path.expanduser("~")
+    else:
+        home = environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(home, "carrel", "profiles")

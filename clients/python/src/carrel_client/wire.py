@@ -1,0 +1,254 @@
+"""HTTP/1.1 over one socket: dial, ask, read. No pool, no retries, no meaning of status codes.
+
+The standard library's client brings its e-mail parser along, which alone takes longer than everything
+`carrel session ls` does (docs/decisions/0004); what an API client needs of RFC 9112 fits on this page.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from io import BufferedReader
+from urllib.parse import unquote, urlsplit
+
+_LINE_LIMIT = 65536
+_HEADER_LIMIT = 200
+_BLOCK = 65536
+
+
+class WireError(ConnectionError):
+    """The other side broke off or does not speak HTTP/1.1."""
+
+
+class Stale(WireError):
+    """A kept connection turned out to be closed before any of the answer came."""
+
+
+class Target:
+    """Where a server is: scheme, host, port and the path in front of everything.
+
+    Raises: ValueError for what is no http or https URL.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url!r} is not an http or https address")
+        if parts.query or parts.fragment or parts.username is not None:
+            raise ValueError(f"{url!r} has more in it than scheme, host, port and path")
+        self.secure = parts.scheme == "https"
+        self.host = parts.hostname
+        self.port = parts.port or (443 if self.secure else 80)
+        self.prefix = parts.path.rstrip("/")
+        self.authority = parts.netloc
+        self.url = f"{parts.scheme}://{parts.netloc}{self.prefix}"
+
+
+def dial(target: Target, *, timeout_s: float) -> socket.socket:
+    """A connected socket, through TLS and the environment's proxy where they apply.
+
+    Raises: OSError, of which ssl.SSLError is one.
+    """
+    proxy = _proxy(target)
+    host, port = (proxy.host, proxy.port) if proxy else (target.host, target.port)
+    # An ASCII name as bytes spares the interpreter the import of its IDNA codec.
+    name = host.encode() if host.isascii() else host
+    sock = socket.create_connection((name, port), timeout_s)  # type: ignore[arg-type]
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if proxy:
+            _tunnel(sock, target, proxy)
+        return _encrypt(sock, target.host) if target.secure else sock
+    except BaseException:
+        sock.close()
+        raise
+
+
+class Connection:
+    """One connection that answers one request at a time."""
+
+    def __init__(self, target: Target, *, connect_timeout_s: float) -> None:
+        self.target = target
+        self._sock = dial(target, timeout_s=connect_timeout_s)
+        self._reader: BufferedReader = self._sock.makefile("rb")
+        self._used = False
+
+    def ask(
+        self, method: str, path: str, headers: dict[str, str], body: bytes | None, *, timeout_s: float | None
+    ) -> Response:
+        """The head of the answer; its body is still to be read.
+
+        Raises: Stale when a kept connection was closed meanwhile, TimeoutError, OSError.
+        """
+        self._sock.settimeout(timeout_s)
+        lines = [f"{method} {self.target.prefix}{path} HTTP/1.1", f"Host: {self.target.authority}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        if body is not None:
+            lines.append(f"Content-Length: {len(body)}")
+        head = "\r\n".join(lines)
+        if head.count("\r\n") != len(lines) - 1:
+            raise ValueError("a header with a line break in it")
+        kept, self._used = self._used, True
+        try:
+            self._sock.sendall(head.encode("latin-1") + b"\r\n\r\n" + (body or b""))
+            first = self._reader.readline(_LINE_LIMIT)
+        except ConnectionError as broken:
+            raise (Stale(str(broken)) if kept else broken) from broken
+        if not first:
+            raise Stale("closed") if kept else WireError("the connection was closed without an answer")
+        return Response(self._reader, method, first)
+
+    def limit_silence(self, silence_s: float | None) -> None:
+        """How long reading may wait from here on; None for ever."""
+        self._sock.settimeout(silence_s)
+
+    def close(self) -> None:
+        """Close it; a second time does nothing."""
+        self._reader.close()
+        self._sock.close()
+
+
+class Response:
+    """An answer: status and headers (names in lower case), and the body as it comes in."""
+
+    def __init__(self, reader: BufferedReader, method: str, first: bytes) -> None:
+        self._reader = reader
+        version, self.status = _status_line(first)
+        self.headers = _headers(reader)
+        while 100 <= self.status < 200 and self.status != 101:
+            version, self.status = _status_line(reader.readline(_LINE_LIMIT))
+            self.headers = _headers(reader)
+        empty = method == "HEAD" or self.status in (204, 304)
+        length = self.headers.get("content-length")
+        self._chunked = self.headers.get("transfer-encoding", "").lower() == "chunked" and not empty
+        self._left = 0 if empty else _number(length, 10) if length and not self._chunked else None
+        closes = self.headers.get("connection", "").lower()
+        self.keeps = version == "1.1" and closes != "close" and (self._chunked or self._left is not None)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The body, piece by piece as it arrives."""
+        if self._chunked:
+            yield from self._chunks()
+            return
+        while self._left is None or self._left > 0:
+            block = self._reader.read1(_BLOCK if self._left is None else min(self._left, _BLOCK))
+            if not block and self._left is None:
+                return
+            if not block:
+                raise WireError("the answer broke off")
+            if self._left is not None:
+                self._left -= len(block)
+            yield block
+
+    def read(self) -> bytes:
+        """The whole body."""
+        return b"".join(self.blocks())
+
+    def _chunks(self) -> Iterator[bytes]:
+        while size := _number(self._line().split(b";")[0].decode("latin-1"), 16):
+            while size:
+                block = self._reader.read1(min(size, _BLOCK))
+                if not block:
+                    raise WireError("the answer broke off")
+                size -= len(block)
+                yield block
+            self._line()
+        while self._line().strip():
+            continue
+
+    def _line(self) -> bytes:
+        line = self._reader.readline(_LINE_LIMIT)
+        if not line.endswith(b"\n"):
+            raise WireError("the answer broke off")
+        return line
+
+
+def _status_line(line: bytes) -> tuple[str, int]:
+    words = line.decode("latin-1").split(None, 2)
+    if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
+        raise WireError("this is not an HTTP/1.1 server")
+    return words[0].removeprefix("HTTP/"), int(words[1])
+
+
+def _headers(reader: BufferedReader) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for _ in range(_HEADER_LIMIT):
+        line = reader.readline(_LINE_LIMIT)
+        if line in (b"\r\n", b"\n"):
+            return headers
+        name, colon, value = line.decode("latin-1").partition(":")
+        if not colon or not line.endswith(b"\n"):
+            raise WireError("the answer's headers broke off")
+        key = name.lower()
+        # Only cookies come more than once, one to a line.
+        headers[key] = f"{headers[key]}\n{value.strip()}" if key in headers else value.strip()
+    raise WireError("the answer has too many headers")
+
+
+def _number(text: str, base: int) -> int:
+    try:
+        value = int(text.strip(), base)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise WireError(f"the answer gives {text!r} as a length")
+    return value
+
+
+def _encrypt(sock: socket.socket, host: str) -> socket.socket:
+    import ssl
+
+    return ssl.create_default_context().wrap_socket(sock, server_hostname=host)
+
+
+def _proxy(target: Target) -> _ProxyTarget | None:
+    """The proxy that the environment names for this target, by the usual variables."""
+    kind = "https_proxy" if target.secure else "http_proxy"
+    names = (kind, kind.upper(), "all_proxy", "ALL_PROXY")
+    url = next((os.environ[name] for name in names if os.environ.get(name)), None)
+    if not url:
+        return None
+    from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
+
+    return None if proxy_bypass_environment(f"{target.host}:{target.port}") else _ProxyTarget(url)
+
+
+class _ProxyTarget(Target):
+    """A proxy; the URL may carry a name and a password."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme != "http":
+            raise OSError(f"a {parts.scheme} proxy is not supported, only an http one")
+        self.credentials = (
+            f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else ""
+        )
+        super().__init__(f"http://{parts.netloc.rpartition('@')[2]}")
+        self.port = parts.port or 3128
+
+
+def _tunnel(sock: socket.socket, target: Target, proxy: _ProxyTarget) -> None:
+    """Ask the proxy for a tunnel; afterwards the socket speaks to the target itself."""
+    end = f"[{target.host}]:{target.port}" if ":" in target.host else f"{target.host}:{target.port}"
+    request = f"CONNECT {end} HTTP/1.1\r\nHost: {end}\r\n"
+    if proxy.credentials:
+        request += f"Proxy-Authorization: {basic(proxy.credentials)}\r\n"
+    sock.sendall(request.encode("latin-1") + b"\r\n")
+    # Byte by byte: whatever follows the head belongs to the tunnel.
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        byte = sock.recv(1)
+        if not byte or len(head) > _LINE_LIMIT:
+            raise WireError("the proxy broke off")
+        head += byte
+    if _status_line(head)[1] != 200:
+        raise WireError(f"the proxy refuses: {head.decode('latin-1').splitlines()[0]}")
+
+
+def basic(credentials: str) -> str:
+    """The value of an Authorization header for "name:password"."""
+    from binascii import b2a_base64
+
+    return "Basic " + b2a_base64(credentials.encode(), newline=False).decode()
