@@ -27,7 +27,7 @@ async def ensure_tiny_image(flavour: str = "work", *, url: str | None = None) ->
     flavour: "work", "bare" (no user and home of Carrel's) or "shellless".
     Raises: RuntimeError when busybox can be had neither from the machine nor from apt.
     """
-    archive, changes = await asyncio.to_thread(_built, flavour)
+    archive, changes = await asyncio.to_thread(built, flavour)
     digest = hashlib.sha256(archive + repr(changes).encode()).hexdigest()[:12]
     reference = f"{_REPOSITORY}:{flavour}-{digest}"
     async with aiodocker.Docker(url=url or docker_url()) as docker:
@@ -57,7 +57,8 @@ async def _import(docker: aiodocker.Docker, archive: bytes, reference: str, chan
 
 
 @cache
-def _built(flavour: str) -> tuple[bytes, list[str]]:
+def built(flavour: str) -> tuple[bytes, list[str]]:
+    """The archive of a flavour, and the Dockerfile lines for its import."""
     spec = importlib.util.spec_from_file_location("carrel_tiny_image_recipe", _RECIPE)
     assert spec is not None
     assert spec.loader is not None

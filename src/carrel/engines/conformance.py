@@ -1,0 +1,399 @@
+"""What every engine does, as one suite.
+
+A test module subclasses `EngineConformance` and gives a fixture `harness`; the methods are collected by
+pytest, which this module does not import. Waiting is polling with a bound, and through the harness, so that
+an engine with virtual time passes at once.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+
+from carrel.core.ids import new_id
+from carrel.engines.conformance_kit import (
+    BOUND_S,
+    MIB,
+    POLL_S,
+    FaultyHarness,
+    Harness,
+    Listener,
+    ProgressLog,
+    Ran,
+    drain,
+    eventually,
+    exited,
+    listed,
+    look,
+    refused,
+    run,
+    running,
+    spec,
+    whole_log,
+)
+from carrel.engines.port import (
+    ContainerGone,
+    ContainerState,
+    EngineUnavailable,
+    ImageUnusable,
+    TerminalSize,
+)
+
+
+class EngineConformance:
+    """The port's table and docstrings, each line as a test."""
+
+    # nodes
+
+    async def test_nodes_tell_name_architecture_and_slots(self, harness: Harness) -> None:
+        nodes = await harness.engine.nodes()
+        assert nodes
+        for node in nodes:
+            assert node.name
+            assert node.architecture
+            assert node.engine
+            assert node.slots["cpu"] > 0
+            assert node.slots["mem"] > 0
+        assert [node.name for node in await harness.engine.nodes()] == [node.name for node in nodes]
+
+    # ensure
+
+    async def test_ensure_returns_a_running_container_with_an_address(self, harness: Harness) -> None:
+        wanted, progress = spec(harness), ProgressLog()
+        made = await harness.engine.ensure(wanted, progress)
+        assert made.id == wanted.id
+        assert made.state is ContainerState.RUNNING
+        assert made.address
+        assert made.epoch == 7
+        assert made.exit_code is None
+        assert made.started_at is not None
+        assert [one.phase for one in progress.seen] == ["start"]
+        assert await look(harness.engine, wanted.id) == made
+
+    async def test_ensure_again_changes_nothing(self, harness: Harness) -> None:
+        wanted = spec(harness)
+        first = await harness.engine.ensure(wanted, ProgressLog())
+        assert await harness.engine.ensure(wanted, ProgressLog()) == first
+        assert len(await harness.engine.list()) == 1
+
+    async def test_ensure_at_the_same_time_makes_one_container(self, harness: Harness) -> None:
+        wanted = spec(harness)
+        calls = (engine.ensure(wanted, ProgressLog()) for engine in (harness.engine, harness.another()))
+        made = await asyncio.gather(*calls)
+        assert {one.state for one in made} == {ContainerState.RUNNING}
+        assert len(await harness.engine.list()) == 1
+
+    async def test_ensure_starts_what_has_stopped(self, harness: Harness) -> None:
+        wanted = spec(harness, "sh", "-c", "sleep 0.2; exit 0")
+        await harness.engine.ensure(wanted, ProgressLog())
+        await exited(harness, wanted.id)
+        again = await harness.engine.ensure(wanted, ProgressLog())
+        assert again.state is ContainerState.RUNNING
+
+    async def test_ensure_given_up_half_way_can_be_repeated(self, harness: Harness) -> None:
+        wanted = spec(harness)
+        attempt = asyncio.create_task(harness.engine.ensure(wanted, ProgressLog()))
+        await asyncio.sleep(0)
+        attempt.cancel()
+        await asyncio.wait({attempt})
+        made = await harness.another().ensure(wanted, ProgressLog())
+        assert made.state is ContainerState.RUNNING
+        assert len(await harness.engine.list()) == 1
+
+    async def test_ensure_pulls_a_missing_image_with_progress(self, harness: Harness) -> None:
+        wanted, progress = spec(harness, image=harness.pullable_image), ProgressLog()
+        made = await harness.engine.ensure(wanted, progress)
+        assert made.state is ContainerState.RUNNING
+        phases = [one.phase for one in progress.seen]
+        assert phases == ["pull"] * phases.count("pull") + ["start"]
+        assert phases.count("pull") >= 2
+        fractions = [one.fraction for one in progress.seen if one.fraction is not None]
+        assert fractions == sorted(fractions)
+        assert fractions[-1] == 1.0
+
+    async def test_a_second_waiter_for_the_same_pull_gets_its_container(self, harness: Harness) -> None:
+        wanted = [spec(harness, image=harness.pullable_image) for _ in range(2)]
+        made = await asyncio.gather(*(harness.engine.ensure(one, ProgressLog()) for one in wanted))
+        assert {one.state for one in made} == {ContainerState.RUNNING}
+
+    async def test_an_unknown_image_is_refused_by_name(self, harness: Harness) -> None:
+        wanted = spec(harness, image=harness.unknown_image)
+        error = await refused(ImageUnusable, harness.engine.ensure(wanted, ProgressLog()))
+        assert harness.unknown_image in error.message
+        assert not error.retriable
+        await harness.engine.remove(wanted.id, grace_s=0)
+
+    async def test_an_image_without_a_shell_is_refused(self, harness: Harness) -> None:
+        wanted = spec(harness, image=harness.shellless_image)
+        error = await refused(ImageUnusable, harness.engine.ensure(wanted, ProgressLog()))
+        assert "shell" in error.message
+        await harness.engine.remove(wanted.id, grace_s=0)
+        assert await harness.engine.list() == ()
+
+    # remove
+
+    async def test_removed_is_gone_and_removing_again_succeeds(self, harness: Harness) -> None:
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        await harness.engine.remove(wanted.id, grace_s=5)
+        assert await harness.engine.list() == ()
+        await harness.engine.remove(wanted.id, grace_s=5)
+        await harness.engine.remove(new_id(), grace_s=0)
+
+    async def test_removing_at_the_same_time_succeeds_for_both(self, harness: Harness) -> None:
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        engines = (harness.engine, harness.another())
+        await asyncio.gather(*(engine.remove(wanted.id, grace_s=1) for engine in engines))
+        assert await harness.engine.list() == ()
+
+    async def test_an_id_can_be_used_again_after_remove(self, harness: Harness) -> None:
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        await harness.engine.remove(wanted.id, grace_s=0)
+        made = await harness.engine.ensure(wanted, ProgressLog())
+        assert made.state is ContainerState.RUNNING
+
+    # list and watch
+
+    async def test_another_control_plane_finds_the_same_containers(self, harness: Harness) -> None:
+        wanted = [spec(harness), spec(harness, "sh", "-c", "exit 4")]
+        for one in wanted:
+            await harness.engine.ensure(one, ProgressLog())
+        await exited(harness, wanted[1].id)
+        seen = {one.id: one for one in await harness.another().list()}
+        assert seen.keys() == {one.id for one in wanted}
+        assert seen[wanted[0].id].address == (await listed(harness, wanted[0].id)).address
+        assert seen[wanted[1].id].exit_code == 4
+
+    async def test_what_vanished_is_absent(self, harness: Harness) -> None:
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        await harness.engine.list()
+        await harness.vanish(wanted.id)
+        assert await harness.engine.list() == ()
+
+    async def test_every_watcher_hears_of_changes(self, harness: Harness) -> None:
+        listeners = [Listener(harness.engine), Listener(harness.engine)]
+        await harness.pass_time(POLL_S)
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        for listener in listeners:
+            await eventually(harness, lambda one=listener: one.has_heard(wanted.id), "heard of the start")  # type: ignore[misc]
+            listener.heard.clear()
+        await harness.engine.remove(wanted.id, grace_s=0)
+        for listener in listeners:
+            await eventually(harness, lambda one=listener: one.has_heard(wanted.id), "heard of the end")  # type: ignore[misc]
+            listener.task.cancel()
+
+    async def test_watchers_hear_of_an_exit(self, harness: Harness) -> None:
+        wanted = spec(harness, "sh", "-c", "sleep 0.3; exit 3")
+        await harness.engine.ensure(wanted, ProgressLog())
+        listener = Listener(harness.engine)
+        await exited(harness, wanted.id)
+        await eventually(harness, lambda: listener.has_heard(wanted.id), "heard of the exit")
+        listener.task.cancel()
+
+    async def test_the_exit_code_of_the_main_process_is_kept(self, harness: Harness) -> None:
+        wanted = spec(harness, "sh", "-c", "exit 3")
+        await harness.engine.ensure(wanted, ProgressLog())
+        ended = await exited(harness, wanted.id)
+        assert ended.exit_code == 3
+        assert ended.address is None
+        assert not ended.out_of_memory
+
+    async def test_a_child_killed_by_the_memory_limit_is_told(self, harness: Harness) -> None:
+        wanted = spec(harness, mem_bytes=32 * MIB)
+        made = await harness.engine.ensure(wanted, ProgressLog())
+        assert not made.out_of_memory
+        await harness.exhaust_memory(wanted.id)
+
+        async def told() -> bool:
+            seen = await look(harness.engine, wanted.id)
+            return seen is not None and seen.out_of_memory
+
+        await eventually(harness, told, "out of memory was told")
+        assert (await listed(harness, wanted.id)).state is ContainerState.RUNNING
+
+    # exec
+
+    async def test_exec_gives_output_and_exit_code(self, harness: Harness) -> None:
+        container = await running(harness)
+        ran = await run(harness.engine, container, "sh", "-c", "echo out; echo err >&2; exit 3")
+        assert ran == Ran(3, b"out\n", b"err\n")
+
+    async def test_exec_runs_as_the_work_user_at_home_with_the_environment(self, harness: Harness) -> None:
+        container = await running(harness)
+        ran = await run(
+            harness.engine, container, "sh", "-c", "id -u; pwd; echo $HOME; echo $CONFORMANCE", env="x y"
+        )
+        assert ran.stdout.decode().split("\n") == ["1000", "/home/work", "/home/work", "x y", ""]
+
+    async def test_exec_ends_its_input_and_keeps_its_output(self, harness: Harness) -> None:
+        container = await running(harness)
+        ran = await run(harness.engine, container, "cat", stdin=b"over and out")
+        assert ran == Ran(0, b"over and out")
+
+    async def test_exec_carries_a_megabyte_both_ways(self, harness: Harness) -> None:
+        container = await running(harness)
+        sent = bytes(range(256)) * 4096
+        ran = await asyncio.wait_for(run(harness.engine, container, "cat", stdin=sent), BOUND_S)
+        assert ran.stdout == sent
+
+    async def test_exec_carries_output_faster_than_it_is_read(self, harness: Harness) -> None:
+        container = await running(harness)
+        ran = await run(harness.engine, container, "head", "-c", str(8 * MIB), "/dev/zero")
+        assert len(ran.stdout) == 8 * MIB
+
+    async def test_exec_holds_back_a_writer_whose_reader_sleeps(self, harness: Harness) -> None:
+        container = await running(harness)
+        async with harness.engine.exec(container, ("sleep", "100"), env={}, terminal=None) as process:
+
+            async def pour() -> None:
+                for _ in range(1024):
+                    await process.write(bytes(MIB // 16))
+
+            pouring = asyncio.create_task(pour())
+            await asyncio.wait({pouring}, timeout=1.0)
+            assert not pouring.done()
+            pouring.cancel()
+
+    async def test_a_command_that_is_not_there_ends_with_126_or_127(self, harness: Harness) -> None:
+        container = await running(harness)
+        ran = await run(harness.engine, container, "no-such-command")
+        assert ran.exit_code in (126, 127)
+        assert ran.stdout + ran.stderr
+
+    async def test_a_terminal_has_its_size_and_can_be_resized(self, harness: Harness) -> None:
+        container = await running(harness)
+        size = TerminalSize(cols=101, rows=33)
+        async with harness.engine.exec(container, ("sh",), env={"TERM": "dumb"}, terminal=size) as process:
+            screen = bytearray()
+
+            async def read() -> None:
+                async for fd, chunk in process.output():
+                    assert fd == 1
+                    screen.extend(chunk)
+
+            async def shows(size: TerminalSize) -> bool:
+                await process.write(b"stty size\r")
+                return b"%d %d" % (size.rows, size.cols) in screen
+
+            reading = asyncio.create_task(read())
+            await eventually(harness, lambda: shows(size), "the first size")
+            await process.resize(TerminalSize(cols=64, rows=20))
+            await eventually(harness, lambda: shows(TerminalSize(cols=64, rows=20)), "the second size")
+            await process.write(b"exit 5\r")
+            assert await asyncio.wait_for(process.exit_code(), BOUND_S) == 5
+            await asyncio.wait_for(reading, BOUND_S)
+
+    async def test_leaving_exec_leaves_the_container_alone(self, harness: Harness) -> None:
+        container = await running(harness)
+        async with harness.engine.exec(container, ("cat",), env={}, terminal=None) as process:
+            await process.write(b"x")
+        assert (await listed(harness, container)).state is ContainerState.RUNNING
+
+    async def test_exec_where_nothing_runs_says_gone(self, harness: Harness) -> None:
+        await refused(ContainerGone, run(harness.engine, new_id(), "true"))
+        wanted = spec(harness, "sh", "-c", "exit 0")
+        await harness.engine.ensure(wanted, ProgressLog())
+        await exited(harness, wanted.id)
+        await refused(ContainerGone, run(harness.engine, wanted.id, "true"))
+
+    async def test_a_process_ends_with_its_container(self, harness: Harness) -> None:
+        container = await running(harness)
+        async with harness.engine.exec(container, ("sleep", "1000"), env={}, terminal=None) as process:
+            await harness.engine.remove(container, grace_s=0)
+            output = [piece async for piece in process.output()]
+            assert output == []
+            assert await asyncio.wait_for(process.exit_code(), BOUND_S) == 137
+
+    # logs
+
+    async def test_logs_keep_both_streams_after_the_end(self, harness: Harness) -> None:
+        wanted = spec(harness, "sh", "-c", "echo one; echo two >&2; echo three")
+        await harness.engine.ensure(wanted, ProgressLog())
+        await exited(harness, wanted.id)
+        assert sorted((await whole_log(harness.engine, wanted.id)).split()) == [b"one", b"three", b"two"]
+        assert await whole_log(harness.engine, wanted.id) == await whole_log(harness.engine, wanted.id)
+        assert len((await whole_log(harness.engine, wanted.id, tail=1)).split()) == 1
+        assert await whole_log(harness.engine, wanted.id, tail=0) == b""
+
+    async def test_followed_logs_go_on_until_the_end(self, harness: Harness) -> None:
+        wanted = spec(harness, "sh", "-c", "echo first; sleep 0.5; echo last")
+        await harness.engine.ensure(wanted, ProgressLog())
+        following = asyncio.create_task(whole_log(harness.engine, wanted.id, follow=True))
+        await exited(harness, wanted.id)
+        assert await asyncio.wait_for(following, BOUND_S) == b"first\nlast\n"
+
+    async def test_logs_of_what_is_not_there_say_gone(self, harness: Harness) -> None:
+        await refused(ContainerGone, whole_log(harness.engine, new_id()))
+
+    # usage
+
+    async def test_usage_counts_up_and_leaves_out_what_ended(self, harness: Harness) -> None:
+        container = await running(harness)
+        ended = spec(harness, "sh", "-c", "exit 0")
+        await harness.engine.ensure(ended, ProgressLog())
+        await exited(harness, ended.id)
+        first = {one.id: one for one in await harness.engine.usage()}
+        assert first.keys() == {container}
+        assert 0 < first[container].mem_bytes < 64 * MIB
+        await run(harness.engine, container, "head", "-c", str(MIB), "/dev/zero")
+        await harness.pass_time(1.0)
+        later = {one.id: one for one in await harness.engine.usage()}
+        assert later[container].cpu_ns > first[container].cpu_ns
+
+
+class EngineFaultConformance:
+    """What every engine does when it does not answer, and when it answers again."""
+
+    async def test_an_engine_that_is_away_says_so_everywhere(self, harness: FaultyHarness) -> None:
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        await harness.go_away()
+        attempts: Sequence[Awaitable[object]] = (
+            harness.engine.nodes(),
+            harness.engine.list(),
+            harness.engine.usage(),
+            harness.engine.remove(wanted.id, grace_s=0),
+            harness.engine.ensure(wanted, ProgressLog()),
+            run(harness.engine, wanted.id, "true"),
+            whole_log(harness.engine, wanted.id),
+        )
+        for attempt in attempts:
+            error = await refused(EngineUnavailable, attempt)
+            assert error.retriable
+        await harness.come_back()
+
+    async def test_watchers_end_when_the_engine_goes_away(self, harness: FaultyHarness) -> None:
+        listener = Listener(harness.engine)
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        await eventually(harness, lambda: listener.has_heard(wanted.id), "listening")
+        await harness.go_away()
+        await asyncio.wait_for(listener.task, BOUND_S)
+        await asyncio.wait_for(Listener(harness.engine).task, BOUND_S)
+        await harness.come_back()
+        again = Listener(harness.engine)
+        await harness.pass_time(POLL_S)
+        await harness.engine.remove(wanted.id, grace_s=0)
+        await eventually(harness, lambda: again.has_heard(wanted.id), "listening again")
+        again.task.cancel()
+
+    async def test_containers_are_found_and_started_after_a_restart(self, harness: FaultyHarness) -> None:
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        await harness.go_away()
+        await harness.come_back()
+        assert await look(harness.engine, wanted.id) is not None
+        made = await harness.engine.ensure(wanted, ProgressLog())
+        assert made.state is ContainerState.RUNNING
+        assert (await run(harness.engine, wanted.id, "echo", "back")).stdout == b"back\n"
+
+    async def test_an_open_process_does_not_outlive_a_restart_unnoticed(self, harness: FaultyHarness) -> None:
+        wanted = spec(harness)
+        await harness.engine.ensure(wanted, ProgressLog())
+        async with harness.engine.exec(wanted.id, ("sleep", "1000"), env={}, terminal=None) as process:
+            await harness.go_away()
+            ended = asyncio.create_task(drain(process.output()))
+            await harness.come_back()
+            await asyncio.wait_for(ended, BOUND_S)

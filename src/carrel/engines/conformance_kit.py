@@ -1,0 +1,183 @@
+"""What the conformance suite needs of an engine's world, and the few words its tests are written in."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from carrel.core.ids import new_id
+from carrel.engines.port import (
+    ContainerSpec,
+    ContainerState,
+    Engine,
+    EngineError,
+    Observed,
+    Progress,
+)
+
+MIB = 1 << 20
+_POLLS = 200
+POLL_S = 0.05
+BOUND_S = 60.0
+
+E = TypeVar("E", bound=EngineError)
+
+
+class Harness(Protocol):
+    """An engine under test, and what only its world can do."""
+
+    engine: Engine
+    image: str
+    """Has a shell and is there."""
+    pullable_image: str
+    """Has a shell and is in a registry, but not in the engine yet."""
+    unknown_image: str
+    """Its registry answers that there is none."""
+    shellless_image: str
+
+    def another(self) -> Engine:
+        """A second control plane over the same world, with nothing remembered."""
+        ...
+
+    async def pass_time(self, seconds: float) -> None: ...
+
+    async def vanish(self, container: str) -> None:
+        """Delete it behind the engine's back."""
+        ...
+
+    async def exhaust_memory(self, container: str) -> None:
+        """Let a child process run into the memory limit while the main process stays."""
+        ...
+
+
+class FaultyHarness(Harness, Protocol):
+    """One that can take the whole engine away."""
+
+    async def go_away(self) -> None: ...
+
+    async def come_back(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Ran:
+    """A finished process."""
+
+    exit_code: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+
+@dataclass(slots=True)
+class ProgressLog:
+    """A progress sink that keeps what it got."""
+
+    seen: list[Progress] = field(default_factory=list)
+
+    def __call__(self, progress: Progress) -> None:
+        self.seen.append(progress)
+
+
+def spec(harness: Harness, *command: str, image: str = "", mem_bytes: int = 64 * MIB) -> ContainerSpec:
+    """A small container with a new id."""
+    slots = {"cpu": 500, "mem": mem_bytes}
+    return ContainerSpec(new_id(), image or harness.image, slots, command=command, epoch=7)
+
+
+async def run(engine: Engine, container: str, *command: str, stdin: bytes = b"", env: str = "") -> Ran:
+    """Run a process to its end with all of `stdin`, then end of input."""
+    ran = Ran(0)
+    async with engine.exec(container, command, env={"CONFORMANCE": env}, terminal=None) as process:
+
+        async def feed() -> None:
+            await process.write(stdin)
+            await process.close_stdin()
+
+        feeding = asyncio.create_task(feed())
+        async for fd, chunk in process.output():
+            if fd == 1:
+                ran.stdout += chunk
+            else:
+                ran.stderr += chunk
+        await feeding
+        ran.exit_code = await process.exit_code()
+    return ran
+
+
+async def eventually(harness: Harness, claim: Callable[[], Awaitable[bool]], what: str) -> None:
+    """Poll until the claim holds; fail with `what` when it never does."""
+    for _ in range(_POLLS):
+        if await claim():
+            return
+        await harness.pass_time(POLL_S)
+    raise AssertionError(f"never: {what}")
+
+
+async def refused(kind: type[E], attempt: Awaitable[object]) -> E:
+    """The error of that kind that `attempt` ends in; its message must be a sentence."""
+    try:
+        await attempt
+    except kind as error:
+        if not error.message.endswith("."):
+            raise AssertionError(f"not a sentence: {error.message}") from error
+        return error
+    raise AssertionError(f"did not raise {kind.__name__}")
+
+
+async def look(engine: Engine, container: str) -> Observed | None:
+    """The container in the engine's list."""
+    return next((one for one in await engine.list() if one.id == container), None)
+
+
+class Listener:
+    """Everything a watcher heard, collected by a task."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.heard: list[str] = []
+        self.task = asyncio.create_task(self._listen(engine.watch()))
+
+    async def _listen(self, hints: AsyncIterator[str]) -> None:
+        async for container in hints:
+            self.heard.append(container)
+
+    async def has_heard(self, container: str) -> bool:
+        return container in self.heard
+
+
+async def drain(output: AsyncIterator[tuple[int, bytes]]) -> None:
+    """Read a process's output to its end."""
+    async for _ in output:
+        pass
+
+
+async def whole_log(
+    engine: Engine, container: str, *, follow: bool = False, tail: int | None = None
+) -> bytes:
+    """All that `logs` gives."""
+    return b"".join([chunk async for chunk in engine.logs(container, follow=follow, tail=tail)])
+
+
+async def exited(harness: Harness, container: str) -> Observed:
+    """The container once it is seen to have exited."""
+    last: list[Observed | None] = [None]
+
+    async def has_exited() -> bool:
+        last[0] = await look(harness.engine, container)
+        return last[0] is not None and last[0].state is ContainerState.EXITED
+
+    await eventually(harness, has_exited, "the container exited")
+    assert last[0] is not None
+    return last[0]
+
+
+async def running(harness: Harness) -> str:
+    """Id of a new idle container."""
+    wanted = spec(harness)
+    await harness.engine.ensure(wanted, ProgressLog())
+    return wanted.id
+
+
+async def listed(harness: Harness, container: str) -> Observed:
+    """The container, which must be in the list."""
+    seen = await look(harness.engine, container)
+    assert seen is not None
+    return seen

@@ -1,0 +1,144 @@
+"""What the daemon's answers say, in the port's words. Pure: decoded JSON in, port types out."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import aiodocker
+
+from carrel.engines.docker.pull import pull_error
+from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID
+from carrel.engines.port import (
+    ContainerGone,
+    ContainerSpec,
+    ContainerState,
+    EngineError,
+    ImageUnusable,
+    NodeInfo,
+    Observed,
+    Usage,
+)
+
+_STATES = {
+    "created": ContainerState.STARTING,
+    "restarting": ContainerState.STARTING,
+    "running": ContainerState.RUNNING,
+    "paused": ContainerState.RUNNING,
+}
+
+
+def observed(inspected: Mapping[str, Any]) -> Observed:
+    """From an inspection; `out_of_memory` as far as the daemon's flag tells, which is only after an exit."""
+    state = inspected["State"]
+    labels = inspected["Config"]["Labels"]
+    mapped = _STATES.get(state["Status"], ContainerState.EXITED)
+    # The daemon calls a container it could not start "created", with a code and an error.
+    ended = mapped is ContainerState.EXITED
+    return Observed(
+        id=labels[LABEL_ID],
+        state=mapped,
+        address=address(inspected) if mapped is ContainerState.RUNNING else None,
+        exit_code=state["ExitCode"] if ended else None,
+        out_of_memory=bool(state["OOMKilled"]),
+        epoch=int(labels.get(LABEL_EPOCH) or 0),
+        started_at=_time(state["StartedAt"]),
+    )
+
+
+def address(answer: Mapping[str, Any]) -> str | None:
+    """The container's own address, from an inspection or a row of the list."""
+    for network in ((answer.get("NetworkSettings") or {}).get("Networks") or {}).values():
+        if network.get("IPAddress"):
+            return str(network["IPAddress"])
+    return None
+
+
+def _time(text: str) -> datetime | None:
+    """The daemon writes year 1 for never and nanoseconds, which `fromisoformat` does not read."""
+    if text.startswith("0001-"):
+        return None
+    seconds, dot, fraction = text.partition(".")
+    if not dot:
+        return datetime.fromisoformat(text)
+    digits = fraction.rstrip("Z").split("+")[0].split("-")[0]
+    zone = fraction[len(digits) :]
+    return datetime.fromisoformat(f"{seconds}.{digits[:6]:0<6}{zone}")
+
+
+def usage(container: str, stats: Mapping[str, Any]) -> Usage | None:
+    """From one reading of the daemon's statistics; None when the container is not running any more."""
+    memory = stats.get("memory_stats") or {}
+    if "usage" not in memory:
+        return None
+    detail = memory.get("stats") or {}
+    # Cache that the kernel may drop at any time: the first name is cgroup v1's, the second v2's.
+    cache_bytes = detail.get("total_inactive_file", detail.get("inactive_file", 0))
+    return Usage(
+        container,
+        cpu_ns=stats["cpu_stats"]["cpu_usage"]["total_usage"],
+        mem_bytes=max(memory["usage"] - cache_bytes, 0),
+    )
+
+
+def node(info: Mapping[str, Any], version: Mapping[str, Any], found: frozenset[str]) -> NodeInfo:
+    """The daemon's machine. found: capabilities that were probed elsewhere."""
+    options = " ".join(info.get("SecurityOptions") or ())
+    claims = {
+        "init": has_init(version),
+        "seccomp": "name=seccomp" in options,
+        "apparmor": "name=apparmor" in options,
+        "rootless": "name=rootless" in options,
+        "cgroup-v2": str(info.get("CgroupVersion")) == "2",
+        "memory-limit": bool(info.get("MemoryLimit")),
+        "swap-limit": bool(info.get("SwapLimit")),
+        "cpu-limit": bool(info.get("CpuCfsQuota")),
+        "pids-limit": bool(info.get("PidsLimit")),
+    }
+    return NodeInfo(
+        name=info["Name"],
+        architecture=info["Architecture"],
+        slots={"cpu": info["NCPU"] * 1000, "mem": info["MemTotal"]},
+        engine=f"{_product(version)} {version.get('Version', '')}".strip(),
+        capabilities=found | {claim for claim, holds in claims.items() if holds},
+    )
+
+
+def has_init(version: Mapping[str, Any]) -> bool:
+    """Whether the daemon has a working docker-init to put in front of a command."""
+    parts = {part["Name"]: part for part in version.get("Components") or ()}
+    return parts.get("docker-init", {}).get("Version", "") not in ("", "N/A")
+
+
+def _product(version: Mapping[str, Any]) -> str:
+    podman = any("podman" in part["Name"].lower() for part in version.get("Components") or ())
+    return "Podman" if podman else "Docker"
+
+
+def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
+    """Why the daemon would not make the container."""
+    text = error.message.rstrip(".")
+    if error.status == 404 or "invalid reference format" in text:
+        return pull_error(spec.image, text)
+    # 400: what we asked for makes no sense to it, and will not later either.
+    return EngineError(f"The container could not be made: {text}.", retriable=error.status != 400)
+
+
+def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
+    """Why the container would not start: removed meanwhile, unfit image, wrong command, or the engine."""
+    text = error.message.rstrip(".")
+    if error.status == 404 and "No such container" in text:
+        return ContainerGone(f"The container {spec.id} was removed while it was starting.")
+    if "exec format error" in text:
+        return ImageUnusable(f"The image {spec.image} is not made for the processor of this machine.")
+    missing = any(sign in text for sign in ("no such file or directory", "executable file not found"))
+    if missing and not spec.command:
+        return ImageUnusable(f"The image {spec.image} has no shell (/bin/sh), so a session cannot run in it.")
+    if missing or ("permission denied" in text and "exec" in text):
+        return EngineError(
+            f"The image {spec.image} cannot run the command {spec.command[0]!r}."
+            if spec.command
+            else f"The shell of the image {spec.image} may not be run by its users.",
+            retriable=False,
+            code="command_unusable",
+        )
+    return EngineError(f"The container could not be started: {text}.", retriable=True)

@@ -1,0 +1,133 @@
+"""The one door to the daemon: requests, streams, and the difference between "no" and "no answer".
+
+A refusal of the daemon comes out as `aiodocker.DockerError` with its HTTP status, for the caller to put into
+a sentence; a daemon that cannot be reached, hangs or drops the line comes out as `EngineUnavailable`.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import aiodocker
+import aiohttp
+from aiodocker.execs import Exec
+from aiodocker.stream import Stream
+
+from carrel.engines.port import EngineError, EngineUnavailable
+
+CONNECT_S = 5.0
+ANSWER_S = 60.0
+START_S = 180.0
+"""Starting is the slowest call: a daemon under a burst of them queues inside itself."""
+
+Params = Mapping[str, str]
+
+
+class DockerApi:
+    """Connections to one daemon; opened on first use, so it may be made outside an event loop."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._docker: aiodocker.Docker | None = None
+
+    @property
+    def is_local(self) -> bool:
+        return self.url.startswith("unix://")
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        body: object = None,
+        timeout_s: float = ANSWER_S,
+    ) -> Any:
+        """The decoded answer of one request (None when it is empty).
+
+        Raises: DockerError, EngineUnavailable.
+        """
+        with self._answering():
+            return await self._client()._query_json(
+                path,
+                method,
+                params=dict(params or {}),
+                data=None if body is None else json.dumps(body),
+                timeout=aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_S),
+            )
+
+    @asynccontextmanager
+    async def stream(
+        self, method: str, path: str, *, params: Params | None = None, body: bytes | None = None
+    ) -> AsyncIterator[aiohttp.StreamReader]:
+        """The answer's bytes as they come, for as long as they come.
+
+        Raises: DockerError, EngineUnavailable; the latter also from the body of the `async with`.
+        """
+        with self._answering():
+            response = await self._client()._do_query(
+                path,
+                method,
+                params=dict(params or {}),
+                data=body,
+                headers={"Content-Type": "application/x-tar"} if body is not None else None,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+            )
+            try:
+                yield response.content
+            finally:
+                response.close()
+
+    @asynccontextmanager
+    async def hijack(self, exec_id: str, *, terminal: bool) -> AsyncIterator[Stream]:
+        """Start an exec and talk to it; the daemon turns the connection into a raw pipe."""
+        with self._answering():
+            stream = Exec(self._client(), exec_id, tty=terminal).start()
+            try:
+                await stream._init()
+                yield stream
+            finally:
+                await stream.close()
+
+    async def close(self) -> None:
+        """Twice: no-op."""
+        docker, self._docker = self._docker, None
+        if docker is not None:
+            await docker.close()
+
+    def _client(self) -> aiodocker.Docker:
+        if self._docker is None:
+            self._docker = aiodocker.Docker(url=self.url)
+            # Terminals and followed logs hold a connection each, so the pool must have no ceiling (its
+            # default is 100); a connector of our own would lose what aiodocker does for TLS and ssh.
+            self._docker.connector._limit = 0
+        return self._docker
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except aiodocker.DockerError as error:
+            if error.status not in (900, 503):
+                raise
+            raise EngineUnavailable(f"The container engine at {self.url} does not answer.") from error
+        except TimeoutError as error:
+            raise EngineUnavailable(f"The container engine at {self.url} took too long to answer.") from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            raise EngineUnavailable(f"The container engine at {self.url} broke off its answer.") from error
+
+
+def filters(**chosen: list[str]) -> Params:
+    """Query parameters for the daemon's `filters`."""
+    return {"filters": json.dumps(chosen)}
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Turns a refusal that nobody expected into an `EngineError` that says what the daemon said."""
+    try:
+        yield
+    except aiodocker.DockerError as error:
+        message = f"The container engine refused: {error.message.rstrip('.')}."
+        raise EngineError(message, retriable=error.status >= 500) from error

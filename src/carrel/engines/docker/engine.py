@@ -1,0 +1,293 @@
+"""The engine port over one Docker daemon."""
+
+import asyncio
+import math
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from ipaddress import IPv4Network
+from typing import Any
+
+import aiodocker
+
+from carrel.engines.docker import answers
+from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
+from carrel.engines.docker.events import Events
+from carrel.engines.docker.firewall import Firewall
+from carrel.engines.docker.home import Homes
+from carrel.engines.docker.network import DEFAULT_RANGE, Networks
+from carrel.engines.docker.pull import Pulls
+from carrel.engines.docker.spec import LABEL_ID, Names, configuration
+from carrel.engines.docker.streams import read_logs, run_process
+from carrel.engines.port import (
+    ContainerSpec,
+    EngineError,
+    ExecStream,
+    NodeInfo,
+    Observed,
+    Progress,
+    ProgressSink,
+    TerminalSize,
+    Usage,
+)
+
+_LOOKS_AT_ONCE = 16
+"""Inspections asked at the same time; each is a millisecond of the daemon's work."""
+_READINGS_AT_ONCE = 256
+"""Readings asked at the same time. The daemon collects them once a second for all who wait, so a sweep takes
+about a second however many containers there are, unless we queue them here."""
+_DELETE_ATTEMPTS = 6
+
+
+class DockerEngine:
+    """One Docker daemon, or Podman through its compatible socket.
+
+    url: "unix:///var/run/docker.sock", "tcp://..." as in DOCKER_HOST.
+    installation: tells our containers from those of another Carrel in the same daemon; letters, digits, -.
+    addresses: range that session networks are cut from.
+
+    Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall`
+    (sessions cannot reach this machine's own services), `init`, `seccomp`, `apparmor`, `rootless`,
+    `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
+    """
+
+    def __init__(self, url: str, installation: str, *, addresses: IPv4Network = DEFAULT_RANGE) -> None:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
+            raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
+        self._api = DockerApi(url)
+        self._names = Names(installation)
+        self._networks = Networks(self._api, self._names, addresses)
+        self._firewall = Firewall(self._api, self._names)
+        self._homes = Homes(self._api)
+        self._pulls = Pulls(self._api)
+        self._events = Events(self._api, self._names)
+        self._events.forget = self._forget
+        self._seen: dict[str, tuple[object, Observed]] = {}
+        self._changes = 0
+        self._has_init: bool | None = None
+
+    async def nodes(self) -> Sequence[NodeInfo]:
+        """Our one machine. Also looks whether network and firewall are as they should be."""
+        with sentences():
+            info = await self._api.call("GET", "info")
+            version = await self._api.call("GET", "version")
+            self._networks.forget()
+            shared = await self._networks.shared()
+            await self._firewall.recheck()
+        found = {"shared-network": shared, "host-firewall": self._firewall.holds}
+        return (answers.node(info, version, frozenset(name for name, holds in found.items() if holds)),)
+
+    async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
+        with sentences():
+            name = self._names.container(spec.id)
+            self._events.listen()
+            # 1. Make it, asking for the image only when the daemon says that it is missing.
+            there = await self._create(spec, progress)
+            if there is not None and there["State"]["Running"]:
+                return self._observed(there)
+            # 2. What must hold before its first process runs.
+            await self._homes.furnish(name, spec.image)
+            await self._firewall.apply(spec.image)
+            # 3. Start it, and see how that went.
+            progress(Progress("start"))
+            await self._start(spec)
+            inspected = await self._inspect(name)
+            await self._homes.check(name, spec.image, inspected["Image"])
+            return self._observed(inspected)
+
+    async def remove(self, container: str, *, grace_s: float) -> None:
+        with sentences():
+            name = self._names.container(container)
+            if grace_s > 0:
+                await self._stop(name, grace_s)
+            await self._delete(name)
+            await self._networks.leave(container)
+
+    async def list(self) -> Sequence[Observed]:
+        with sentences():
+            self._events.listen()
+            chosen = filters(label=[self._names.label])
+            rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
+            at_once = asyncio.Semaphore(_LOOKS_AT_ONCE)
+            found = await asyncio.gather(*(self._look_at(row, at_once) for row in rows))
+            return tuple(one for one in found if one is not None)
+
+    def watch(self) -> AsyncIterator[str]:
+        return self._events.watch()
+
+    def exec(
+        self,
+        container: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        terminal: TerminalSize | None,
+    ) -> AbstractAsyncContextManager[ExecStream]:
+        return run_process(self._api, self._names.container(container), command, env, terminal)
+
+    def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
+        return read_logs(self._api, self._names.container(container), follow=follow, tail=tail)
+
+    async def usage(self) -> Sequence[Usage]:
+        with sentences():
+            chosen = filters(label=[self._names.label], status=["running"])
+            rows = await self._api.call("GET", "containers/json", params=chosen)
+            at_once = asyncio.Semaphore(_READINGS_AT_ONCE)
+            found = await asyncio.gather(*(self._measure(row, at_once) for row in rows))
+            return tuple(one for one in found if one is not None)
+
+    # Beyond the port: what only those who own the installation do.
+
+    async def purge(self) -> None:
+        """Delete every container and network of this installation, and its firewall rules. Twice: no-op."""
+        with sentences():
+            chosen = filters(label=[self._names.label])
+            rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
+            images = [row["ImageID"] for row in rows]
+            # Rules first: they match bridges by name, and are found on this machine while those exist.
+            await self._firewall.purge(images[0] if images else None)
+            for row in rows:
+                await self._delete(row["Id"])
+            await self._networks.purge()
+
+    async def close(self) -> None:
+        """Close connections; containers are left alone. Twice: no-op."""
+        await self._events.close()
+        await self._api.close()
+
+    # Steps of `ensure`
+
+    async def _create(self, spec: ContainerSpec, progress: ProgressSink) -> Any:
+        """Make the container; the inspection of the one that is already there, None for a new one."""
+        if spec.command and self._has_init is None:
+            self._has_init = answers.has_init(await self._api.call("GET", "version"))
+        network = await self._networks.join(spec.id)
+        body = configuration(spec, self._names, network=network, with_init=bool(self._has_init))
+        name = self._names.container(spec.id)
+        pulled = False
+        while True:
+            try:
+                await self._api.call(
+                    "POST", "containers/create", params={"name": name}, body=body, timeout_s=START_S
+                )
+                return None
+            except aiodocker.DockerError as error:
+                if error.status == 404 and not pulled:
+                    await self._pulls.pull(spec.image, progress)
+                    pulled = True
+                elif error.status != 409:
+                    raise answers.create_error(spec, error) from error
+                elif there := await self._settled(name):
+                    return there
+
+    async def _settled(self, name: str) -> Any:
+        """The container of that name once it is not on its way out; None if there is none left."""
+        try:
+            inspected = await self._inspect(name)
+        except aiodocker.DockerError as error:
+            if error.status == 404:
+                return None
+            raise
+        if inspected["State"]["Status"] not in ("removing", "dead"):
+            return inspected
+        await self._delete(name)
+        return None
+
+    async def _start(self, spec: ContainerSpec) -> None:
+        path = f"containers/{self._names.container(spec.id)}/start"
+        try:
+            await self._api.call("POST", path, timeout_s=START_S)
+        except aiodocker.DockerError as error:
+            if error.status != 404 or "network" not in error.message:
+                raise answers.start_error(spec, error) from error
+            # Somebody deleted the network behind our back.
+            self._networks.forget()
+            await self._networks.join(spec.id)
+            await self._api.call("POST", path, timeout_s=START_S)
+
+    # Steps of `remove`
+
+    async def _stop(self, name: str, grace_s: float) -> None:
+        try:
+            await self._api.call(
+                "POST",
+                f"containers/{name}/stop",
+                params={"t": str(math.ceil(grace_s))},
+                timeout_s=grace_s + ANSWER_S,
+            )
+        except aiodocker.DockerError as error:
+            if error.status != 404:
+                raise
+
+    async def _delete(self, name: str) -> None:
+        """Kill and delete it; return when it is gone, whoever deleted it."""
+        for attempt in range(_DELETE_ATTEMPTS):
+            try:
+                await self._api.call(
+                    "DELETE", f"containers/{name}", params={"force": "true", "v": "true"}, timeout_s=START_S
+                )
+                return
+            except aiodocker.DockerError as error:
+                if error.status == 404:
+                    return
+                if attempt == _DELETE_ATTEMPTS - 1:
+                    raise
+            # Being deleted by somebody else, or busy (a mount, or a start that just ended): look again soon.
+            await asyncio.sleep(0.1 * 2**attempt)
+        raise EngineError(f"The container {name} could not be deleted.", retriable=True)
+
+    # Looking
+
+    async def _inspect(self, name: str) -> Any:
+        return await self._api.call("GET", f"containers/{name}/json")
+
+    def _observed(self, inspected: Any) -> Observed:
+        one = answers.observed(inspected)
+        if self._events.ran_out_of_memory(inspected["Id"]):
+            return replace(one, out_of_memory=True)
+        return one
+
+    async def _look_at(self, row: Any, at_once: asyncio.Semaphore) -> Observed | None:
+        """One row of the list in full; None when it has just been deleted.
+
+        An inspection is kept while events are flowing, none has named the container and its row is the same.
+        """
+        daemon_id, row_says = row["Id"], (row["State"], answers.address(row))
+        known = self._seen.get(daemon_id)
+        if known is not None and known[0] == row_says:
+            return known[1]
+        async with at_once:
+            changes = self._changes
+            try:
+                one = self._observed(await self._inspect(daemon_id))
+            except aiodocker.DockerError as error:
+                if error.status == 404:
+                    return None
+                raise
+        if self._events.connected and changes == self._changes:
+            self._seen[daemon_id] = (row_says, one)
+        return one
+
+    def _forget(self, daemon_id: str | None) -> None:
+        self._changes += 1
+        if daemon_id is None:
+            # The daemon went away: it may come back with its containers stopped and its rules gone.
+            self._seen.clear()
+            self._networks.forget()
+            self._firewall.forget()
+        else:
+            self._seen.pop(daemon_id, None)
+
+    async def _measure(self, row: Any, at_once: asyncio.Semaphore) -> Usage | None:
+        async with at_once:
+            try:
+                # One-shot: without it the daemon waits for a second reading.
+                stats = await self._api.call(
+                    "GET", f"containers/{row['Id']}/stats", params={"stream": "false", "one-shot": "true"}
+                )
+            except aiodocker.DockerError as error:
+                if error.status in (404, 409):
+                    return None
+                raise
+        return answers.usage(row["Labels"][LABEL_ID], stats)

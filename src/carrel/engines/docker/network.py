@@ -1,0 +1,172 @@
+"""The network of sessions: one bridge for all, without traffic between containers, or one network for each.
+
+    outside  <-- masquerade --  [ bridge crlXXXXXXXX ]  <-- dials -- gateway (on this machine)
+                                   |      x      |            x: dropped (icc off)
+                                session        session
+
+The shared bridge costs a session nothing. Where the kernel does not filter bridged traffic, or the daemon
+does not take the option, each session gets a small network of its own, made and deleted with it.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Network, ip_network
+from pathlib import Path
+from typing import Any
+
+import aiodocker
+
+from carrel.engines.docker.api import DockerApi, filters
+from carrel.engines.docker.spec import LABEL_ID, LABEL_INSTALLATION, Names
+from carrel.engines.port import EngineError
+
+DEFAULT_RANGE = IPv4Network("10.213.0.0/16")
+_SHARED_PREFIX = 20
+_OWN_PREFIX = 28
+_ATTEMPTS = 8
+_OPTION_ICC = "com.docker.network.bridge.enable_icc"
+_OPTION_NAME = "com.docker.network.bridge.name"
+
+
+class Networks:
+    """Networks of this installation in one daemon."""
+
+    def __init__(self, api: DockerApi, names: Names, addresses: IPv4Network = DEFAULT_RANGE) -> None:
+        self._api = api
+        self._names = names
+        self._addresses = addresses
+        self._making = asyncio.Lock()
+        self._shared: bool | None = None
+        self._ready = False
+
+    async def shared(self) -> bool:
+        """Whether all sessions can share one bridge here; makes the bridge if so."""
+        async with self._making:
+            if not self._ready:
+                if self._shared is None:
+                    self._shared = bool((await self._api.call("GET", "info")).get("BridgeNfIptables"))
+                if self._shared:
+                    self._shared = await self._make_shared()
+                self._ready = True
+        return bool(self._shared)
+
+    async def join(self, container: str) -> str:
+        """Name of the network that this container is to be made in; it exists on return."""
+        if await self.shared():
+            return self._names.network
+        name = self._names.container(container)
+        async with self._making:
+            await self._make(name, _OWN_PREFIX, {_OPTION_NAME: own_bridge(self._names, container)}, container)
+        return name
+
+    async def leave(self, container: str) -> None:
+        """Delete what `join` made for this container alone, once the container is gone."""
+        if not self._shared:
+            await self._delete(self._names.container(container))
+
+    def forget(self) -> None:
+        """Look again before the next container: somebody may have deleted the network."""
+        self._ready = False
+
+    async def purge(self) -> None:
+        """Delete every network of this installation."""
+        for network in await self._api.call("GET", "networks", params=filters(label=[self._names.label])):
+            await self._delete(network["Id"])
+        self.forget()
+
+    async def _make_shared(self) -> bool:
+        options = {_OPTION_ICC: "false", _OPTION_NAME: self._names.bridge}
+        try:
+            made = await self._make(self._names.network, _SHARED_PREFIX, options, None)
+        except aiodocker.DockerError as error:
+            if "option" in error.message:
+                return False
+            raise
+        return (made.get("Options") or {}).get(_OPTION_ICC) == "false"
+
+    async def _make(self, name: str, prefix: int, options: dict[str, str], container: str | None) -> Any:
+        """The network as the daemon describes it. Twice: the same one."""
+        labels = {LABEL_INSTALLATION: self._names.installation}
+        if container is not None:
+            labels[LABEL_ID] = container
+        refused: list[IPv4Network] = []
+        while True:
+            try:
+                return await self._api.call("GET", f"networks/{name}")
+            except aiodocker.DockerError as error:
+                if error.status != 404:
+                    raise
+            subnet = free_subnet(
+                self._addresses, prefix, [*await self._taken(), *refused], self._names.installation
+            )
+            body = {
+                "Name": name,
+                "CheckDuplicate": True,
+                "Driver": "bridge",
+                "IPAM": {"Config": [{"Subnet": str(subnet)}]},
+                "Options": options,
+                "Labels": labels,
+            }
+            try:
+                await self._api.call("POST", "networks/create", body=body)
+            except aiodocker.DockerError as error:
+                # 409: another control plane was faster. Overlap: somebody took the addresses meanwhile.
+                if error.status != 409 and "overlap" not in error.message.lower():
+                    raise
+                refused.append(subnet)
+                if len(refused) >= _ATTEMPTS:
+                    raise
+
+    async def _taken(self) -> list[IPv4Network]:
+        networks = await self._api.call("GET", "networks")
+        configured = (config for network in networks for config in (network["IPAM"].get("Config") or ()))
+        subnets = [ip_network(config["Subnet"]) for config in configured if config.get("Subnet")]
+        routes = routed_here() if self._api.is_local else []
+        return [*(subnet for subnet in subnets if isinstance(subnet, IPv4Network)), *routes]
+
+    async def _delete(self, name: str) -> None:
+        try:
+            await self._api.call("DELETE", f"networks/{name}")
+        except aiodocker.DockerError as error:
+            if error.status != 404:
+                raise
+
+
+def own_bridge(names: Names, container: str) -> str:
+    """Device name of one session's network: starts like the shared one, so one firewall rule covers both."""
+    return names.bridge + hashlib.sha256(container.encode()).hexdigest()[:4]
+
+
+def free_subnet(within: IPv4Network, prefix: int, taken: Iterable[IPv4Network], seed: str) -> IPv4Network:
+    """A subnet of that size that overlaps nothing taken; `seed` spreads installations over the range.
+
+    Raises: EngineError when the range is full.
+    """
+    occupied = [network for network in taken if network.overlaps(within)]
+    count = 1 << (prefix - within.prefixlen)
+    size = 1 << (32 - prefix)
+    first = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big")
+    for turn in range(count):
+        base = int(within.network_address) + (first + turn) % count * size
+        candidate = IPv4Network((base, prefix))
+        if not any(candidate.overlaps(network) for network in occupied):
+            return candidate
+    raise EngineError(
+        f"No addresses are left for sessions in {within}; set another range for session networks.",
+        retriable=True,
+        code="addresses_exhausted",
+    )
+
+
+def routed_here(table: Path = Path("/proc/net/route")) -> list[IPv4Network]:
+    """Networks that this machine already has a route to, the default route left out."""
+    if not table.exists():
+        return []
+    rows = [line.split() for line in table.read_text().splitlines()[1:]]
+    routes = [IPv4Network((_address(row[1]), str(_address(row[7]))), strict=False) for row in rows]
+    return [route for route in routes if route.prefixlen > 0]
+
+
+def _address(little_endian_hex: str) -> IPv4Address:
+    return IPv4Address(bytes.fromhex(little_endian_hex)[::-1])

@@ -1,0 +1,136 @@
+"""How a `ContainerSpec` becomes a container: its configuration, names and labels, and the home it needs."""
+
+import hashlib
+import io
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from carrel.engines.port import WORK_HOME, WORK_UID, ContainerSpec
+
+LABEL_INSTALLATION = "carrel.installation"
+LABEL_ID = "carrel.id"
+LABEL_EPOCH = "carrel.epoch"
+LABEL_USER = "carrel.user"
+"""An image with this label set to "work" has the user and the home already."""
+
+_MIB = 1 << 20
+_SHM_MAX = 1024 * _MIB
+_SHM_MIN = 64 * _MIB
+
+# Main process of a session without a command. The shell stays PID 1: it reaps orphans while it waits, and
+# leaves at once when asked. Its child stops itself, which needs no program but the shell, unlike sleep.
+IDLE = ("/bin/sh", "-c", "trap 'exit 0' TERM; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What this installation calls its things in a daemon that it may share with others."""
+
+    installation: str
+
+    @property
+    def label(self) -> str:
+        return f"{LABEL_INSTALLATION}={self.installation}"
+
+    @property
+    def network(self) -> str:
+        return f"carrel-{self.installation}"
+
+    @property
+    def bridge(self) -> str:
+        """Network device: 11 characters, so that 4 more still fit the kernel's 15."""
+        return "crl" + hashlib.sha256(self.installation.encode()).hexdigest()[:8]
+
+    def container(self, container: str) -> str:
+        return f"carrel-{self.installation}-{container}"
+
+
+def configuration(spec: ContainerSpec, names: Names, *, network: str, with_init: bool) -> dict[str, object]:
+    """Body for the daemon's container create.
+
+    An unprivileged process: user 1000, no capability, no way to gain one, the daemon's default seccomp
+    profile, own namespaces, memory without swap, CPU quota, a limit on processes, bounded logs.
+    """
+    millis, mem_bytes = spec.slots.get("cpu", 0), spec.slots.get("mem", 0)
+    host: dict[str, object] = {
+        "NetworkMode": network,
+        "CapDrop": ["ALL"],
+        "SecurityOpt": ["no-new-privileges:true"],
+        "PidsLimit": spec.pids_limit,
+        # On a host that runs dry the kernel picks a session's process before the host's own.
+        "OomScoreAdj": 500,
+        "LogConfig": {"Type": "json-file", "Config": {"max-size": "10m", "max-file": "2"}},
+        "RestartPolicy": {"Name": "no"},
+    }
+    if mem_bytes:
+        shm_bytes = min(max(mem_bytes // 2, _SHM_MIN), _SHM_MAX)
+        host |= {"Memory": mem_bytes, "MemorySwap": mem_bytes, "ShmSize": shm_bytes}
+    if millis:
+        # The quota is the limit; the shares divide a crowded machine in the same proportion.
+        host |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
+    if spec.command and with_init:
+        host["Init"] = True
+    return {
+        "Image": spec.image,
+        "Hostname": spec.hostname,
+        "User": f"{WORK_UID}:{WORK_UID}",
+        "WorkingDir": WORK_HOME,
+        "Env": [f"{name}={value}" for name, value in {**_environment(), **spec.env}.items()],
+        # As entry point and not as command, so that the image's own entry point does not wrap it.
+        "Entrypoint": list(spec.command or IDLE),
+        "Cmd": [],
+        "StopSignal": "SIGTERM",
+        "Healthcheck": {"Test": ["NONE"]},
+        "Labels": {
+            LABEL_INSTALLATION: names.installation,
+            LABEL_ID: spec.id,
+            LABEL_EPOCH: str(spec.epoch),
+        },
+        "HostConfig": host,
+    }
+
+
+def _environment() -> Mapping[str, str]:
+    return {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}
+
+
+def home_archive(passwd: bytes | None, group: bytes | None) -> bytes:
+    """A tar for the root of a container whose image knows no `work`: its home, and its name.
+
+    passwd, group: the image's own files, None where it has none or they are not plain files.
+    """
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        home = tarfile.TarInfo(str(PurePosixPath(WORK_HOME).relative_to("/")))
+        home.type, home.mode, home.uid, home.gid = tarfile.DIRTYPE, 0o755, WORK_UID, WORK_UID
+        tar.addfile(home)
+        if passwd is not None and not _names_id(passwd):
+            _add(tar, "etc/passwd", passwd, f"work:x:{WORK_UID}:{WORK_UID}:work:{WORK_HOME}:/bin/sh\n")
+        if group is not None and not _names_id(group):
+            _add(tar, "etc/group", group, f"work:x:{WORK_UID}:\n")
+    return out.getvalue()
+
+
+def _names_id(database: bytes) -> bool:
+    """Whether a line of passwd or group has our name or number; both have the number in the third field."""
+    rows = [line.split(b":") for line in database.splitlines()]
+    return any(row[0] == b"work" or (len(row) > 2 and row[2] == str(WORK_UID).encode()) for row in rows)
+
+
+def _add(tar: tarfile.TarFile, name: str, before: bytes, line: str) -> None:
+    content = before + (b"" if before.endswith(b"\n") or not before else b"\n") + line.encode()
+    entry = tarfile.TarInfo(name)
+    entry.mode, entry.size = 0o644, len(content)
+    tar.addfile(entry, io.BytesIO(content))
+
+
+def plain_file(archive: bytes) -> bytes | None:
+    """Content of the only member of an archive; None when it is a link or a directory."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        member = tar.next()
+        if member is None or not member.isreg():
+            return None
+        reader = tar.extractfile(member)
+        return reader.read() if reader else None

@@ -1,0 +1,173 @@
+"""Processes inside containers, and the output of their main process, as byte streams."""
+
+import asyncio
+import struct
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import aiodocker
+import aiohttp
+from aiodocker.stream import Stream
+
+from carrel.engines.docker.api import DockerApi
+from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable, ExecStream, TerminalSize
+
+_FRAME = struct.Struct(">BxxxL")
+_FIRST_LOOK_S = 0.005
+_LAST_LOOK_S = 1.0
+_END_OF_TRANSMISSION = b"\x04"
+_KILLED = 137
+
+
+@asynccontextmanager
+async def run_process(
+    api: DockerApi,
+    daemon_name: str,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    terminal: TerminalSize | None,
+) -> AsyncIterator[ExecStream]:
+    """A process started in a running container as the container's own user, in its working directory.
+
+    Raises: ContainerGone, EngineUnavailable.
+    """
+    body: dict[str, object] = {
+        "Cmd": list(command),
+        "Env": [f"{name}={value}" for name, value in env.items()],
+        "Tty": terminal is not None,
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+    }
+    if terminal is not None:
+        # Daemons before API 1.42 ignore it and learn the size from the resize below, a moment late.
+        body["ConsoleSize"] = [terminal.rows, terminal.cols]
+    try:
+        made = await api.call("POST", f"containers/{daemon_name}/exec", body=body)
+        async with api.hijack(made["Id"], terminal=terminal is not None) as stream:
+            process = DockerProcess(api, made["Id"], stream, with_terminal=terminal is not None)
+            if terminal is not None:
+                await process.resize(terminal)
+            yield process
+    except aiodocker.DockerError as error:
+        raise gone_or_refused(daemon_name, error) from error
+
+
+def gone_or_refused(daemon_name: str, error: aiodocker.DockerError) -> EngineError:
+    """What a refusal means for somebody who expected a running container."""
+    if error.status in (404, 409) or "is not running" in error.message:
+        return ContainerGone(f"The container {daemon_name} is not running.")
+    return EngineError(f"The container engine refused: {error.message.rstrip('.')}.", retriable=True)
+
+
+class DockerProcess:
+    """An `ExecStream` over the daemon's raw pipe."""
+
+    def __init__(self, api: DockerApi, exec_id: str, stream: Stream, *, with_terminal: bool) -> None:
+        self._api = api
+        self._exec_id = exec_id
+        self._stream = stream
+        self._with_terminal = with_terminal
+        self._input_open = True
+        self._drained = asyncio.Event()
+
+    async def output(self) -> AsyncIterator[tuple[int, bytes]]:
+        try:
+            while (message := await self._stream.read_out()) is not None:
+                yield message.stream, message.data
+        except (aiohttp.ClientError, ConnectionError):
+            pass  # the pipe broke: `exit_code` says whether the process or the engine is gone
+        finally:
+            self._drained.set()
+
+    async def write(self, chunk: bytes) -> None:
+        if not self._input_open or self._drained.is_set():
+            return
+        try:
+            await self._stream.write_in(chunk)
+        except (aiohttp.ClientError, ConnectionError, AssertionError):
+            self._input_open = False  # the process ended first; nobody is left to read it
+
+    async def close_stdin(self) -> None:
+        if not self._input_open:
+            return
+        if self._with_terminal:
+            # A terminal has no end to close; this is the key that says so to whoever reads lines.
+            await self.write(_END_OF_TRANSMISSION)
+        self._input_open = False
+        if not self._with_terminal:
+            self._half_close()
+
+    async def resize(self, size: TerminalSize) -> None:
+        if not self._with_terminal:
+            return
+        params = {"h": str(size.rows), "w": str(size.cols)}
+        try:
+            await self._api.call("POST", f"exec/{self._exec_id}/resize", params=params)
+        except aiodocker.DockerError:
+            pass  # it ended meanwhile
+
+    async def exit_code(self) -> int:
+        look_s = _FIRST_LOOK_S
+        while True:
+            try:
+                seen = await self._api.call("GET", f"exec/{self._exec_id}/json")
+            except aiodocker.DockerError as error:
+                if error.status == 404:
+                    return _KILLED  # the container was deleted, and its processes with it
+                raise gone_or_refused("of this process", error) from error
+            if not seen["Running"] and seen["ExitCode"] is not None:
+                return int(seen["ExitCode"])
+            await self._wait_a_little(look_s)
+            look_s = min(look_s * 2, _LAST_LOOK_S)
+
+    async def _wait_a_little(self, seconds: float) -> None:
+        """Until the output ended, if that has not been so before, but not longer."""
+        if self._drained.is_set():
+            await asyncio.sleep(seconds)
+            return
+        try:
+            await asyncio.wait_for(self._drained.wait(), seconds)
+        except TimeoutError:
+            pass
+
+    def _half_close(self) -> None:
+        # aiodocker only closes both directions, and then the rest of the output would be lost.
+        response = self._stream._resp
+        transport = response.connection.transport if response and response.connection else None
+        if transport is not None and transport.can_write_eof():
+            transport.write_eof()
+
+
+async def read_logs(
+    api: DockerApi, daemon_name: str, *, follow: bool, tail: int | None
+) -> AsyncIterator[bytes]:
+    """Output of the main process without the daemon's framing.
+
+    Raises: ContainerGone, EngineUnavailable.
+    """
+    params = {
+        "stdout": "true",
+        "stderr": "true",
+        "follow": "true" if follow else "false",
+        "tail": "all" if tail is None else str(tail),
+    }
+    try:
+        async with api.stream("GET", f"containers/{daemon_name}/logs", params=params) as content:
+            async for chunk in _unframed(content):
+                yield chunk
+    except aiodocker.DockerError as error:
+        if error.status == 404:
+            raise ContainerGone(f"There is no container {daemon_name}.") from error
+        raise gone_or_refused(daemon_name, error) from error
+
+
+async def _unframed(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    while True:
+        try:
+            _, length = _FRAME.unpack(await content.readexactly(_FRAME.size))
+            yield await content.readexactly(length)
+        except asyncio.IncompleteReadError as end:
+            if end.partial:
+                raise EngineUnavailable("The container engine broke off the log.") from end
+            return

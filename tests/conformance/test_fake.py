@@ -1,0 +1,55 @@
+"""The fake engine does what every engine does."""
+
+import pytest
+
+from carrel.engines.conformance import EngineConformance, EngineFaultConformance
+from carrel.engines.conformance_kit import FaultyHarness
+from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
+from carrel.engines.port import Engine
+
+
+class FakeHarness:
+    image = "present:1"
+    pullable_image = "elsewhere:1"
+    unknown_image = "nowhere:1"
+    shellless_image = "mute:1"
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.world = FakeWorld(self.clock)
+        self.world.local_images = {self.image, self.shellless_image}
+        self.world.unknown_images = {self.unknown_image}
+        self.world.shellless_images = {self.shellless_image}
+        self.engine: Engine = FakeEngine(self.world)
+
+    def another(self) -> Engine:
+        return FakeEngine(self.world)
+
+    async def pass_time(self, seconds: float) -> None:
+        await self.clock.advance(seconds)
+
+    async def vanish(self, container: str) -> None:
+        self.world.vanish(container)
+
+    async def exhaust_memory(self, container: str) -> None:
+        self.world.run_out_of_memory(container, main=False)
+
+    async def go_away(self) -> None:
+        self.world.restart()
+        self.world.go_away()
+
+    async def come_back(self) -> None:
+        self.world.come_back()
+
+
+@pytest.fixture
+def harness() -> FaultyHarness:
+    return FakeHarness()
+
+
+class TestFakeEngine(EngineConformance):
+    pass
+
+
+class TestFakeEngineFaults(EngineFaultConformance):
+    pass

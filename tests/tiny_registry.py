@@ -1,0 +1,111 @@
+"""A container registry in one process, with images nobody has: for tests of pulling.
+
+`async with TinyRegistry() as registry` serves on a free port of 127.0.0.1, which Docker daemons on this
+machine trust without TLS. `registry.add(name)` puts a new image there and returns its reference.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import platform
+import tarfile
+from types import TracebackType
+
+from aiohttp import web
+from tiny_image import built
+
+_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+class TinyRegistry:
+    """Manifests and blobs by digest, read-only for its clients."""
+
+    def __init__(self) -> None:
+        self._blobs: dict[str, bytes] = {}
+        self._manifests: dict[str, bytes] = {}
+        self._runner: web.AppRunner | None = None
+        self.address = ""
+        self.pulls: list[str] = []
+        """Images whose manifest was asked for, in order."""
+
+    async def __aenter__(self) -> "TinyRegistry":
+        app = web.Application()
+        app.router.add_get("/v2/", self._hello)
+        app.router.add_get("/v2/{name}/manifests/{reference}", self._manifest)
+        app.router.add_get("/v2/{name}/blobs/{digest}", self._blob)
+        self._runner = web.AppRunner(app)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.address = f"127.0.0.1:{self._runner.addresses[0][1]}"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._runner is not None
+        await self._runner.cleanup()
+
+    def add(self, name: str, *, architecture: str = "", noise_bytes: int = 1 << 20) -> str:
+        """A tiny image with some random bytes, so that no daemon has its layers yet."""
+        archive, _ = built("work")
+        layers = [archive, _one_file("noise", os.urandom(noise_bytes))]
+        config = {
+            "architecture": architecture or _ARCHITECTURES[platform.machine()],
+            "os": "linux",
+            "config": {"Labels": {"carrel.user": "work"}, "Env": ["PATH=/usr/bin:/bin"], "User": "work"},
+            "rootfs": {"type": "layers", "diff_ids": [_digest(layer) for layer in layers]},
+        }
+        packed = [gzip.compress(layer, mtime=0) for layer in layers]
+        manifest = {
+            "schemaVersion": 2,
+            "mediaType": _MANIFEST,
+            "config": self._store(
+                "application/vnd.docker.container.image.v1+json", json.dumps(config).encode()
+            ),
+            "layers": [
+                self._store("application/vnd.docker.image.rootfs.diff.tar.gzip", one) for one in packed
+            ],
+        }
+        self._manifests[name] = json.dumps(manifest).encode()
+        return f"{self.address}/{name}:1"
+
+    def _store(self, kind: str, blob: bytes) -> dict[str, object]:
+        self._blobs[_digest(blob)] = blob
+        return {"mediaType": kind, "size": len(blob), "digest": _digest(blob)}
+
+    async def _hello(self, request: web.Request) -> web.Response:
+        return web.json_response({})
+
+    async def _manifest(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name not in self._manifests:
+            return _unknown("MANIFEST_UNKNOWN", "manifest unknown")
+        self.pulls.append(name)
+        body = self._manifests[name]
+        headers = {"Docker-Content-Digest": _digest(body), "Content-Type": _MANIFEST}
+        return web.Response(body=body, headers=headers)
+
+    async def _blob(self, request: web.Request) -> web.Response:
+        blob = self._blobs.get(request.match_info["digest"])
+        return _unknown("BLOB_UNKNOWN", "blob unknown") if blob is None else web.Response(body=blob)
+
+
+def _unknown(code: str, message: str) -> web.Response:
+    return web.json_response({"errors": [{"code": code, "message": message}]}, status=404)
+
+
+def _digest(blob: bytes) -> str:
+    return "sha256:" + hashlib.sha256(blob).hexdigest()
+
+
+def _one_file(name: str, content: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
