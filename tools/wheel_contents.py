@@ -22,7 +22,7 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
         if not (root / _PAGE / "index.html").is_file():
             raise RuntimeError(
                 f"{_PAGE} holds no built page, and a distribution without one cannot be used. "
-                "Build it first: ./carrel test --only page, or: cd web && npm ci && npm run build"
+                "Build it first: cd web && npm ci && npm run build"
             )
         if self.target_name == "wheel":
             build_data["force_include"][str(root / _RECIPE)] = "carrel/server/bootstrap/recipe"

@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
     if command in ("-h", "--help", "help") and not (ROOT / ".venv").exists():
         print(_USAGE, end="")
         return 0
-    parts = wanted_parts(command)
+    parts = wanted_parts(command, arguments)
     if not all(part.is_current() for part in parts):
         with alone():
             # Somebody else may have done it while we waited for our turn.
@@ -63,15 +63,21 @@ def main(arguments: list[str]) -> int:
     return hand_over(command, arguments)
 
 
-def wanted_parts(command: str) -> list[Part]:
+def wanted_parts(command: str, arguments: Sequence[str]) -> list[Part]:
     """In the order in which they must be made."""
     environment = Environment(ROOT, with_tests=command in ("test", "bench"))
     parts: list[Part] = [environment]
-    if command in ("up", "serve", "test", "bench"):
+    if command in ("up", "serve", "bench") or (command == "test" and tests_need_page(arguments)):
         parts.append(Page(ROOT))
     if not all(part.is_current() for part in parts):
         parts.insert(0, Authorities(ROOT))
     return parts
+
+
+def tests_need_page(arguments: Sequence[str]) -> bool:
+    """False when `--only` names just parts that do without it."""
+    text = " ".join(arguments)
+    return "--only" not in text or any(part in text for part in ("web", "http", "e2e"))
 
 
 def agree(missing: Sequence[Part], arguments: Sequence[str]) -> None:

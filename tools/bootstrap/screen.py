@@ -72,7 +72,7 @@ def run(
             process = subprocess.run(
                 [str(word) for word in command],
                 cwd=cwd,
-                env=env,
+                env={**(os.environ if env is None else env), "NO_COLOR": "1"},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -1,0 +1,162 @@
+"""`./carrel test`: every check of the project, and one line at the end that sums them up.
+
+    ./carrel test --yes                 everything, unattended
+    ./carrel test --only lint,unit      some parts
+    ./carrel test -- -k ceiling -x      everything after -- goes to pytest
+
+Exit code: 0 when all passed, 1 when something failed, 2 when something is missing and nobody agreed to install it.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from machine import Asker, prepare, say
+
+from carrel.core.errors import Unavailable
+
+ROOT = Path(__file__).resolve().parents[2]
+STATE = ROOT / ".tools" / "checks"
+FOLDERS = ("unit", "store", "http", "conformance", "simulation", "e2e")
+PARTS = ("lint", "generated", "web", "sizes", *FOLDERS)
+
+
+@dataclass
+class Tally:
+    passed: int = 0
+    skipped: int = 0
+    failed: list[str] = field(default_factory=list)
+
+
+def main() -> int:
+    options = parse(sys.argv[1:])
+    began = time.monotonic()
+    tally = Tally()
+    folders = [name for name in options.parts if name in FOLDERS]
+    # 1. What may need a question comes before what takes long.
+    try:
+        found = prepare(folders, consent=Asker(yes=options.yes), state=STATE)
+    except Unavailable as error:
+        say(f"{error.message}\n{error.hint}")
+        return 2
+    # 2. The quick checks, all of them even when one fails.
+    for part, check in (("lint", lint), ("generated", generated), ("web", web), ("sizes", sizes)):
+        if part in options.parts:
+            check(tally)
+    # 3. The tests.
+    if folders:
+        run_pytest(folders, options.pytest, {**os.environ, **found}, tally)
+    # 4. One line.
+    for name in tally.failed:
+        print(f"FAILED {name}")
+    skipped = f", {tally.skipped} skipped" if tally.skipped else ""
+    print(f"{tally.passed} passed, {len(tally.failed)} failed{skipped} in {time.monotonic() - began:.0f} s")
+    return 1 if tally.failed else 0
+
+
+@dataclass(frozen=True)
+class Options:
+    yes: bool
+    parts: list[str]
+    pytest: list[str]
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    parser = argparse.ArgumentParser(prog="carrel test", description="Run the checks of the project.")
+    parser.add_argument("--yes", action="store_true", help="install what is missing without asking")
+    parser.add_argument("--only", metavar="PART[,PART]", help=f"some of: {', '.join(PARTS)}")
+    known, rest = parser.parse_known_args(arguments)
+    parts = known.only.split(",") if known.only else list(PARTS)
+    unknown = set(parts) - set(PARTS)
+    if unknown:
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    return Options(known.yes, parts, [word for word in rest if word != "--"])
+
+
+def lint(tally: Tally) -> None:
+    python = sys.executable
+    step(tally, "ruff", [python, "-m", "ruff", "check", "."])
+    step(tally, "import-linter", [str(Path(python).parent / "lint-imports")])
+    step(tally, "mypy", [python, "-m", "mypy"])
+    for folder in ("bootstrap", "checks"):
+        step(
+            tally,
+            f"mypy tools/{folder}",
+            [python, "-m", "mypy", "--strict", "."],
+            folder=ROOT / "tools" / folder,
+        )
+
+
+def generated(tally: Tally) -> None:
+    """Files made from others must be what would be made now."""
+    for tool in ("openapi.py", "python_client.py", "cli_docs.py"):
+        step(tally, f"tools/{tool}", [sys.executable, f"tools/{tool}", "--check"])
+
+
+def web(tally: Tally) -> None:
+    """The page was built before we got here, from these very sources."""
+    step(tally, "web: types, style, catalogues", ["npm", "run", "check"], folder=ROOT / "web")
+    step(tally, "web: vitest", ["npm", "test"], folder=ROOT / "web")
+
+
+def sizes(tally: Tally) -> None:
+    step(tally, "sizes", [sys.executable, "tools/sizes.py"])
+
+
+def step(tally: Tally, name: str, command: Sequence[str], *, folder: Path = ROOT) -> None:
+    print(f"\n== {name}", flush=True)
+    began = time.monotonic()
+    code = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, check=False).returncode
+    print(f"== {name}: {'ok' if code == 0 else 'FAILED'} in {time.monotonic() - began:.1f} s", flush=True)
+    if code == 0:
+        tally.passed += 1
+    else:
+        tally.failed.append(name)
+
+
+def run_pytest(
+    folders: Sequence[str], extra: Sequence[str], environment: dict[str, str], tally: Tally
+) -> None:
+    print(f"\n== pytest {' '.join(folders)}", flush=True)
+    report = STATE / "junit.xml"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    # A test that hangs shows where before the whole run is stopped from outside.
+    options = [f"--junitxml={report}", "-o", "faulthandler_timeout=240", "--durations=10"]
+    paths = [] if any((ROOT / word.split("::")[0]).exists() for word in extra) else present(folders)
+    code = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *paths, *extra],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    ).returncode
+    if report.exists():
+        count(report, tally)
+    if code != 0 and not tally.failed:
+        tally.failed.append(f"pytest ended with code {code}")
+
+
+def present(folders: Sequence[str]) -> list[str]:
+    return [f"tests/{name}" for name in folders if any((ROOT / "tests" / name).glob("**/test_*.py"))]
+
+
+def count(report: Path, tally: Tally) -> None:
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        outcomes = {child.tag for child in case}
+        if outcomes & {"failure", "error"}:
+            tally.failed.append(f"{case.get('classname')}::{case.get('name')}")
+        elif "skipped" in outcomes:
+            tally.skipped += 1
+        else:
+            tally.passed += 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""What the tests need on the machine beyond the Python environment, installed by apt after consent."""
+
+import shutil
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from carrel.core.errors import Unavailable
+from carrel.server.bootstrap.engine import find_or_install_engine
+from carrel.server.bootstrap.packages import NEEDS_CONSENT, install, install_line
+
+# The folder of tests -> (program that shows it is there, package that brings it).
+_PROGRAMS = {
+    "conformance": [("busybox", "busybox-static"), ("iptables", "iptables")],
+    "http": [("busybox", "busybox-static"), ("iptables", "iptables"), ("mmdebstrap", "mmdebstrap")],
+    "e2e": [("busybox", "busybox-static"), ("mmdebstrap", "mmdebstrap"), ("chromium", "chromium")],
+}
+_FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
+_WITH_ENGINE = ("conformance", "http", "e2e")
+_ROOT_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+class Asker:
+    """Says yes when told so beforehand, asks at a terminal, and says no elsewhere."""
+
+    def __init__(self, *, yes: bool) -> None:
+        self._yes = yes
+
+    def __call__(self, question: str) -> bool:
+        if self._yes or not sys.stdin.isatty():
+            return self._yes
+        return input(f"carrel: {question} [Y/n] ").strip().lower() in ("", "y", "yes")
+
+
+def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[str, str]:
+    """Have what these folders of tests need; the environment variables that lead the tests to it.
+
+    Raises: Unavailable, with the command that would help.
+    """
+    missing = _missing_packages(folders)
+    if missing:
+        install(missing, purpose="programs for the tests", consent=consent, say=say)
+    if not any(folder in _WITH_ENGINE for folder in folders):
+        return {}
+    try:
+        return {"DOCKER_HOST": find_or_install_engine(data_dir=state, consent=consent, say=say)}
+    except Unavailable as error:
+        if error.code != NEEDS_CONSENT:
+            raise
+        raise Unavailable(
+            error.code, error.message, hint=f"{error.hint} ({install_line(['docker.io'])})"
+        ) from error
+
+
+def say(text: str) -> None:
+    print(f"carrel: {text}", flush=True)
+
+
+def _missing_packages(folders: Collection[str]) -> list[str]:
+    wanted = [pair for folder in folders for pair in _PROGRAMS.get(folder, [])]
+    missing = [package for program, package in wanted if not _has(program)]
+    if "e2e" in folders and not any(Path(_FONTS[0]).rglob("*CJK*")):
+        missing.append(_FONTS[1])
+    return list(dict.fromkeys(missing))
+
+
+def _has(program: str) -> bool:
+    return bool(shutil.which(program) or shutil.which(program, path=_ROOT_PATH))
