@@ -23,7 +23,7 @@ TOPIC = "nodes"
 
 async def record(tx: AsyncSession, found: Sequence[NodeInfo], now: datetime) -> None:
     """Remember what the engine has; nodes that it no longer names are DOWN."""
-    before = {name: state for name, state in (await tx.execute(select(Node.name, Node.state))).tuples()}
+    before = {name: state for name, state in (await tx.execute(select(Node.name, Node.state)))}
     for info in found:
         values = {
             "architecture": info.architecture,
@@ -68,7 +68,7 @@ async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
         .group_by(Allocation.node_id, Allocation.slot)
     )
     usage: dict[NodeId, dict[str, int]] = defaultdict(dict)
-    for node_id, slot, amount in rows.tuples():
+    for node_id, slot, amount in rows:
         usage[node_id][slot] = int(amount)
     return usage
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import NodeId, SessionId
-from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
 
 _EVENT_DATA = """jsonb_build_object(
     'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'reason', {s}.reason, 'progress', {s}.progress,
@@ -35,35 +35,39 @@ _INSERT_EVENT = f"""
 _TELL = "pg_notify('carrel', 'events'), pg_notify('carrel', :topic)"
 
 _MOVE = text(f"""
-WITH wanted AS (
+WITH given AS (
+    SELECT CAST(:target AS text) AS target, CAST(:reason AS text) AS reason, CAST(:outcome AS text) AS outcome,
+        CAST(:address AS text) AS address, CAST(:now AS timestamptz) AS now, CAST(:final AS bool) AS final,
+        CAST(:deadline AS timestamptz) AS deadline, CAST(:not_before AS timestamptz) AS not_before,
+        CAST(:force AS bool) AS force, CAST(:cause AS text) AS cause, CAST(:actor AS text) AS actor
+), wanted AS (
     SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS w(id text, node_id text)
 ), old AS (
     SELECT s.id, s.state, w.node_id FROM sessions s JOIN wanted w ON w.id = s.id
     WHERE s.state = ANY(:sources) ORDER BY s.id FOR UPDATE OF s
 ), changed AS (
     UPDATE sessions s SET
-        state = :target,
-        reason = :reason,
-        deadline = CAST(:deadline AS timestamptz),
+        state = g.target,
+        reason = g.reason,
+        deadline = g.deadline,
         progress = NULL,
         queue_position = NULL,
-        node_id = CASE WHEN :target = 'PENDING' THEN NULL ELSE coalesce(old.node_id, s.node_id) END,
-        address = CASE WHEN :target = 'RUNNING' THEN CAST(:address AS text) ELSE NULL END,
-        outcome = CASE WHEN :target = 'TERMINATING' THEN
-            CASE WHEN :outcome = 'CANCELLED' AND s.started_at IS NOT NULL THEN 'TERMINATED'
-                ELSE CAST(:outcome AS text) END
-            ELSE s.outcome END,
-        force = s.force OR :force,
-        attempts = s.attempts + CASE WHEN :target = 'PENDING' THEN 1 ELSE 0 END,
-        restarts = s.restarts + CASE WHEN s.state = 'RUNNING' AND :target = 'STARTING' THEN 1 ELSE 0 END,
-        not_before = CAST(:not_before AS timestamptz),
-        started_at = CASE WHEN :target = 'RUNNING' THEN coalesce(s.started_at, :now) ELSE s.started_at END,
-        ended_at = CASE WHEN :final THEN CAST(:now AS timestamptz) ELSE NULL END
-    FROM old WHERE s.id = old.id
+        node_id = CASE WHEN g.target = 'PENDING' THEN NULL ELSE coalesce(old.node_id, s.node_id) END,
+        address = CASE WHEN g.target = 'RUNNING' THEN g.address END,
+        outcome = CASE WHEN g.target <> 'TERMINATING' THEN s.outcome
+            WHEN g.outcome = 'CANCELLED' AND s.started_at IS NOT NULL THEN 'TERMINATED'
+            ELSE g.outcome END,
+        force = s.force OR g.force,
+        attempts = s.attempts + CASE WHEN g.target = 'PENDING' THEN 1 ELSE 0 END,
+        restarts = s.restarts + CASE WHEN s.state = 'RUNNING' AND g.target = 'STARTING' THEN 1 ELSE 0 END,
+        not_before = g.not_before,
+        started_at = CASE WHEN g.target = 'RUNNING' THEN coalesce(s.started_at, g.now) ELSE s.started_at END,
+        ended_at = CASE WHEN g.final THEN g.now END
+    FROM old, given g WHERE s.id = old.id
     RETURNING s.*, old.state AS old_state
 ), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
-    SELECT id, :now, old_state, state, :cause, reason, :actor FROM changed
+    SELECT c.id, g.now, c.old_state, c.state, g.cause, c.reason, g.actor FROM changed c, given g
 ), told AS ({_INSERT_EVENT})
 SELECT id, {_TELL} FROM changed
 """)  # noqa: S608 - no input in it
@@ -126,6 +130,11 @@ SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
 
+def _words(states: Iterable[SessionState]) -> list[str]:
+    # Plain strings: the driver would look for a PostgreSQL enum of the same name.
+    return sorted(str(state) for state in states)
+
+
 def topic(state: SessionState) -> str:
     """What a transaction that brings sessions into the state notifies."""
     return f"sessions.{state}"
@@ -160,12 +169,12 @@ async def move(
         _MOVE,
         {
             "rows": orjson.dumps(rows).decode(),
-            "sources": sorted(allowed),
-            "target": target,
+            "sources": _words(allowed),
+            "target": str(target),
             "reason": reason,
             "deadline": now + lasts if lasts else None,
             "address": address,
-            "outcome": outcome,
+            "outcome": str(outcome) if outcome else None,
             "force": force,
             "not_before": not_before,
             "final": target in LIFECYCLE.final,
@@ -209,7 +218,7 @@ async def terminate(
 async def rename(tx: AsyncSession, session: SessionId, name: str) -> None:
     """Change the name of a live session. Raises: IntegrityError when it is taken."""
     await tx.execute(
-        _RENAME, {"id": session, "name": name, "sources": sorted(LIFECYCLE.live), "event": "session.updated"}
+        _RENAME, {"id": session, "name": name, "sources": _words(LIFECYCLE.live), "event": "session.updated"}
     )
 
 
@@ -236,8 +245,7 @@ async def show_progress(
             "id": session,
             "progress": orjson.dumps(progress).decode() if progress else None,
             "reason": reason,
-            "sources": [SessionState.SCHEDULED, SessionState.PREPARING, SessionState.STARTING,
-                        SessionState.TERMINATING],
+            "sources": _words(LAUNCHING | {SessionState.TERMINATING}),
             "event": "session.updated",
         },
     )  # fmt: skip
@@ -251,7 +259,7 @@ async def warn(tx: AsyncSession, session: SessionId, *, cause: str, reason: str,
             "id": session,
             "cause": cause,
             "reason": reason,
-            "sources": sorted(LIFECYCLE.live),
+            "sources": _words(LIFECYCLE.live),
             "now": now,
             "event": "session.updated",
         },

@@ -102,7 +102,7 @@ class UsageStream:
                 .where(Sample.at == newest, Session.state == SessionState.RUNNING)
             )
             by_target: dict[Target, dict[str, object]] = defaultdict(dict)
-            for sample, owner, project, domain in rows.tuples():
+            for sample, owner, project, domain in rows:
                 by_target[Target(owner, project, domain)][sample.session_id] = {
                     "cpu_millis": sample.cpu_millis,
                     "mem_bytes": sample.mem_bytes,

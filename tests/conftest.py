@@ -1,0 +1,158 @@
+"""Fixtures that every suite shares: a real PostgreSQL, a fresh migrated database, people in it."""
+
+import asyncio
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from argon2 import PasswordHasher
+
+from carrel.core.clock import SystemClock
+from carrel.core.ids import DomainId, ProjectId, UserId, new_id
+from carrel.db.database import Database
+from carrel.db.embedded import Embedded
+from carrel.db.migrate import migrate
+from carrel.policy.actions import Role
+from carrel.policy.decide import Actor
+from carrel.tenancy import passwords
+from carrel.tenancy import service as tenancy
+from carrel.tenancy.model import Domain, Project
+
+# The cheapest parameters: suites make thousands of users.
+passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+PASSWORD = "correct horse 9"
+_serial = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def open_dir() -> Iterator[Path]:
+    """A directory that the database's system user can enter (pytest's own are private)."""
+    folder = Path(tempfile.mkdtemp(prefix="carrel-test-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(open_dir: Path) -> Iterator[str]:
+    """The URL of a server with a migrated database `template_carrel`."""
+    if url := os.environ.get("CARREL_TEST_DATABASE_URL"):
+        _make_template(url)
+        yield url
+        return
+    server = Embedded(open_dir / "postgres")
+    url = server.start()
+    _make_template(url)
+    yield url
+    server.stop()
+
+
+def _make_template(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS template_carrel")
+        connection.execute("CREATE DATABASE template_carrel")
+    migrate(in_database(url, "template_carrel"))
+
+
+def in_database(url: str, name: str) -> str:
+    """The same server, another database."""
+    head, _, query = url.partition("?")
+    base = head.rsplit("/", 1)[0]
+    return f"{base}/{name}?{query}" if query else f"{base}/{name}"
+
+
+@pytest.fixture
+def postgres(postgres_server: str) -> Iterator[str]:
+    """The URL of a fresh migrated database."""
+    name = f"test_{os.getpid()}_{next(_serial)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template_carrel")
+    yield in_database(postgres_server, name)
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def database(postgres: str) -> AsyncIterator[Database]:
+    """Connections to a fresh migrated database."""
+    database = Database(postgres)
+    yield database
+    await database.close()
+
+
+@dataclass(frozen=True)
+class People:
+    """One of each: a superadmin and two users of different projects, and one of another domain."""
+
+    domain: DomainId
+    project: ProjectId
+    other_project: ProjectId
+    superadmin: Actor
+    user: Actor
+    colleague: Actor
+    stranger: Actor
+    foreigner: Actor
+
+
+@pytest.fixture
+async def people(database: Database) -> People:
+    """Founded installation with users; all have the password PASSWORD and a keypair can be made for each.
+
+    `colleague` shares the project of `user`; `stranger` is in another project of the same domain;
+    `foreigner` in another domain.
+    """
+    async with database.transaction() as tx:
+        await tenancy.found(tx, email="admin@example.org", password=PASSWORD)
+    async with database.transaction() as tx:
+        admin = await tenancy._user_by_email(tx, "admin@example.org")
+        assert admin is not None
+        [(project, _)] = (await tenancy.profile(tx, admin.id)).projects
+        other = Project(id=ProjectId(new_id()), domain_id=admin.domain_id, name="other")
+        abroad = Domain(id=DomainId(new_id()), name="abroad")
+        tx.add_all([other, abroad])
+        await tx.flush()
+        far = Project(id=ProjectId(new_id()), domain_id=abroad.id, name="default")
+        tx.add(far)
+        await tx.flush()
+
+        async def person(name: str, domain: DomainId, project: ProjectId) -> UserId:
+            return await tenancy.create_user(
+                tx, email=f"{name}@example.org", name=name, password=PASSWORD, role=Role.USER,
+                domain_id=domain, projects=[project],
+            )  # fmt: skip
+
+        ids = [
+            admin.id,
+            await person("user", admin.domain_id, project),
+            await person("colleague", admin.domain_id, project),
+            await person("stranger", admin.domain_id, other.id),
+            await person("foreigner", abroad.id, far.id),
+        ]
+        actors = [
+            await tenancy._actor(tx, (await tenancy.profile(tx, user_id)).user, "test", "127.0.0.1")
+            for user_id in ids
+        ]
+    return People(admin.domain_id, project, other.id, *actors)
+
+
+@pytest.fixture
+def clock() -> SystemClock:
+    return SystemClock()
+
+
+async def eventually(claim, *, within_s: float = 10.0, every_s: float = 0.02):  # type: ignore[no-untyped-def]
+    """The first true answer of the (async) claim; fails when there is none in time."""
+    deadline = asyncio.get_running_loop().time() + within_s
+    while True:
+        answer = await claim()
+        if answer:
+            return answer
+        assert asyncio.get_running_loop().time() < deadline, f"not in {within_s} s: {claim}"
+        await asyncio.sleep(every_s)
