@@ -75,17 +75,17 @@ class _Group:
 class Auth(_Group):
     """Signing in as a page does; scripts use a keypair and need none of it but `me`."""
 
-    def login(self, email: str, password: str) -> models.MeView:
+    def login(self, email: str, password: str) -> models.Me:
         """Sign in; this client then acts as that person until `logout`."""
-        me: models.MeView = self._transport.call(
+        me: models.Me = self._transport.call(
             "POST", f"{_API}/auth/login", body={"email": email, "password": password}
         )
         self._transport.prove_page(me["csrf_token"] or "")
         return me
 
-    def me(self) -> models.MeView:
+    def me(self) -> models.Me:
         """Who is asking, and their projects."""
-        me: models.MeView = self._transport.call("GET", f"{_API}/auth/me")
+        me: models.Me = self._transport.call("GET", f"{_API}/auth/me")
         return me
 
     def logout(self) -> None:
@@ -101,9 +101,9 @@ class Keypairs(_Group):
         found: models.KeypairList = self._transport.call("GET", f"{_API}/keypairs")
         return found
 
-    def create(self, *, idempotency_key: str | None = None) -> models.KeypairSecret:
+    def create(self, *, idempotency_key: str | None = None) -> models.KeypairCreated:
         """A new one, with the secret that is never shown again."""
-        made: models.KeypairSecret = self._transport.call(
+        made: models.KeypairCreated = self._transport.call(
             "POST", f"{_API}/keypairs", body={}, key=idempotency_key or _new_key()
         )
         return made
@@ -121,9 +121,9 @@ class Server(_Group):
         shown: models.ServerView = self._transport.call("GET", f"{_API}/server")
         return shown
 
-    def health(self) -> models.HealthView:
+    def health(self) -> models.Health:
         """Whether it is well; needs no keypair."""
-        health: models.HealthView = self._transport.call("GET", f"{_API}/health")
+        health: models.Health = self._transport.call("GET", f"{_API}/health")
         return health
 
 
@@ -234,9 +234,9 @@ class Sessions(_Group):
         """The same piece by piece, and then what comes until the session ends."""
         return self._transport.stream(_session(ref, "logs"), query={"tail": tail, "follow": True})
 
-    def usage(self, ref: str, *, minutes: int = 60) -> models.UsageView:
+    def usage(self, ref: str, *, minutes: int = 60) -> models.SampleList:
         """Measured use over the last minutes, oldest first."""
-        usage: models.UsageView = self._transport.call(
+        usage: models.SampleList = self._transport.call(
             "GET", _session(ref, "usage"), query={"minutes": minutes}
         )
         return usage

@@ -1,88 +1,62 @@
-"""Wire types of the HTTP API."""
+"""Wire types of the HTTP API, written by tools/python_client.py from openapi.json.
+
+Answers are plain dictionaries; these types say what is in them. Times are RFC 3339 text in UTC.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
-
-
-class SlotAmounts(TypedDict):
-    cpu: int
-    mem: int
-
-
-class NamedRef(TypedDict):
-    id: str
-    name: str
-
-
-class UserView(TypedDict):
-    id: str
-    email: str
-    name: str
-    role: str
-    domain: NamedRef
-
-
-class MeView(TypedDict):
-    user: UserView
-    projects: list[NamedRef]
-    csrf_token: str | None
-
-
-class KeypairView(TypedDict):
-    access_key: str
-    created_at: str
-    last_used_at: str | None
-    active: bool
-
-
-class KeypairList(TypedDict):
-    items: list[KeypairView]
-    next_cursor: str | None
-
-
-class KeypairSecret(TypedDict):
-    access_key: str
-    secret_key: str
-    created_at: str
-
-
-class PartView(TypedDict):
-    name: str
-    state: Literal["ok", "down"]
-    version: str
-    detail: str
-    address: str
-
-
-class ServerView(TypedDict):
-    name: str
-    version: str
-    apps_url: str
-    parts: list[PartView]
-
-
-class HealthView(TypedDict):
-    status: Literal["ok", "down"]
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class AppRef(TypedDict):
     name: str
-    title: str
     protocol: str
+    title: str
 
 
-class ImageView(TypedDict):
+class DomainRef(TypedDict):
     id: str
     name: str
-    reference: str
-    title: str
-    description: str
-    architecture: str | None
-    size_bytes: int | None
-    present: bool
-    min_slots: SlotAmounts
-    apps: list[AppRef]
+
+
+class EventList(TypedDict):
+    items: list[EventView]
+    next_cursor: str | None
+
+
+class EventObject(TypedDict):
+    id: str
+    kind: str
+
+
+class EventView(TypedDict):
+    """id: opaque; give it back as Last-Event-ID to resume after it."""
+
+    at: str | None
+    data: dict[str, Any]
+    id: str | None
+    kind: str
+    object: EventObject
+
+
+class Health(TypedDict):
+    status: str
+
+
+class HistoryList(TypedDict):
+    items: list[HistoryView]
+    next_cursor: str | None
+
+
+class HistoryView(TypedDict):
+    """cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes."""
+
+    actor: str | None
+    at: str
+    cause: str
+    from_state: SessionState | None
+    reason: str | None
+    to_state: SessionState
 
 
 class ImageList(TypedDict):
@@ -90,48 +64,167 @@ class ImageList(TypedDict):
     next_cursor: str | None
 
 
-class ResourcesView(TypedDict):
-    nodes: int
-    capacity: SlotAmounts
-    used: SlotAmounts
-    left: SlotAmounts
-    largest: SlotAmounts
+class ImageView(TypedDict):
+    apps: list[AppRef]
+    architecture: str | None
+    description: str
+    id: str
+    min_slots: SlotAmounts
+    name: str
+    present: bool
+    reference: str
+    size_bytes: int | None
+    title: str
 
 
-class ProgressView(TypedDict):
-    phase: str
-    fraction: float | None
-    text: str
+class KeypairCreated(TypedDict):
+    """The secret is shown this once."""
+
+    access_key: str
+    created_at: str
+    secret_key: str
+
+
+class KeypairList(TypedDict):
+    items: list[KeypairView]
+    next_cursor: str | None
+
+
+class KeypairView(TypedDict):
+    access_key: str
+    active: bool
+    created_at: str
+    last_used_at: str | None
+
+
+class LoginRequest(TypedDict):
+    email: str
+    password: str
+
+
+class Me(TypedDict):
+    """csrf_token: to be repeated in X-CSRF-Token by pages; null when a keypair was used."""
+
+    csrf_token: str | None
+    projects: list[ProjectRef]
+    user: UserProfile
 
 
 class OwnerRef(TypedDict):
-    id: str
     email: str
+    id: str
 
 
-class SessionView(TypedDict):
+class PartView(TypedDict):
+    address: str
+    detail: str
+    name: str
+    state: str
+    version: str
+
+
+class Problem(TypedDict):
+    """RFC 9457 problem details. code is stable; hint is the next step; field is the input at fault."""
+
+    code: str
+    detail: str
+    details: dict[str, Any]
+    field: str | None
+    hint: str
+    request_id: str
+    status: int
+    title: str
+    type: str
+
+
+class ProgressView(TypedDict):
+    """fraction: 0..1 when known."""
+
+    fraction: float | None
+    phase: str
+    text: str
+
+
+class ProjectRef(TypedDict):
     id: str
     name: str
-    kind: str
-    state: str
-    reason: str | None
-    progress: ProgressView | None
+
+
+class RecentUsage(TypedDict):
+    """By session id; sessions without samples are absent."""
+
+    items: dict[str, Series]
+
+
+class ResourcesView(TypedDict):
+    """largest: the biggest single session that could start now."""
+
+    capacity: SlotAmounts
+    largest: SlotAmounts
+    left: SlotAmounts
+    nodes: int
+    used: SlotAmounts
+
+
+Role = Literal["user", "project_admin", "domain_admin", "superadmin"]
+
+
+class SampleList(TypedDict):
+    samples: list[SampleView]
+
+
+class SampleView(TypedDict):
+    """cpu_millis: mean of the seconds before `at`."""
+
+    at: str
+    cpu_millis: int
+    mem_bytes: int
+
+
+class Series(TypedDict):
+    """Oldest first, 5 s apart."""
+
+    cpu_millis: list[int]
+    mem_bytes: list[int]
+
+
+class ServerView(TypedDict):
+    apps_url: str
+    name: str
+    parts: list[PartView]
+    version: str
+
+
+class SessionCreate(TypedDict):
+    """image: a name in the catalogue or any image reference. name: generated when absent."""
+
+    env: NotRequired[dict[str, str]]
+    image: str
+    name: NotRequired[str | None]
+    project: NotRequired[str | None]
+    slots: SlotRequest
+
+
+class SessionDetail(TypedDict):
+    apps: list[AppRef]
+    created_at: str
+    ended_at: str | None
+    env: dict[str, str]
+    id: str
     image: str
     image_name: str | None
-    project: NamedRef
-    owner: OwnerRef
-    slots: SlotAmounts
+    kind: str
+    name: str
     node: str | None
-    warnings: list[str]
-    created_at: str
-    started_at: str | None
-    ended_at: str | None
+    owner: OwnerRef
+    progress: ProgressView | None
+    project: ProjectRef
     queue_position: int | None
-
-
-class SessionDetail(SessionView):
-    env: dict[str, str]
-    apps: list[AppRef]
+    reason: str | None
+    slots: dict[str, int]
+    started_at: str | None
+    state: SessionState
+    warnings: list[str]
 
 
 class SessionList(TypedDict):
@@ -139,37 +232,65 @@ class SessionList(TypedDict):
     next_cursor: str | None
 
 
-class HistoryEntry(TypedDict):
-    at: str
-    from_state: str | None
-    to_state: str
-    cause: str
+class SessionRename(TypedDict):
+    name: str
+
+
+SessionState = Literal[
+    "PENDING",
+    "SCHEDULED",
+    "PREPARING",
+    "STARTING",
+    "RUNNING",
+    "TERMINATING",
+    "TERMINATED",
+    "CANCELLED",
+    "ERROR",
+]
+
+
+class SessionView(TypedDict):
+    """reason: why it waits, failed or ended. queue_position: 1 is next."""
+
+    created_at: str
+    ended_at: str | None
+    id: str
+    image: str
+    image_name: str | None
+    kind: str
+    name: str
+    node: str | None
+    owner: OwnerRef
+    progress: ProgressView | None
+    project: ProjectRef
+    queue_position: int | None
     reason: str | None
-    actor: str | None
+    slots: dict[str, int]
+    started_at: str | None
+    state: SessionState
+    warnings: list[str]
 
 
-class HistoryList(TypedDict):
-    items: list[HistoryEntry]
-    next_cursor: str | None
+class SlotAmounts(TypedDict):
+    """cpu: millicores. mem: bytes."""
+
+    cpu: int
+    mem: int
 
 
-class UsageSample(TypedDict):
-    at: str
-    cpu_millis: int
-    mem_bytes: int
+class SlotRequest(TypedDict):
+    """cpu: millicores. mem: bytes."""
+
+    cpu: int
+    mem: int
 
 
-class UsageView(TypedDict):
-    samples: list[UsageSample]
-
-
-class RecentSeries(TypedDict):
-    cpu_millis: list[int]
-    mem_bytes: list[int]
-
-
-class RecentUsage(TypedDict):
-    items: dict[str, RecentSeries]
+class UserProfile(TypedDict):
+    domain: DomainRef
+    email: str
+    id: str
+    name: str
+    role: Role
 
 
 class AppView(TypedDict):
@@ -188,21 +309,3 @@ class AppList(TypedDict):
 class OpenedApp(TypedDict):
     url: str
     expires_at: str
-
-
-class EventObject(TypedDict):
-    kind: str
-    id: str
-
-
-class EventView(TypedDict):
-    id: str | None
-    at: str | None
-    kind: str
-    object: EventObject
-    data: dict[str, Any]
-
-
-class EventList(TypedDict):
-    items: list[EventView]
-    next_cursor: str | None

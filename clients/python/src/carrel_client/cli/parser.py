@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR, Command
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import say
+from carrel_client.cli.output import say, terminal_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 OUTPUTS = ("table", "json")
 USAGE = 2
+_WIDEST = 100
 EXIT_CODES = (
     (0, "it worked"),
     (1, "the server said no, or a session did not become what was waited for"),
@@ -27,6 +28,13 @@ EXIT_CODES = (
 )
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal. Without a width, argparse imports four compression libraries to find it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(terminal_width(), _WIDEST))
+
+
 class Arguments(argparse.ArgumentParser):
     """What may follow a command's words. Examples and explanation are shown by --help and in the reference."""
 
@@ -35,7 +43,7 @@ class Arguments(argparse.ArgumentParser):
             prog=f"carrel {command.words}",
             allow_abbrev=False,
             add_help=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
         )
         self.explanation = command.summary + "."
         self.examples: list[str] = []
