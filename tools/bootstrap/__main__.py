@@ -108,6 +108,7 @@ def alone() -> Iterator[None]:
     folder = ROOT / ".tools"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
+        os.set_inheritable(lock.fileno(), True)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

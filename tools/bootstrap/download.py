@@ -54,6 +54,8 @@ def unpack(wheel: Wheel, target: Path) -> Path:
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
+    for left_behind in target.parent.glob(".unpack-*"):
+        shutil.rmtree(left_behind, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".unpack-") as folder:
         archive = Path(folder) / wheel.file
         with step(f"downloading {wheel.project} {wheel.version}"):

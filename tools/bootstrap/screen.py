@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _REPEAT_S = 5.0
+_QUICK_S = 2.0
 _FRAME_S = 0.2
 
 
@@ -56,7 +57,8 @@ def step(title: str) -> Iterator[None]:
         raise
     ended.set()
     counter.join()
-    say(f"{title}: done in {time.monotonic() - began:.1f} s")
+    if sys.stderr.isatty() or time.monotonic() - began > _QUICK_S:
+        say(f"{title}: done in {time.monotonic() - began:.1f} s")
 
 
 def run(
@@ -76,6 +78,8 @@ def run(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                # The lock on this checkout stays with the child, should we be killed before it ends.
+                close_fds=False,
                 check=False,
             )
         if process.returncode != 0:
