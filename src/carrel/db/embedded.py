@@ -120,7 +120,7 @@ class Embedded:
 
     def _launch(self, programs: Path, owner: pwd.struct_passwd | None) -> None:
         self._make_socket_dir(owner)
-        arguments = [programs / "pg_ctl", "-w", "-t", "30", "-s", "-D", self.cluster, "-l", self.log,
+        arguments: list[str | Path] = [programs / "pg_ctl", "-w", "-t", "30", "-s", "-D", self.cluster, "-l", self.log,
                      "-o", f"-k {self.socket_dir}", "start"]  # fmt: skip
         self._run(arguments, owner)
         answer = self._run(
