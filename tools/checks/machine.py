@@ -29,7 +29,7 @@ class Asker:
     def __call__(self, question: str) -> bool:
         if self._yes or not sys.stdin.isatty():
             return self._yes
-        return input(f"carrel: {question} [Y/n] ").strip().lower() in ("", "y", "yes")
+        return input(f"carrel: {question}? [Y/n] ").strip().lower() in ("", "y", "yes")
 
 
 def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ while it runs.
 from collections.abc import Callable
 
 Consent = Callable[[str], bool]
-"""Asks the person about one sentence such as "install docker.io by apt"; False means no."""
+"""Asks the person whether to do one thing, such as "install docker.io by apt"; False means no."""
 
 Say = Callable[[str], None]
 """Shows one line of progress."""

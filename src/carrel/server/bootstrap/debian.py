@@ -33,7 +33,7 @@ def install_tools(*, consent: Consent, say: Say) -> None:
             "The starter image needs a Debian base: no registry answers, and this is no Debian machine.",
             hint="Load an image named debian:bookworm-slim into the engine by hand (docker load).",
         )
-    purpose = "mmdebstrap to make the starter image (no image registry answers)"
+    purpose = "a starter image made from packages, since no image registry answers"
     install(_PACKAGES, purpose=purpose, consent=consent, say=say)
 
 

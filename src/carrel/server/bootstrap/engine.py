@@ -7,7 +7,8 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +19,8 @@ from carrel.server.bootstrap.packages import NEEDS_CONSENT, as_root, has_apt, in
 _PING_S = 3.0
 _START_S = 60.0
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
+_SYSTEMD = Path("/run/systemd/system")
+_SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
 # cgroupfs-mount: a machine without systemd may have no control groups mounted, and dockerd mounts none.
 # ca-certificates: without them no registry can be trusted.
 _PACKAGES = ["docker.io", "iptables", "cgroupfs-mount", "ca-certificates"]
@@ -48,7 +51,7 @@ def find_or_install_engine(*, data_dir: Path, consent: Consent, say: Say) -> str
     # 3. What is installed but stopped, or not installed yet.
     if _dockerd() is None:
         _install_docker(consent=consent, say=say)
-    elif not consent("Docker is installed but not running: start it?"):
+    elif not consent("start Docker, which is installed but not running"):
         raise Unavailable(
             NEEDS_CONSENT, "Docker is installed but not running.", hint="Start it, or start again with --yes."
         )
@@ -157,7 +160,29 @@ def _install_docker(*, consent: Consent, say: Say) -> None:
             hint="Install Docker (https://docs.docker.com/engine/install/) or Podman with its socket "
             "(systemctl --user enable --now podman.socket), or set DOCKER_HOST, then start again.",
         )
-    install(_PACKAGES, purpose="a container engine", consent=consent, say=say)
+    with _package_starts_nothing():
+        install(_PACKAGES, purpose="a container engine", consent=consent, say=say)
+
+
+@contextmanager
+def _package_starts_nothing() -> Iterator[None]:
+    """Keep the package from starting its daemon where there is no systemd: we start it ourselves.
+
+    Its init script fails where limits may not be raised, and then the whole installation would fail. The file
+    that Debian asks before it starts a service says no to docker for as long as this process lives, so one left
+    behind by a kill forbids nothing.
+    """
+    prefix = as_root()
+    if _SYSTEMD.is_dir() or _SERVICE_POLICY.exists() or prefix is None:
+        yield
+        return
+    policy = f'#!/bin/sh\nif [ "$1" = docker ] && [ -d /proc/{os.getpid()} ]; then exit 101; fi\nexit 0\n'
+    write = f"cat > {_SERVICE_POLICY} && chmod 755 {_SERVICE_POLICY}"
+    subprocess.run([*prefix, "sh", "-c", write], input=policy.encode(), check=False, capture_output=True)
+    try:
+        yield
+    finally:
+        subprocess.run([*prefix, "rm", "-f", str(_SERVICE_POLICY)], check=False, capture_output=True)
 
 
 def _start_docker(*, data_dir: Path, say: Say) -> str:
@@ -171,7 +196,7 @@ def _start_docker(*, data_dir: Path, say: Say) -> str:
         )
     say("starting Docker")
     url = f"unix://{_DOCKER_SOCKET}"
-    if Path("/run/systemd/system").is_dir():
+    if _SYSTEMD.is_dir():
         subprocess.run([*prefix, "systemctl", "start", "docker"], capture_output=True, check=False)
         if _answers_within(url, _START_S):
             return url

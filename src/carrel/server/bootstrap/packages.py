@@ -55,7 +55,7 @@ def install(packages: Sequence[str], *, purpose: str, consent: Consent, say: Say
             f"Carrel needs {purpose}, and this user may not install packages.",
             hint=f"Ask an administrator to run: {command}",
         )
-    if not consent(f"Carrel needs {purpose}: install {', '.join(packages)} by apt?"):
+    if not consent(f"install {', '.join(packages)} by apt, for {purpose}"):
         raise Unavailable(
             NEEDS_CONSENT,
             f"Carrel needs {purpose}.",
