@@ -1,0 +1,50 @@
+/** An answer of "no" from the server (RFC 9457), or the sentence we say when no server answered. */
+export class Problem extends Error {
+  readonly status: number;
+  /** Stable and dotted, such as "session.name_taken". */
+  readonly code: string;
+  readonly hint: string | null;
+  /** The input at fault, such as "slots.cpu". */
+  readonly field: string | null;
+  readonly requestId: string | null;
+
+  constructor(init: {
+    status: number;
+    code: string;
+    detail: string;
+    hint?: string | null;
+    field?: string | null;
+    requestId?: string | null;
+  }) {
+    super(init.detail);
+    this.name = "Problem";
+    this.status = init.status;
+    this.code = init.code;
+    this.hint = init.hint || null;
+    this.field = init.field ?? null;
+    this.requestId = init.requestId ?? null;
+  }
+
+  /** No server answered: the network, a restart, a proxy. */
+  get unreachable(): boolean {
+    return this.status === 0 || this.status === 502 || this.status === 504;
+  }
+}
+
+/** The problem in whatever a request threw; `response` is absent when the request never got one. */
+export function toProblem(error: unknown, response?: Response): Problem {
+  if (error instanceof Problem) return error;
+  if (!response) {
+    return new Problem({ status: 0, code: "server.unreachable", detail: error instanceof Error ? error.message : "" });
+  }
+  const body = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {};
+  const text = (key: string) => (typeof body[key] === "string" ? (body[key] as string) : null);
+  return new Problem({
+    status: response.status,
+    code: text("code") ?? `http.${response.status}`,
+    detail: text("detail") ?? text("title") ?? (response.statusText || `HTTP ${response.status}`),
+    hint: text("hint"),
+    field: text("field"),
+    requestId: text("request_id"),
+  });
+}

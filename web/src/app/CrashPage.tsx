@@ -1,0 +1,39 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, Stack, Title } from "@mantine/core";
+import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
+import { Problem } from "@/api/problem";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+/** What is shown when a page could not be loaded or broke while it was drawn. */
+export function CrashPage({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const { t } = useLingui();
+  const again = () => {
+    reset();
+    void router.invalidate();
+  };
+  const problem =
+    error instanceof Problem
+      ? error
+      : new Problem({ status: 0, code: "page.broken", detail: error instanceof Error ? error.message : String(error), hint: t`Reload the page.` });
+  return (
+    <Stack maw={560} mx="auto" mih="60vh" justify="center" p="xl">
+      <Title order={1} size="h2">
+        {problem.unreachable && problem.code !== "page.broken" ? (
+          <Trans>The server is away</Trans>
+        ) : (
+          <Trans>This page could not be shown</Trans>
+        )}
+      </Title>
+      <ProblemAlert problem={problem} />
+      <Group>
+        <Button onClick={again}>
+          <Trans>Try again</Trans>
+        </Button>
+        <Button variant="default" onClick={() => location.reload()}>
+          <Trans>Reload</Trans>
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,19 @@
+import { Trans } from "@lingui/react/macro";
+import { Button, Stack, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+
+export function NotFoundPage() {
+  return (
+    <Stack align="center" justify="center" mih="60vh" p="xl" gap="sm">
+      <Title order={1} size="h2">
+        <Trans>There is no page at this address</Trans>
+      </Title>
+      <Text c="dimmed" ta="center">
+        <Trans>The link may be old, or mistyped.</Trans>
+      </Text>
+      <Button component={Link} to="/" variant="light">
+        <Trans>Go to the start page</Trans>
+      </Button>
+    </Stack>
+  );
+}

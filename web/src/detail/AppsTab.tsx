@@ -1,0 +1,58 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Badge, Button, Card, Group, Skeleton, Stack, Text, Tooltip } from "@mantine/core";
+import { IconExternalLink } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { App, SessionDetail } from "@/api/types";
+import { appsListQuery } from "@/queries/apps-list";
+import type { SessionActions } from "@/sessions/use-actions";
+import { CommandLine } from "@/ui/CommandLine";
+import { EmptyState } from "@/ui/EmptyState";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+/** The apps a session offers, with a button to open each. */
+export function AppsTab({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
+  const { t } = useLingui();
+  const apps = useQuery(appsListQuery(session.id));
+  const [opening, setOpening] = useState<string | null>(null);
+  if (apps.isPending) return <Skeleton height={120} />;
+  if (apps.isError) return <ProblemAlert problem={apps.error} onRetry={() => void apps.refetch()} />;
+  if (apps.data.length === 0) {
+    return <EmptyState title={t`This image brings no apps`} text={t`The terminal works in every image.`} />;
+  }
+  const running = session.state === "RUNNING";
+  const open = async (app: App) => {
+    setOpening(app.name);
+    await actions.openApp(session, app);
+    setOpening(null);
+    void apps.refetch();
+  };
+  return (
+    <Stack gap="sm">
+      {apps.data.map((app) => (
+        <Card key={app.name} withBorder padding="sm" bg="var(--carrel-surface)">
+          <Group justify="space-between" mb="xs">
+            <Group gap="xs">
+              <Text fw={600}>{app.title}</Text>
+              <Badge size="xs" variant="light" color={app.running ? "lamp" : "gray"}>
+                {app.running ? <Trans>started</Trans> : <Trans>starts when opened</Trans>}
+              </Badge>
+            </Group>
+            <Tooltip label={t`The session is not running.`} disabled={running}>
+              <Button
+                size="xs"
+                disabled={!running}
+                loading={opening === app.name}
+                rightSection={<IconExternalLink size={15} aria-hidden />}
+                onClick={() => void open(app)}
+              >
+                <Trans>Open in a new tab</Trans>
+              </Button>
+            </Tooltip>
+          </Group>
+          <CommandLine text={`carrel app open ${session.id} ${app.name}`} />
+        </Card>
+      ))}
+    </Stack>
+  );
+}

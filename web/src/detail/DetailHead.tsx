@@ -1,0 +1,78 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconNotebook, IconPencil, IconPlayerPlay, IconTerminal2, IconTrash } from "@tabler/icons-react";
+import type { SessionDetail } from "@/api/types";
+import { ProgressLine } from "@/sessions/ProgressLine";
+import { StateBadge } from "@/sessions/StateBadge";
+import { hasEnded } from "@/sessions/states";
+import type { SessionActions } from "@/sessions/use-actions";
+import { RenameForm } from "./RenameForm";
+
+/** The state with its reason, and what can be done now. */
+export function DetailHead({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
+  const { t } = useLingui();
+  const [renaming, rename] = useDisclosure(false);
+  const running = session.state === "RUNNING";
+  const ended = hasEnded(session.state);
+  const jupyter = session.apps?.find((app) => app.name === "jupyter");
+  return (
+    <div style={{ paddingBottom: "0.75rem" }}>
+      <Group gap="xs" mb="sm">
+        <StateBadge state={session.state} />
+        {ended && session.state !== "ERROR" && session.reason && (
+          <Text size="sm" c="dimmed">
+            {session.reason}
+          </Text>
+        )}
+        {!renaming && (
+          <Tooltip label={t`Rename`}>
+            <ActionIcon variant="subtle" color="gray" size="sm" aria-label={t`Rename`} onClick={rename.open}>
+              <IconPencil size={15} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </Group>
+      {renaming && <RenameForm session={session} onDone={rename.close} />}
+      <ProgressLine session={session} />
+      <Group gap="xs" mt="xs">
+        {running && (
+          <>
+            <Button size="xs" leftSection={<IconTerminal2 size={16} aria-hidden />} onClick={() => void actions.openTerminal(session.id)}>
+              <Trans>Terminal</Trans>
+            </Button>
+            {jupyter && (
+              <Button
+                size="xs"
+                variant="light"
+                leftSection={<IconNotebook size={16} aria-hidden />}
+                onClick={() => void actions.openApp(session, jupyter)}
+              >
+                {jupyter.title}
+              </Button>
+            )}
+          </>
+        )}
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconPlayerPlay size={16} aria-hidden />}
+          onClick={() => void actions.startAgain(session.id)}
+        >
+          {ended ? <Trans>Start again</Trans> : <Trans>Start another like this</Trans>}
+        </Button>
+        {!ended && (
+          <Button
+            size="xs"
+            variant="subtle"
+            color="red"
+            leftSection={<IconTrash size={16} aria-hidden />}
+            onClick={() => actions.terminate([session])}
+          >
+            <Trans>Terminate…</Trans>
+          </Button>
+        )}
+      </Group>
+    </div>
+  );
+}

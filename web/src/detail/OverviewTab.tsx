@@ -1,0 +1,103 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Group, Stack, Text } from "@mantine/core";
+import type { SessionDetail } from "@/api/types";
+import { createCommand } from "@/launcher/command";
+import { Age } from "@/sessions/Age";
+import { SlotsText } from "@/sessions/SlotsText";
+import { UsageSparkline } from "@/sessions/UsageSparkline";
+import { CommandLine } from "@/ui/CommandLine";
+import { CopyButton } from "@/ui/CopyButton";
+import { formatInstant } from "@/ui/format";
+import styles from "./DetailDrawer.module.css";
+
+/** The facts about a session. */
+export function OverviewTab({ session }: { session: SessionDetail }) {
+  const { t, i18n } = useLingui();
+  const at = (instant: string | null | undefined) => (instant ? formatInstant(instant, i18n.locale) : "–");
+  const again = createCommand({
+    image: session.image_name ?? session.image,
+    slots: session.slots,
+    env: session.env,
+    project: session.project.name,
+  });
+  return (
+    <Stack gap="lg">
+      <dl className={styles.facts}>
+        <dt>
+          <Trans>Id</Trans>
+        </dt>
+        <dd>
+          <Group gap={2}>
+            <span className={styles.mono}>{session.id}</span>
+            <CopyButton text={session.id} label={t`Copy the id`} />
+          </Group>
+        </dd>
+        <dt>
+          <Trans>Image</Trans>
+        </dt>
+        <dd>
+          {session.image_name && <>{session.image_name} </>}
+          <span className={styles.mono}>{session.image}</span>
+        </dd>
+        <dt>
+          <Trans>Slots</Trans>
+        </dt>
+        <dd>
+          <SlotsText slots={session.slots} />
+        </dd>
+        {session.state === "RUNNING" && (
+          <>
+            <dt>
+              <Trans>In use</Trans>
+            </dt>
+            <dd>
+              <Group gap="lg">
+                <UsageSparkline session={session} slot="cpu" />
+                <UsageSparkline session={session} slot="mem" />
+              </Group>
+            </dd>
+          </>
+        )}
+        <dt>
+          <Trans>Project</Trans>
+        </dt>
+        <dd>{session.project.name}</dd>
+        <dt>
+          <Trans>Owner</Trans>
+        </dt>
+        <dd>{session.owner.email}</dd>
+        <dt>
+          <Trans>Node</Trans>
+        </dt>
+        <dd>{session.node ?? "–"}</dd>
+        <dt>
+          <Trans>Created</Trans>
+        </dt>
+        <dd>{at(session.created_at)}</dd>
+        <dt>
+          <Trans>Started</Trans>
+        </dt>
+        <dd>{at(session.started_at)}</dd>
+        <dt>
+          <Trans>Ended</Trans>
+        </dt>
+        <dd>{at(session.ended_at)}</dd>
+        {session.started_at && (
+          <>
+            <dt>{session.ended_at ? <Trans>Ran for</Trans> : <Trans>Running for</Trans>}</dt>
+            <dd>
+              <Age since={session.started_at} until={session.ended_at} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <Stack gap={6}>
+        <Text size="sm" fw={500}>
+          <Trans>On the command line</Trans>
+        </Text>
+        {session.state === "RUNNING" && <CommandLine text={`carrel session terminal ${session.id}`} />}
+        <CommandLine text={again} />
+      </Stack>
+    </Stack>
+  );
+}

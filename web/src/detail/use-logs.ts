@@ -1,0 +1,61 @@
+import { useCallback, useEffect, useState } from "react";
+import { toProblem } from "@/api/problem";
+import { LogBuffer } from "./log-buffer";
+
+const KEPT_LINES = 20_000;
+const RETRY_MS = 2_000;
+
+interface Logs {
+  lines: string[];
+  dropped: number;
+  problem: unknown;
+  /** The stream is open and new lines will come by themselves. */
+  live: boolean;
+}
+
+const NOTHING: Logs = { lines: [], dropped: 0, problem: null, live: false };
+
+/** A session's log, line by line as it is written while `follow` holds; read again from the start after a break. */
+export function useLogs(id: string, follow: boolean): Logs & { again: () => void } {
+  const [logs, setLogs] = useState(NOTHING);
+  const [round, setRound] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
+  useEffect(() => {
+    const stop = new AbortController();
+    void read(id, follow, stop.signal, setLogs);
+    return () => stop.abort();
+  }, [id, follow, round]);
+  return { ...logs, again: useCallback(() => setRound((now) => now + 1), []) };
+}
+
+async function read(id: string, follow: boolean, signal: AbortSignal, show: (logs: Logs) => void): Promise<void> {
+  const buffer = new LogBuffer(KEPT_LINES);
+  let frame = 0;
+  const paint = (live: boolean) => {
+    cancelAnimationFrame(frame);
+    // Many chunks may come between two pictures; one state change for each picture is enough.
+    frame = requestAnimationFrame(() => {
+      if (!signal.aborted) show({ lines: buffer.read(), dropped: buffer.dropped, problem: null, live });
+    });
+  };
+  try {
+    const query = new URLSearchParams({ follow: String(follow), tail: String(KEPT_LINES) });
+    const response = await fetch(`/api/v1/sessions/${encodeURIComponent(id)}/logs?${query}`, { signal });
+    if (!response.ok || !response.body) throw toProblem(await response.json().catch(() => null), response);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    paint(follow);
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      buffer.add(chunk.value);
+      paint(follow);
+    }
+    paint(false);
+  } catch (error) {
+    if (signal.aborted) return;
+    const problem = toProblem(error instanceof TypeError ? error : error);
+    show({ lines: buffer.read(), dropped: buffer.dropped, problem, live: false });
+    if (problem.unreachable && follow) {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (!signal.aborted) return read(id, follow, signal, show);
+    }
+  }
+}

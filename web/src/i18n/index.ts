@@ -1,0 +1,42 @@
+import { i18n } from "@lingui/core";
+
+export const LANGUAGES = { en: "English", ko: "한국어", ja: "日本語" } as const;
+export type Language = keyof typeof LANGUAGES;
+
+const STORED = "carrel.language";
+
+function isLanguage(value: string | null | undefined): value is Language {
+  return value != null && value in LANGUAGES;
+}
+
+/** What the person chose before, else the first of the browser's languages that we speak, else English. */
+export function preferredLanguage(): Language {
+  let stored: string | null = null;
+  try {
+    stored = localStorage.getItem(STORED);
+  } catch {
+    // Storage may be blocked; the browser's languages still tell.
+  }
+  if (isLanguage(stored)) return stored;
+  const spoken = navigator.languages.map((tag) => tag.split("-")[0]);
+  return spoken.find(isLanguage) ?? "en";
+}
+
+/** Shows the page in this language; only its own catalogue is downloaded. */
+export async function activateLanguage(language: Language): Promise<void> {
+  const { messages } = await import(`./locales/${language}.po`);
+  i18n.loadAndActivate({ locale: language, messages });
+  document.documentElement.lang = language;
+}
+
+/** Shows the page in this language from now on, on this browser. */
+export async function chooseLanguage(language: Language): Promise<void> {
+  try {
+    localStorage.setItem(STORED, language);
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+  await activateLanguage(language);
+}
+
+export { i18n };

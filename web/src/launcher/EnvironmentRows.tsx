@@ -1,0 +1,89 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { ActionIcon, Button, Group, Input, Stack, TextInput } from "@mantine/core";
+import { IconPlus, IconX } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { type EnvironmentRow, environmentRow, variableFault } from "./request";
+
+interface Props {
+  rows: EnvironmentRow[];
+  error?: ReactNode;
+  onChange: (rows: EnvironmentRow[]) => void;
+}
+
+/** Environment variables, a row each. */
+export function EnvironmentRows({ rows, error, onChange }: Props) {
+  const { t } = useLingui();
+  const fault = (index: number) => {
+    const found = variableFault(rows, index);
+    if (found === "malformed") return t`Letters, digits and _; no digit first`;
+    return found === "repeated" ? t`This name is there already` : null;
+  };
+  const change = (index: number, part: Partial<EnvironmentRow>) =>
+    onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));
+
+  return (
+    <Stack gap="xs" role="group" aria-label={t`Environment variables`}>
+      <Input.Label component="div">
+        <Trans>Environment variables</Trans>
+      </Input.Label>
+      {rows.map((row, index) => (
+        <Group key={row.key} gap="xs" wrap="nowrap" align="flex-start">
+          <TextInput
+            size="xs"
+            style={{ flex: 2 }}
+            aria-label={t`Name of variable ${index + 1}`}
+            placeholder={t`NAME`}
+            spellCheck={false}
+            autoCapitalize="off"
+            value={row.name}
+            error={fault(index)}
+            onChange={(event) => change(index, { name: event.currentTarget.value })}
+            onPaste={(event) => {
+              const pasted = fromText(event.clipboardData.getData("text"));
+              if (pasted.length === 0) return;
+              event.preventDefault();
+              onChange([...rows.slice(0, index), ...pasted, ...rows.slice(index + 1)]);
+            }}
+          />
+          <TextInput
+            size="xs"
+            style={{ flex: 3 }}
+            aria-label={t`Value of variable ${index + 1}`}
+            placeholder={t`value`}
+            spellCheck={false}
+            value={row.value}
+            onChange={(event) => change(index, { value: event.currentTarget.value })}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            mt={2}
+            aria-label={t`Remove variable ${index + 1}`}
+            onClick={() => onChange(rows.filter((_, at) => at !== index))}
+          >
+            <IconX size={15} aria-hidden />
+          </ActionIcon>
+        </Group>
+      ))}
+      {error && <Input.Error>{error}</Input.Error>}
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        style={{ alignSelf: "flex-start" }}
+        leftSection={<IconPlus size={14} aria-hidden />}
+        onClick={() => onChange([...rows, environmentRow()])}
+      >
+        <Trans>Add a variable</Trans>
+      </Button>
+    </Stack>
+  );
+}
+
+/** Rows out of pasted lines such as an .env file has: NAME=value. */
+function fromText(text: string): EnvironmentRow[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/.exec(line))
+    .filter((match) => match !== null)
+    .map((match) => environmentRow(match[1], (match[2] ?? "").replace(/^(["'])(.*)\1$/, "$2")));
+}

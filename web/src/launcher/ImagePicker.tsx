@@ -1,0 +1,71 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Autocomplete, type AutocompleteProps, Badge, Group, Stack, Text } from "@mantine/core";
+import type { Image } from "@/api/types";
+import { formatSize } from "@/ui/format";
+
+interface Props extends Pick<AutocompleteProps, "value" | "onChange" | "onBlur" | "onFocus" | "error"> {
+  images: Image[];
+}
+
+/** An image of the catalogue, or any other by its reference. */
+export function ImagePicker({ images, value, error, ...input }: Props) {
+  const { t } = useLingui();
+  const byName = new Map(images.map((image) => [image.name, image]));
+  const chosen = byName.get(value ?? "") ?? images.find((image) => image.reference === value);
+  // The whole list is offered while the text is a choice already made; typing narrows it.
+  const narrow: AutocompleteProps["filter"] = ({ options, search }) => {
+    const wanted = search.trim().toLowerCase();
+    if (byName.has(search)) return options;
+    return options.filter((option) => {
+      const image = "value" in option ? byName.get(option.value) : undefined;
+      return [image?.name, image?.title, image?.reference].some((text) => text?.toLowerCase().includes(wanted));
+    });
+  };
+  return (
+    <Stack gap={6}>
+      <Autocomplete
+        label={t`Image`}
+        description={t`Choose one, or write the reference of any other, such as docker.io/library/python:3.13`}
+        data={[...byName.keys()]}
+        filter={narrow}
+        value={value}
+        error={error}
+        spellCheck={false}
+        comboboxProps={{ shadow: "md" }}
+        renderOption={({ option }) => <ImageOption image={byName.get(option.value)} />}
+        {...input}
+      />
+      {!error && value?.trim() && (
+        <Text size="xs" c="dimmed">
+          {chosen ? (
+            <>
+              {chosen.description} {chosen.present ? <Trans>Ready on the node.</Trans> : <Trans>Has to be pulled first.</Trans>}
+            </>
+          ) : (
+            <Trans>Not in the catalogue: it is pulled from its registry when the session starts.</Trans>
+          )}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function ImageOption({ image }: { image: Image | undefined }) {
+  if (!image) return null;
+  return (
+    <Stack gap={0} style={{ minWidth: 0, flex: 1 }}>
+      <Group gap="xs" justify="space-between" wrap="nowrap">
+        <Text size="sm" fw={600}>
+          {image.title}
+        </Text>
+        <Badge size="xs" variant="light" color={image.present ? "lamp" : "gray"}>
+          {image.present ? <Trans>ready</Trans> : <Trans>to be pulled</Trans>}
+        </Badge>
+      </Group>
+      <Text size="xs" c="dimmed" truncate>
+        {image.reference}
+        {image.size_bytes ? ` · ${formatSize(image.size_bytes)}` : ""}
+      </Text>
+    </Stack>
+  );
+}

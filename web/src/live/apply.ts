@@ -1,0 +1,49 @@
+import type { QueryClient } from "@tanstack/react-query";
+import type { Session } from "@/api/types";
+import { pendingCreates } from "@/queries/sessions-create";
+import { sessionsShowQuery } from "@/queries/sessions-show";
+import { cachedSession, changeSession, missingSomewhere, placeSession } from "./caches";
+import type { SessionChange } from "./patch";
+import { rememberChange } from "./seen";
+import type { LiveEvent } from "./stream";
+import { usageFeed } from "./usage";
+
+/** A state change of a session, as the notices show it. */
+export interface Transition {
+  before: Session | undefined;
+  after: SessionChange;
+}
+
+/**
+ * Puts one event into the caches.
+ *
+ * 1. Readings go to the sparklines and touch nothing else.
+ * 2. What the event says is patched in at once, without asking the server.
+ * 3. Only a session that a list should show and nobody here knows is asked for.
+ * 4. What an event does not carry (history, apps, what is left) is asked for again where it is being looked at.
+ */
+export async function applyEvent(client: QueryClient, event: LiveEvent, me: string): Promise<Transition | null> {
+  if (event.kind === "usage") {
+    usageFeed.add(event.data as Parameters<typeof usageFeed.add>[0]);
+    return null;
+  }
+  if (event.kind !== "session.created" && event.kind !== "session.updated") return null;
+
+  const change = event.data as SessionChange;
+  const before = cachedSession(client, change.id);
+  rememberChange(change);
+  changeSession(client, change);
+  if (before?.state !== change.state) refreshAround(client, change.id);
+
+  // The answer to our own request brings the whole session; asking as well would show it twice.
+  if (!before && pendingCreates.size > 0) await Promise.allSettled(pendingCreates);
+  const known = cachedSession(client, change.id) ?? (await client.fetchQuery(sessionsShowQuery(change.id)).catch(() => null));
+  if (known && missingSomewhere(client, known, me)) placeSession(client, known, me);
+  return { before, after: change };
+}
+
+function refreshAround(client: QueryClient, id: string): void {
+  void client.invalidateQueries({ queryKey: ["sessions", "history", id] });
+  void client.invalidateQueries({ queryKey: ["apps", "list", id] });
+  void client.invalidateQueries({ queryKey: ["resources", "show"] });
+}

@@ -1,0 +1,63 @@
+import type { QueryClient } from "@tanstack/react-query";
+import type { Session, SessionDetail } from "@/api/types";
+import {
+  includesSession,
+  meetsFilter,
+  patchPages,
+  patchSession,
+  removeSession,
+  type SessionChange,
+  type SessionFilter,
+  type SessionPages,
+  upsertSession,
+} from "./patch";
+
+const LISTS = { queryKey: ["sessions", "list"] };
+
+/** Every cached list of sessions, with the filter it was asked with. */
+function lists(client: QueryClient): { key: readonly unknown[]; filter: SessionFilter; pages: SessionPages }[] {
+  return client
+    .getQueriesData<SessionPages>(LISTS)
+    .flatMap(([key, pages]) => (pages ? [{ key, pages, filter: key[2] as SessionFilter }] : []));
+}
+
+/** Puts a change into every list and detail that shows the session. */
+export function changeSession(client: QueryClient, change: SessionChange): void {
+  client.setQueriesData<SessionPages>(LISTS, (pages) => pages && patchPages(pages, change));
+  client.setQueryData<SessionDetail>(
+    ["sessions", "show", change.id],
+    (session) => session && patchSession(session, change),
+  );
+}
+
+/** Puts a whole session into every list whose filter it meets, and patches it where it is already. */
+export function placeSession(client: QueryClient, session: Session, me: string): void {
+  for (const { key, filter, pages } of lists(client)) {
+    const next = meetsFilter(session, filter, me) ? upsertSession(pages, session) : patchPages(pages, session);
+    if (next !== pages) client.setQueryData(key, next);
+  }
+}
+
+export function dropSession(client: QueryClient, id: string): void {
+  client.setQueriesData<SessionPages>(LISTS, (pages) => pages && removeSession(pages, id));
+}
+
+/** The session from whichever cache has it. */
+export function cachedSession(client: QueryClient, id: string): Session | undefined {
+  const detail = client.getQueryData<SessionDetail>(["sessions", "show", id]);
+  if (detail) return detail;
+  for (const { pages } of lists(client)) {
+    for (const page of pages.pages) {
+      const found = page.items.find((item) => item.id === id);
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Whether some list ought to show this session after a change, and does not. */
+export function missingSomewhere(client: QueryClient, session: Session, me: string): boolean {
+  return lists(client).some(
+    ({ filter, pages }) => meetsFilter(session, filter, me) && !includesSession(pages, session.id),
+  );
+}

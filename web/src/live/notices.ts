@@ -1,0 +1,59 @@
+import { useSyncExternalStore } from "react";
+import type { SessionState } from "@/api/types";
+
+/** Something that happened to a session while this page was open. */
+export interface Notice {
+  key: number;
+  at: Date;
+  sessionId: string;
+  name: string;
+  state: SessionState;
+  reason: string | null;
+}
+
+const KEPT = 50;
+
+/** The latest notices, newest first, and how many of them nobody has looked at. */
+export class NoticeBoard {
+  private notices: readonly Notice[] = [];
+  private unread = 0;
+  private next = 1;
+  private readonly listeners = new Set<() => void>();
+  private snapshot = { notices: this.notices, unread: this.unread };
+
+  add(notice: Omit<Notice, "key">): void {
+    this.notices = [{ ...notice, key: this.next++ }, ...this.notices].slice(0, KEPT);
+    this.unread = Math.min(KEPT, this.unread + 1);
+    this.tell();
+  }
+
+  markRead(): void {
+    if (this.unread === 0) return;
+    this.unread = 0;
+    this.tell();
+  }
+
+  clear(): void {
+    this.notices = [];
+    this.unread = 0;
+    this.tell();
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  read = () => this.snapshot;
+
+  private tell(): void {
+    this.snapshot = { notices: this.notices, unread: this.unread };
+    for (const listener of this.listeners) listener();
+  }
+}
+
+export const noticeBoard = new NoticeBoard();
+
+export function useNotices() {
+  return useSyncExternalStore(noticeBoard.subscribe, noticeBoard.read);
+}

@@ -1,0 +1,92 @@
+export type StreamState = "connecting" | "open" | "reconnecting";
+
+export interface LiveEvent {
+  /** Absent for events that are not kept, such as readings of resource use. */
+  id?: string;
+  kind: string;
+  object?: { kind: string; id: string };
+  data: unknown;
+}
+
+/** The part of EventSource that we use; tests bring their own. */
+export interface Source {
+  readyState: number;
+  onopen: ((event: Event) => unknown) | null;
+  onerror: ((event: Event) => unknown) | null;
+  addEventListener(kind: string, listener: (event: MessageEvent<string>) => void): void;
+  close(): void;
+}
+
+interface StreamOptions {
+  url: string;
+  onEvent: (event: LiveEvent) => void;
+  onState: (state: StreamState) => void;
+  open?: (url: string) => Source;
+  later?: (callback: () => void, delayMs: number) => unknown;
+}
+
+const KINDS = ["hello", "session.created", "session.updated", "usage"];
+const CLOSED = 2;
+const LONGEST_WAIT_MS = 15_000;
+
+/**
+ * One event stream that mends itself.
+ *
+ * The browser retries a broken connection by itself, but gives up when a proxy or a restarting server answers with an
+ * error; then this opens a new one, later each time, and resumes after the last event seen.
+ */
+export class EventStream {
+  private source: Source | null = null;
+  private lastEventId: string | null = null;
+  private failures = 0;
+  private stopped = false;
+
+  constructor(private readonly options: StreamOptions) {
+    this.connect();
+  }
+
+  /** Tries at once, for when the network is back. */
+  retry(): void {
+    if (this.stopped || this.source?.readyState === 1) return;
+    this.failures = 0;
+    this.connect();
+  }
+
+  close(): void {
+    this.stopped = true;
+    this.source?.close();
+  }
+
+  private connect(): void {
+    if (this.stopped) return;
+    this.source?.close();
+    const { url, open = (address) => new EventSource(address) as Source } = this.options;
+    const resume = this.lastEventId === null ? "" : `&last_event_id=${encodeURIComponent(this.lastEventId)}`;
+    const source = open(url + resume);
+    this.source = source;
+    source.onopen = () => {
+      this.failures = 0;
+      this.options.onState("open");
+    };
+    source.onerror = () => this.onBreak(source);
+    for (const kind of KINDS) source.addEventListener(kind, (event) => this.onMessage(kind, event));
+  }
+
+  private onBreak(source: Source): void {
+    if (this.stopped || source !== this.source) return;
+    this.options.onState(this.failures === 0 && this.lastEventId === null ? "connecting" : "reconnecting");
+    if (source.readyState !== CLOSED) return;
+    this.failures += 1;
+    const delay = Math.min(LONGEST_WAIT_MS, 500 * 2 ** this.failures);
+    const later = this.options.later ?? setTimeout;
+    later(() => source === this.source && this.connect(), delay);
+  }
+
+  private onMessage(kind: string, event: MessageEvent<string>): void {
+    if (event.lastEventId) this.lastEventId = event.lastEventId;
+    const frame = event.data ? JSON.parse(event.data) : {};
+    // A usage frame may be the bare readings or an envelope around them.
+    const data = frame && typeof frame === "object" && "data" in frame ? frame.data : frame;
+    this.options.onEvent({ id: frame?.id, kind, object: frame?.object, data });
+  }
+}

@@ -1,0 +1,15 @@
+import { useLingui } from "@lingui/react/macro";
+import { formatDuration, formatInstant } from "@/ui/format";
+import { useNow } from "@/ui/use-now";
+
+/** How long ago, counting. */
+export function Age({ since, until }: { since: string; until?: string | null }) {
+  const { i18n } = useLingui();
+  const now = useNow();
+  const end = until ? Date.parse(until) : now;
+  return (
+    <time dateTime={since} title={formatInstant(since, i18n.locale)}>
+      {formatDuration(end - Date.parse(since))}
+    </time>
+  );
+}

@@ -1,0 +1,26 @@
+import { useLingui } from "@lingui/react/macro";
+import { Progress, Stack, Text } from "@mantine/core";
+import type { Session } from "@/api/types";
+import { isUnderWay } from "./states";
+
+/** Why a session is not running yet, and how far it is. Nothing for one that has arrived. */
+export function ProgressLine({ session }: { session: Session }) {
+  const { t } = useLingui();
+  if (!isUnderWay(session.state)) return null;
+  const { progress, reason, queue_position: place } = session;
+  const queue = place != null && session.state === "PENDING" ? t`Number ${place} in the queue.` : "";
+  const text = progress?.text || [queue, reason].filter(Boolean).join(" ");
+  if (!text && progress?.fraction == null) return null;
+  return (
+    <Stack gap={4} mt={4}>
+      {text && (
+        <Text size="xs" c="dimmed">
+          {text}
+        </Text>
+      )}
+      {progress?.fraction != null && (
+        <Progress size="xs" color="brass" value={progress.fraction * 100} aria-label={text || t`Progress`} />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,172 @@
+import { useLingui } from "@lingui/react/macro";
+import { Checkbox } from "@mantine/core";
+import { type ColumnVisibilityState, type RowSelectionState, useTable } from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type Dispatch, type SetStateAction, useEffect, useMemo, useRef } from "react";
+import type { Session } from "@/api/types";
+import type { SortKey } from "@/app/search";
+import { isRequested } from "@/queries/sessions-create";
+import { COLUMN_KEYS, type ColumnKey } from "./column-keys";
+import { features, sessionColumns } from "./columns";
+import { RowTools } from "./RowTools";
+import styles from "./SessionTable.module.css";
+import { SkeletonRows } from "./SkeletonRows";
+import { SortHeader } from "./SortHeader";
+import { hasEnded } from "./states";
+import type { SessionActions } from "./use-actions";
+import { useRowKeys } from "./use-row-keys";
+
+interface Props {
+  label: string;
+  sessions: Session[];
+  loading: boolean;
+  visible: ColumnKey[];
+  /** The session shown in the drawer. */
+  opened: string | undefined;
+  sort: SortKey | undefined;
+  order: "asc" | "desc" | undefined;
+  onSort: (sort: SortKey | undefined, order: "asc" | "desc" | undefined) => void;
+  selected: RowSelectionState;
+  onSelected: Dispatch<SetStateAction<RowSelectionState>>;
+  actions: SessionActions;
+  onOpen: (id: string) => void;
+  onNearEnd: () => void;
+}
+
+const ROW_HEIGHT = 41;
+
+/** The list as a table; only the rows near the window are in the document. */
+export function SessionTable(props: Props) {
+  const { t, i18n } = useLingui();
+  const { sessions, visible, sort, order, actions, onOpen, onNearEnd } = props;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another language makes other headers
+  const columns = useMemo(() => sessionColumns(i18n), [i18n, i18n.locale]);
+  const table = useTable({
+    features,
+    columns,
+    data: sessions,
+    getRowId: (session) => session.id,
+    enableRowSelection: (row) => !hasEnded(row.original.state) && !isRequested(row.id),
+    state: {
+      sorting: sort ? [{ id: sort, desc: order === "desc" }] : [],
+      rowSelection: props.selected,
+      columnVisibility: Object.fromEntries(COLUMN_KEYS.map((key) => [key, visible.includes(key)])) as ColumnVisibilityState,
+    },
+    onRowSelectionChange: props.onSelected,
+  });
+  const rows = table.getRowModel().rows;
+
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: 16,
+    scrollPaddingStart: 36,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (rows.length > 0 && last >= rows.length - 8) onNearEnd();
+  }, [last, rows.length, onNearEnd]);
+
+  const keys = useRowKeys({
+    sessions: rows.map((row) => row.original),
+    scrollTo: (index) => virtual.scrollToIndex(index),
+    container: scroller,
+    actions,
+    onOpen,
+    onToggle: (index) => rows[index]?.toggleSelected(),
+  });
+  const width = visible.length + 2;
+
+  return (
+    <div ref={scroller} className={styles.scroll}>
+      <table className={styles.table} aria-label={props.label} aria-rowcount={rows.length + 1} aria-busy={props.loading}>
+        <thead>
+          <tr>
+            <th className={styles.check}>
+              <Checkbox
+                size="xs"
+                aria-label={t`Select all`}
+                checked={rows.length > 0 && table.getIsAllRowsSelected()}
+                indeterminate={table.getIsSomeRowsSelected()}
+                onChange={table.getToggleAllRowsSelectedHandler()}
+              />
+            </th>
+            {table.getHeaderGroups()[0]?.headers.map((header) => (
+              <SortHeader
+                key={header.id}
+                id={header.id}
+                title={<table.FlexRender header={header} />}
+                sortable={header.column.getCanSort()}
+                direction={sort === header.id ? (order ?? "asc") : null}
+                onSort={props.onSort}
+              />
+            ))}
+            <th className={styles.tools}>
+              <span className="mantine-VisuallyHidden-root" />
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.loading && <SkeletonRows columns={width} />}
+          <Spacer height={items[0]?.start ?? 0} columns={width} />
+          {items.map(({ index, key }) => {
+            const row = rows[index];
+            if (!row) return null;
+            const session = row.original;
+            return (
+              <tr
+                key={key}
+                ref={virtual.measureElement}
+                data-index={index}
+                aria-rowindex={index + 2}
+                aria-selected={row.getIsSelected()}
+                data-opened={props.opened === session.id || undefined}
+                data-ended={hasEnded(session.state) || undefined}
+                data-requested={isRequested(session.id) || undefined}
+                className={styles.row}
+                {...keys.rowProps(index)}
+                onClick={() => !isRequested(session.id) && onOpen(session.id)}
+              >
+                {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row */}
+                <td className={styles.check} onClick={(event) => event.stopPropagation()}>
+                  <Checkbox
+                    size="xs"
+                    tabIndex={-1}
+                    aria-label={t`Select ${session.name}`}
+                    checked={row.getIsSelected()}
+                    disabled={!row.getCanSelect()}
+                    onChange={row.getToggleSelectedHandler()}
+                  />
+                </td>
+                {row.getVisibleCells().map((cell) => (
+                  <td key={cell.id}>
+                    <table.FlexRender cell={cell} />
+                  </td>
+                ))}
+                {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row */}
+                <td className={styles.tools} onClick={(event) => event.stopPropagation()}>
+                  <RowTools session={session} actions={actions} />
+                </td>
+              </tr>
+            );
+          })}
+          <Spacer height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} columns={width} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Stands for the rows that are not in the document. */
+function Spacer({ height, columns }: { height: number; columns: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden>
+      <td colSpan={columns} style={{ height, padding: 0, border: 0 }} />
+    </tr>
+  );
+}

@@ -1,0 +1,75 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Button, Checkbox, Group, List, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import type { Session } from "@/api/types";
+import { useRemoveSession } from "@/queries/sessions-remove";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+/** Names what will end and what is lost with it, and asks. */
+export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onDone: () => void }) {
+  const { t } = useLingui();
+  const [force, setForce] = useState(false);
+  const [left, setLeft] = useState(sessions);
+  const [problem, setProblem] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const remove = useRemoveSession();
+  const started = left.some((session) => session.started_at !== null);
+
+  const go = async () => {
+    setBusy(true);
+    setProblem(null);
+    const results = await Promise.allSettled(left.map(({ id }) => remove.mutateAsync({ id, force })));
+    const failed = left.filter((_, index) => results[index]?.status === "rejected");
+    const firstFailure = results.find((result) => result.status === "rejected");
+    setBusy(false);
+    if (!firstFailure) return onDone();
+    // Those that ended stay ended; only the others are left to try again.
+    setLeft(failed);
+    setProblem(firstFailure.reason);
+  };
+
+  return (
+    <Stack>
+      <Text size="sm">
+        <Plural value={left.length} one="This session ends now:" other="These # sessions end now:" />
+      </Text>
+      <List size="sm" mah={180} style={{ overflow: "auto" }}>
+        {left.map((session) => (
+          <List.Item key={session.id}>
+            <b>{session.name}</b> <Text span c="dimmed" size="xs">{`${session.id} · ${session.image_name ?? session.image}`}</Text>
+          </List.Item>
+        ))}
+      </List>
+      <Text size="sm">
+        {started ? (
+          <Trans>
+            Everything that runs inside stops, and the files inside are deleted. This cannot be undone. The logs and the
+            history stay.
+          </Trans>
+        ) : (
+          <Trans>It has not run yet, so nothing is lost but its place in the queue.</Trans>
+        )}
+      </Text>
+      <Checkbox
+        checked={force}
+        onChange={(event) => setForce(event.currentTarget.checked)}
+        label={t`Force: do not let the programs inside finish`}
+        description={t`Only when ending it the normal way does not work.`}
+      />
+      {force && (
+        <Alert color="red" variant="light" p="xs">
+          <Trans>Programs are killed at once and cannot save anything.</Trans>
+        </Alert>
+      )}
+      {problem != null && <ProblemAlert problem={problem} />}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onDone} data-autofocus>
+          <Trans>Keep</Trans>
+        </Button>
+        <Button color="red" loading={busy} onClick={go}>
+          {force ? <Trans>Kill now</Trans> : <Trans>Terminate</Trans>}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

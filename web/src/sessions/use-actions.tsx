@@ -1,0 +1,51 @@
+import { useLingui } from "@lingui/react/macro";
+import { modals } from "@mantine/modals";
+import { notifications } from "@mantine/notifications";
+import { useNavigate } from "@tanstack/react-router";
+import { toProblem } from "@/api/problem";
+import type { Session } from "@/api/types";
+import { openApp } from "./open-app";
+import { TerminateDialog } from "./TerminateDialog";
+
+/** What a person can do with sessions, wherever they are shown. */
+export function useSessionActions() {
+  const { t } = useLingui();
+  const navigate = useNavigate();
+
+  return {
+    showDetail: (id: string) => navigate({ to: "/sessions", search: (now) => ({ ...now, session: id }) }),
+
+    openTerminal: (id: string) => navigate({ to: "/terminal/$id", params: { id } }),
+
+    startAgain: (id: string) => navigate({ to: "/sessions", search: { launch: id } }),
+
+    openApp: async (session: Pick<Session, "id" | "name">, app: { name: string; title: string }) => {
+      try {
+        await openApp(session.id, app.name, {
+          title: `${app.title} · ${session.name}`,
+          waiting: t`Starting ${app.title} in ${session.name}. This may take some seconds.`,
+          blocked: t`The browser blocked the new tab.`,
+          blockedHint: t`Allow pop-ups for this address and try again.`,
+        });
+      } catch (thrown) {
+        const problem = toProblem(thrown);
+        notifications.show({
+          color: "red",
+          title: t`Could not open ${app.title}`,
+          message: [problem.message, problem.hint, `(${problem.code})`].filter(Boolean).join(" "),
+          autoClose: 12_000,
+        });
+      }
+    },
+
+    terminate: (sessions: Session[]) => {
+      if (sessions.length === 0) return;
+      modals.open({
+        title: sessions.length === 1 ? t`Terminate a session` : t`Terminate sessions`,
+        children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
+      });
+    },
+  };
+}
+
+export type SessionActions = ReturnType<typeof useSessionActions>;

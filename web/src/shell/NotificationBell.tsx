@@ -1,0 +1,55 @@
+import { useLingui } from "@lingui/react/macro";
+import { ActionIcon, Drawer, Indicator, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconBell } from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { Me } from "@/api/types";
+import { noticeBoard, useNotices } from "@/live/notices";
+import { sessionsListQuery } from "@/queries/sessions-list";
+import { isUnderWay } from "@/sessions/states";
+import { NotificationList } from "./NotificationList";
+
+/** What is under way, with progress, and what happened while the page was open. */
+export function NotificationBell({ me }: { me: Me }) {
+  const { t } = useLingui();
+  const navigate = useNavigate();
+  const [opened, drawer] = useDisclosure(false);
+  const { notices, unread } = useNotices();
+  const live = useInfiniteQuery({ ...sessionsListQuery({ state: "live", q: "", owner: "me" }), enabled: !!me });
+  const underWay = (live.data?.pages ?? []).flatMap((page) => page.items).filter((one) => isUnderWay(one.state));
+  const count = underWay.length + unread;
+  const label = count > 0 ? t`Notifications, ${count} new or under way` : t`Notifications`;
+  return (
+    <>
+      <Tooltip label={label}>
+        <Indicator label={count} size={16} disabled={count === 0} offset={5} color="brass.6">
+          <ActionIcon variant="subtle" color="gray" size="lg" onClick={drawer.open} aria-label={label}>
+            <IconBell size={19} stroke={1.7} aria-hidden />
+          </ActionIcon>
+        </Indicator>
+      </Tooltip>
+      <Drawer
+        opened={opened}
+        onClose={() => {
+          noticeBoard.markRead();
+          drawer.close();
+        }}
+        title={t`Notifications`}
+        size="sm"
+        closeButtonProps={{ "aria-label": t`Close` }}
+      >
+        <NotificationList
+          underWay={underWay}
+          notices={notices}
+          onClear={() => noticeBoard.clear()}
+          onOpen={(id) => {
+            noticeBoard.markRead();
+            drawer.close();
+            void navigate({ to: "/sessions", search: { state: "all", session: id } });
+          }}
+        />
+      </Drawer>
+    </>
+  );
+}

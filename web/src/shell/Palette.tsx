@@ -1,0 +1,125 @@
+import { useLingui } from "@lingui/react/macro";
+import { useMantineColorScheme } from "@mantine/core";
+import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
+import {
+  IconBox,
+  IconHome2,
+  IconKey,
+  IconLanguage,
+  IconMoon,
+  IconNotebook,
+  IconPlus,
+  IconSearch,
+  IconSun,
+  IconTerminal2,
+  IconTrash,
+} from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { Me, Session } from "@/api/types";
+import { chooseLanguage, LANGUAGES, type Language } from "@/i18n";
+import { sessionsListQuery } from "@/queries/sessions-list";
+import { useSessionActions } from "@/sessions/use-actions";
+import { STATE_LOOKS } from "@/sessions/state-names";
+import { chooseProject } from "./project";
+
+export const [paletteStore, palette] = createSpotlight();
+
+const PICTURE = { size: 18, stroke: 1.6, "aria-hidden": true } as const;
+
+/** Everything the page can do, by name: Ctrl or Cmd with K. */
+export function Palette({ me }: { me: Me }) {
+  const { t, i18n } = useLingui();
+  const navigate = useNavigate();
+  const { setColorScheme } = useMantineColorScheme();
+  const actions = useSessionActions();
+  const live = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "me" }));
+  const sessions = (live.data?.pages ?? []).flatMap((page) => page.items);
+
+  const ofSession = (session: Session): SpotlightActionGroupData["actions"] => {
+    const { id, name } = session;
+    const running = session.state === "RUNNING";
+    const description = `${i18n._(STATE_LOOKS[session.state].label)} · ${session.image_name ?? session.image}`;
+    const entry = (key: string, label: string, icon: React.ReactNode, onClick: () => void) => ({
+      id: `${key}:${id}`,
+      label,
+      description,
+      leftSection: icon,
+      onClick,
+    });
+    const list = [entry("show", t`Show ${name}`, <IconBox {...PICTURE} />, () => void actions.showDetail(id))];
+    if (running) {
+      list.push(
+        entry("term", t`Terminal in ${name}`, <IconTerminal2 {...PICTURE} />, () => void actions.openTerminal(id)),
+        entry("jupyter", t`JupyterLab in ${name}`, <IconNotebook {...PICTURE} />, () =>
+          void actions.openApp(session, { name: "jupyter", title: "JupyterLab" }),
+        ),
+      );
+    }
+    list.push(entry("rm", t`Terminate ${name}`, <IconTrash {...PICTURE} />, () => actions.terminate([session])));
+    return list;
+  };
+
+  const pages: SpotlightActionGroupData = {
+    group: t`Go to`,
+    actions: [
+      { id: "start", label: t`Start`, leftSection: <IconHome2 {...PICTURE} />, onClick: () => void navigate({ to: "/" }) },
+      {
+        id: "sessions",
+        label: t`Sessions`,
+        leftSection: <IconTerminal2 {...PICTURE} />,
+        onClick: () => void navigate({ to: "/sessions" }),
+      },
+      {
+        id: "keypairs",
+        label: t`Keypairs`,
+        leftSection: <IconKey {...PICTURE} />,
+        onClick: () => void navigate({ to: "/keypairs" }),
+      },
+    ],
+  };
+  const doing: SpotlightActionGroupData = {
+    group: t`Do`,
+    actions: [
+      {
+        id: "new",
+        label: t`Start a session`,
+        leftSection: <IconPlus {...PICTURE} />,
+        onClick: () => void navigate({ to: "/sessions", search: (now) => ({ ...now, launch: "new" }) }),
+      },
+      { id: "light", label: t`Light theme`, leftSection: <IconSun {...PICTURE} />, onClick: () => setColorScheme("light") },
+      { id: "dark", label: t`Dark theme`, leftSection: <IconMoon {...PICTURE} />, onClick: () => setColorScheme("dark") },
+      ...(Object.keys(LANGUAGES) as Language[]).map((language) => ({
+        id: `language:${language}`,
+        label: LANGUAGES[language],
+        leftSection: <IconLanguage {...PICTURE} />,
+        onClick: () => void chooseLanguage(language),
+      })),
+      ...(me.projects.length > 1 ? me.projects : []).map((project) => ({
+        id: `project:${project.id}`,
+        label: t`Switch to project ${project.name}`,
+        leftSection: <IconBox {...PICTURE} />,
+        onClick: () => chooseProject(project.id),
+      })),
+    ],
+  };
+  const ofSessions = { group: t`Live sessions`, actions: sessions.slice(0, 30).flatMap(ofSession) };
+
+  return (
+    <Spotlight
+      store={paletteStore}
+      actions={ofSessions.actions.length > 0 ? [doing, pages, ofSessions] : [doing, pages]}
+      shortcut={["mod + K"]}
+      nothingFound={t`Nothing found`}
+      highlightQuery
+      scrollable
+      maxHeight={420}
+      limit={60}
+      searchProps={{
+        leftSection: <IconSearch {...PICTURE} />,
+        placeholder: t`Type a command or the name of a session`,
+        "aria-label": t`Command`,
+      }}
+    />
+  );
+}

@@ -1,0 +1,53 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Menu, Text, Tooltip } from "@mantine/core";
+import { IconCheck, IconSelector, IconUsersGroup } from "@tabler/icons-react";
+import type { Me } from "@/api/types";
+import { chooseProject, useProject } from "./project";
+
+/** The project that new sessions belong to; a plain label for somebody who is in one only. */
+export function ProjectSwitcher({ me }: { me: Me }) {
+  const { t } = useLingui();
+  const project = useProject(me);
+  if (!project) return null;
+  if (me.projects.length < 2) {
+    return (
+      <Tooltip label={t`New sessions belong to this project`}>
+        <Text size="sm" c="dimmed" truncate maw={140} visibleFrom="xs">
+          {project.name}
+        </Text>
+      </Tooltip>
+    );
+  }
+  return (
+    <Menu position="bottom-start" width={220}>
+      <Menu.Target>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          c="var(--carrel-ink)"
+          leftSection={<IconUsersGroup size={15} aria-hidden />}
+          rightSection={<IconSelector size={14} aria-hidden />}
+          aria-label={t`Project: ${project.name}`}
+          maw={180}
+        >
+          {project.name}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Trans>New sessions belong to</Trans>
+        </Menu.Label>
+        {me.projects.map((one) => (
+          <Menu.Item
+            key={one.id}
+            onClick={() => chooseProject(one.id)}
+            rightSection={one.id === project.id ? <IconCheck size={15} aria-hidden /> : null}
+          >
+            {one.name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

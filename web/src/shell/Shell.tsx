@@ -1,0 +1,75 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { AppShell, Burger, Kbd, UnstyledButton } from "@mantine/core";
+import { useDisclosure, useLocalStorage, useMediaQuery } from "@mantine/hooks";
+import { IconPlugConnectedX, IconSearch } from "@tabler/icons-react";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { useLive } from "@/live/use-live";
+import { Logo } from "@/ui/Logo";
+import { Navigation } from "./Navigation";
+import { NotificationBell } from "./NotificationBell";
+import { Palette, palette } from "./Palette";
+import { ProjectSwitcher } from "./ProjectSwitcher";
+import styles from "./Shell.module.css";
+import { useToasts } from "./use-toasts";
+import { UserMenu } from "./UserMenu";
+import { useMe } from "./use-me";
+
+/** The frame around every page of a person who is signed in; it keeps the live stream open. */
+export function Shell() {
+  const { t } = useLingui();
+  const me = useMe();
+  const line = useLive(me, useToasts());
+  const [menuOpen, menu] = useDisclosure(false);
+  const [narrow, setNarrow] = useLocalStorage({ key: "carrel.rail", defaultValue: false });
+  const phone = useMediaQuery("(max-width: 47.99em)") ?? false;
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the phone's menu
+  useEffect(() => menu.close(), [path]);
+
+  return (
+    <AppShell
+      header={{ height: "3rem" }}
+      navbar={{ width: narrow ? 56 : 216, breakpoint: "sm", collapsed: { mobile: !menuOpen } }}
+      padding={0}
+    >
+      <a className="carrel-skip" href="#main">
+        <Trans>Skip to the content</Trans>
+      </a>
+      <AppShell.Header className={styles.header} withBorder={false}>
+        <Burger hiddenFrom="sm" size="sm" opened={menuOpen} onClick={menu.toggle} aria-label={t`Menu`} />
+        <Link to="/" className={styles.brand} aria-label={t`Carrel, start page`}>
+          <Logo />
+          {!phone && <span>Carrel</span>}
+        </Link>
+        <ProjectSwitcher me={me} />
+        <div className={styles.search}>
+          <UnstyledButton className={styles.searchButton} onClick={palette.open} aria-label={t`Search and commands`}>
+            <IconSearch size={16} aria-hidden />
+            <span className={styles.searchText}>
+              <Trans>Search and commands</Trans>
+            </span>
+            <Kbd size="xs">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K" : "Ctrl K"}</Kbd>
+          </UnstyledButton>
+        </div>
+        <NotificationBell me={me} />
+        <UserMenu me={me} />
+      </AppShell.Header>
+      <AppShell.Navbar className={styles.navbar} withBorder={false}>
+        <Navigation narrow={narrow && !phone} onNarrow={phone ? undefined : () => setNarrow(!narrow)} />
+      </AppShell.Navbar>
+      <AppShell.Main className={styles.main} id="main" tabIndex={-1}>
+        {line === "reconnecting" && (
+          <output className={styles.offline}>
+            <IconPlugConnectedX size={15} aria-hidden />
+            <Trans>The connection is lost. What you see may be old; trying to reconnect.</Trans>
+          </output>
+        )}
+        <div className={styles.page}>
+          <Outlet />
+        </div>
+      </AppShell.Main>
+      <Palette me={me} />
+    </AppShell>
+  );
+}

@@ -1,0 +1,90 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { ActionIcon, Avatar, Menu, Text, useMantineColorScheme } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import {
+  IconCheck,
+  IconDeviceDesktop,
+  IconKey,
+  IconLanguage,
+  IconLogout,
+  IconMoon,
+  IconSun,
+} from "@tabler/icons-react";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { Me } from "@/api/types";
+import { chooseLanguage, LANGUAGES, type Language } from "@/i18n";
+import { useLogout } from "@/queries/auth-logout";
+
+/** The person's own settings, and the way out. */
+export function UserMenu({ me }: { me: Me }) {
+  const { t, i18n } = useLingui();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const navigate = useNavigate();
+  const logout = useLogout();
+  const themes = [
+    { value: "light", label: t`Light`, icon: IconSun },
+    { value: "dark", label: t`Dark`, icon: IconMoon },
+    { value: "auto", label: t`Like the system`, icon: IconDeviceDesktop },
+  ] as const;
+  const leave = () =>
+    logout.mutate(undefined, {
+      onSuccess: () => navigate({ to: "/signin" }),
+      onError: (problem) => notifications.show({ color: "red", message: problem.message || t`Could not sign out.` }),
+    });
+  const tick = (on: boolean) => (on ? <IconCheck size={15} aria-hidden /> : null);
+  return (
+    <Menu position="bottom-end" width={230} closeOnItemClick={false}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" radius="xl" aria-label={t`Your menu`}>
+          <Avatar size={28} radius="xl" color="lamp" name={me.user.name || me.user.email} alt="" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" fw={600} c="var(--carrel-ink)" truncate>
+            {me.user.name}
+          </Text>
+          <Text size="xs" c="dimmed" truncate>
+            {me.user.email}
+          </Text>
+        </Menu.Label>
+        <Menu.Item component={Link} to="/keypairs" closeMenuOnClick leftSection={<IconKey size={16} aria-hidden />}>
+          <Trans>Keypairs</Trans>
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>
+          <Trans>Language</Trans>
+        </Menu.Label>
+        {(Object.keys(LANGUAGES) as Language[]).map((language) => (
+          <Menu.Item
+            key={language}
+            lang={language}
+            onClick={() => void chooseLanguage(language)}
+            leftSection={<IconLanguage size={16} aria-hidden />}
+            rightSection={tick(i18n.locale === language)}
+          >
+            {LANGUAGES[language]}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Label>
+          <Trans>Theme</Trans>
+        </Menu.Label>
+        {themes.map(({ value, label, icon: Icon }) => (
+          <Menu.Item
+            key={value}
+            onClick={() => setColorScheme(value)}
+            leftSection={<Icon size={16} aria-hidden />}
+            rightSection={tick(colorScheme === value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item closeMenuOnClick onClick={leave} leftSection={<IconLogout size={16} aria-hidden />}>
+          <Trans>Sign out</Trans>
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

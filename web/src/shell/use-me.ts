@@ -1,0 +1,8 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import type { Me } from "@/api/types";
+import { authMeQuery } from "@/queries/auth-me";
+
+/** Who is signed in; the shell is only shown to somebody who is. */
+export function useMe(): Me {
+  return useSuspenseQuery(authMeQuery).data;
+}

@@ -1,0 +1,35 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Stack, Text, Title } from "@mantine/core";
+import { shellQuote } from "@/launcher/command";
+import { CommandLine } from "@/ui/CommandLine";
+import styles from "./StartPage.module.css";
+
+/** The same from a terminal of one's own. */
+export function CommandCard({ email }: { email: string }) {
+  const { t } = useLingui();
+  return (
+    <section className={styles.card} aria-label={t`From your own terminal`}>
+      <Stack gap="xs">
+        <Title order={2} size="h4">
+          <Trans>From your own terminal</Trans>
+        </Title>
+        <Text size="sm" c="dimmed">
+          <Trans>Everything on these pages works on the command line too.</Trans>
+        </Text>
+        <Text size="sm" fw={500} mt="xs">
+          <Trans>Sign in once</Trans>
+        </Text>
+        <CommandLine text={`carrel login ${location.origin} --email ${shellQuote(email)}`} />
+        <Text size="sm" fw={500} mt="xs">
+          <Trans>Start a session and wait until it runs</Trans>
+        </Text>
+        <CommandLine text="carrel session create --image starter --cpu 1 --mem 1g --name first --wait" />
+        <Text size="sm" fw={500} mt="xs">
+          <Trans>Work in it</Trans>
+        </Text>
+        <CommandLine text="carrel session terminal first" />
+        <CommandLine text="carrel app open first jupyter" />
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,76 @@
+import { Trans } from "@lingui/react/macro";
+import { Button } from "@mantine/core";
+import { formatSize } from "@/ui/format";
+import type { LinkState } from "./link";
+import styles from "./Terminal.module.css";
+
+interface Props {
+  state: LinkState;
+  /** Bytes of a paste still to be sent. */
+  pending: number;
+  ended: boolean;
+  reason: string | null;
+  onReopen: () => void;
+  onDrop: () => void;
+}
+
+/** Less than this is sent before anybody could read about it. */
+const WORTH_SAYING = 32 * 1024;
+
+/** How the line is, when there is something to say. */
+export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop }: Props) {
+  if (ended && state.kind !== "exited") {
+    return (
+      <div className={styles.banner} data-tone="bad" role="status">
+        <Trans>The session has ended.</Trans> {reason}
+      </div>
+    );
+  }
+  if (state.kind === "connecting") {
+    return (
+      <div className={styles.banner} data-tone="quiet" role="status">
+        <Trans>Opening a shell…</Trans>
+      </div>
+    );
+  }
+  if (state.kind === "reconnecting") {
+    return (
+      <div className={styles.banner} role="status">
+        <Trans>The connection is lost; trying to reconnect. The shell keeps running, and typing is paused.</Trans>
+      </div>
+    );
+  }
+  if (state.kind === "exited") {
+    return (
+      <div className={styles.banner} data-tone="quiet" role="status">
+        {state.code === null ? <Trans>The shell has ended.</Trans> : <Trans>The shell ended with code {state.code}.</Trans>}
+        {!ended && <Reopen onReopen={onReopen} />}
+      </div>
+    );
+  }
+  if (state.kind === "refused") {
+    return (
+      <div className={styles.banner} data-tone="bad" role="alert">
+        {state.detail || <Trans>The server refused a shell.</Trans>} ({state.code})
+        <Reopen onReopen={onReopen} />
+      </div>
+    );
+  }
+  if (pending < WORTH_SAYING) return null;
+  return (
+    <div className={styles.banner} data-tone="quiet" role="status">
+      <Trans>Pasting: {formatSize(pending)} to go.</Trans>
+      <Button size="compact-xs" variant="default" onClick={onDrop}>
+        <Trans>Stop</Trans>
+      </Button>
+    </div>
+  );
+}
+
+function Reopen({ onReopen }: { onReopen: () => void }) {
+  return (
+    <Button size="compact-xs" variant="default" onClick={onReopen}>
+      <Trans>Open a new shell</Trans>
+    </Button>
+  );
+}

@@ -1,0 +1,41 @@
+import { useLingui } from "@lingui/react/macro";
+import { Box, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { sessionsShowQuery } from "@/queries/sessions-show";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { Terminal } from "./Terminal";
+import { TerminalWaiting } from "./TerminalWaiting";
+
+const route = getRouteApi("/shell/terminal/$id");
+
+/** A shell in a session, over the whole page. */
+export function TerminalPage() {
+  const { t } = useLingui();
+  const { id } = route.useParams();
+  const session = useQuery(sessionsShowQuery(id));
+  const name = session.data?.name;
+  useEffect(() => {
+    if (!name) return;
+    document.title = t`${name} · terminal`;
+    return () => {
+      document.title = "Carrel";
+    };
+  }, [name, t]);
+
+  if (session.isPending) return <Skeleton m="md" height={200} />;
+  if (session.isError) {
+    return (
+      <Box p="md" maw={560} mx="auto">
+        <ProblemAlert problem={session.error} onRetry={() => void session.refetch()} />
+      </Box>
+    );
+  }
+  // A shell that was reached stays on the page after its session ended: what it printed may matter.
+  return session.data.started_at ? (
+    <Terminal key={session.data.id} session={session.data} />
+  ) : (
+    <TerminalWaiting session={session.data} />
+  );
+}

@@ -1,0 +1,35 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Loader, Stack, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { SessionDetail } from "@/api/types";
+import { ProgressLine } from "@/sessions/ProgressLine";
+import { StateBadge } from "@/sessions/StateBadge";
+import { hasEnded } from "@/sessions/states";
+
+/** Shown until the session runs; the terminal then opens by itself. */
+export function TerminalWaiting({ session }: { session: SessionDetail }) {
+  const { t } = useLingui();
+  const ended = hasEnded(session.state);
+  return (
+    <Stack align="center" justify="center" h="100%" p="xl" gap="sm">
+      {!ended && <Loader size="sm" aria-label={t`Waiting`} />}
+      <StateBadge state={session.state} />
+      <Text ta="center">
+        {ended ? (
+          <Trans>{session.name} has ended, so there is no terminal.</Trans>
+        ) : (
+          <Trans>The terminal opens as soon as {session.name} runs.</Trans>
+        )}
+      </Text>
+      {ended && session.reason && (
+        <Text size="sm" c="dimmed" ta="center">
+          {session.reason}
+        </Text>
+      )}
+      <ProgressLine session={session} />
+      <Button component={Link} to={`/sessions?state=all&session=${session.id}`} variant="default" size="xs">
+        <Trans>Show the session</Trans>
+      </Button>
+    </Stack>
+  );
+}

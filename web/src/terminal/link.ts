@@ -1,0 +1,183 @@
+import { InputQueue } from "./input-queue";
+
+export type LinkState =
+  | { kind: "connecting" }
+  | { kind: "open" }
+  | { kind: "reconnecting"; attempt: number }
+  | { kind: "exited"; code: number | null }
+  | { kind: "refused"; code: string; detail: string };
+
+/** The part of WebSocket that we use; tests bring their own. */
+export interface Wire {
+  binaryType: BinaryType;
+  readyState: number;
+  bufferedAmount: number;
+  onmessage: ((event: MessageEvent) => unknown) | null;
+  onclose: ((event: CloseEvent) => unknown) | null;
+  send(frame: string | Uint8Array<ArrayBuffer>): void;
+  close(): void;
+}
+
+export interface LinkOptions {
+  /** The terminal's address, without a query. */
+  address: string;
+  size: () => { cols: number; rows: number };
+  onOutput: (bytes: Uint8Array) => void;
+  onState: (state: LinkState) => void;
+  /** Output is missing: so many bytes scrolled out of the server's memory while the line was down. */
+  onGap: (bytes: number) => void;
+  /** The shell we had is gone; what follows comes from a fresh one. */
+  onFresh: () => void;
+  onPending?: (bytes: number) => void;
+  open?: (url: string) => Wire;
+  later?: (callback: () => void, delayMs: number) => unknown;
+}
+
+const OPEN = 1;
+const LONGEST_WAIT_MS = 8_000;
+
+/**
+ * One shell at the other end of a line that may break.
+ *
+ * Every output byte has a position. We count what we have shown; after a break we say how far we came, and the server
+ * sends the rest, so that nothing is shown twice and nothing is lost while the server still remembers it.
+ */
+export class TerminalLink {
+  private wire: Wire | null = null;
+  private terminal: string | null = null;
+  private offset = 0;
+  private toSkip = 0;
+  private attempt = 0;
+  private over = false;
+  private readonly input: InputQueue;
+
+  constructor(private readonly options: LinkOptions) {
+    this.input = new InputQueue({
+      send: (chunk) => this.wire?.send(chunk),
+      inFlight: () => (this.ready ? (this.wire?.bufferedAmount ?? 0) : Number.POSITIVE_INFINITY),
+      later: options.later ?? setTimeout,
+      onPending: options.onPending,
+    });
+    options.onState({ kind: "connecting" });
+    this.connect();
+  }
+
+  private get ready(): boolean {
+    return this.wire?.readyState === OPEN && this.attempt === 0 && this.terminal !== null;
+  }
+
+  /** Sends what was typed or pasted; false when the line is down and it was not taken. */
+  send(input: string | Uint8Array<ArrayBuffer>): boolean {
+    if (!this.ready || this.over) return false;
+    this.input.add(typeof input === "string" ? new TextEncoder().encode(input) : input);
+    return true;
+  }
+
+  /** Drops what of a long paste has not been sent yet. */
+  dropPending(): void {
+    this.input.clear();
+  }
+
+  resize(cols: number, rows: number): void {
+    if (this.ready) this.wire?.send(JSON.stringify({ type: "resize", cols, rows }));
+  }
+
+  /** The network said that it went away or came back: do not wait for a time-out to notice. */
+  networkChanged(online: boolean): void {
+    if (this.over) return;
+    if (!online) this.wire?.close();
+    else if (this.wire === null || this.wire.readyState > OPEN) this.connect();
+  }
+
+  close(): void {
+    this.over = true;
+    this.input.clear();
+    this.wire?.close();
+  }
+
+  private connect(): void {
+    if (this.over) return;
+    const { cols, rows } = this.options.size();
+    const query = new URLSearchParams({ cols: String(cols), rows: String(rows) });
+    if (this.terminal !== null) {
+      query.set("terminal", this.terminal);
+      query.set("offset", String(this.offset));
+    }
+    const open = this.options.open ?? ((url: string) => new WebSocket(url) as Wire);
+    const wire = open(`${this.options.address}?${query}`);
+    wire.binaryType = "arraybuffer";
+    this.wire = wire;
+    wire.onmessage = (event) => wire === this.wire && this.onFrame(event.data);
+    wire.onclose = (event) => wire === this.wire && this.onClose(event);
+  }
+
+  private onFrame(frame: ArrayBuffer | string): void {
+    if (typeof frame !== "string") {
+      this.onBytes(new Uint8Array(frame));
+      return;
+    }
+    const message = JSON.parse(frame);
+    if (message.type === "gone") {
+      this.terminal = null;
+      this.offset = 0;
+      this.input.clear();
+      this.options.onFresh();
+    } else if (message.type === "ready") {
+      this.onReady(message.terminal, message.offset ?? 0);
+    } else if (message.type === "exit") {
+      this.over = true;
+      this.options.onState({ kind: "exited", code: message.code ?? null });
+    }
+  }
+
+  private onReady(terminal: string, position: number): void {
+    const gap = position - this.offset;
+    if (this.terminal === terminal && gap > 0) this.options.onGap(gap);
+    this.toSkip = this.terminal === terminal ? Math.max(0, -gap) : 0;
+    this.terminal = terminal;
+    this.offset = position;
+    this.attempt = 0;
+    this.options.onState({ kind: "open" });
+    // The window may have changed its size while the line was down.
+    const { cols, rows } = this.options.size();
+    this.resize(cols, rows);
+    this.input.pump();
+  }
+
+  private onBytes(bytes: Uint8Array): void {
+    this.offset += bytes.length;
+    const fresh = bytes.subarray(Math.min(this.toSkip, bytes.length));
+    this.toSkip -= bytes.length - fresh.length;
+    if (fresh.length > 0) this.options.onOutput(fresh);
+  }
+
+  private onClose(event: CloseEvent): void {
+    if (this.over) return;
+    if (event.code >= 4400 && event.code < 4500) {
+      this.over = true;
+      this.options.onState({ kind: "refused", ...refusal(event) });
+      return;
+    }
+    // A close in good order without an exit code still means that the shell has ended.
+    if (event.code === 1000) {
+      this.over = true;
+      this.options.onState({ kind: "exited", code: null });
+      return;
+    }
+    this.attempt += 1;
+    this.options.onState({ kind: "reconnecting", attempt: this.attempt });
+    const broken = this.wire;
+    const delay = Math.min(LONGEST_WAIT_MS, 125 * 2 ** this.attempt);
+    const later = this.options.later ?? setTimeout;
+    later(() => broken === this.wire && this.connect(), delay);
+  }
+}
+
+function refusal(event: CloseEvent): { code: string; detail: string } {
+  try {
+    const reason = JSON.parse(event.reason);
+    return { code: String(reason.code ?? event.code), detail: String(reason.detail ?? "") };
+  } catch {
+    return { code: String(event.code), detail: event.reason };
+  }
+}

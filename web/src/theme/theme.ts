@@ -1,0 +1,67 @@
+import { createTheme, type MantineColorsTuple } from "@mantine/core";
+
+/** The green glass of a reading lamp. */
+const lamp: MantineColorsTuple = [
+  "#eaf5f0",
+  "#d3e8de",
+  "#a6d2bf",
+  "#78bb9f",
+  "#52a583",
+  "#35906c",
+  "#227656",
+  "#1a6348",
+  "#14503a",
+  "#0c3a2a",
+];
+
+/** Its brass foot. */
+const brass: MantineColorsTuple = [
+  "#fbf4e4",
+  "#f3e5c3",
+  "#e6cb8c",
+  "#d9b158",
+  "#cb9a34",
+  "#b5831f",
+  "#946914",
+  "#7a550f",
+  "#5f420b",
+  "#402c06",
+];
+
+/** Ink that has dried: the warm grey of text and lines, lightest first; the last four are the dark scheme's grounds. */
+const dark: MantineColorsTuple = [
+  "#e6e7e1",
+  "#c9ccc4",
+  "#a5aca3",
+  "#868e86",
+  "#5c655e",
+  "#3a423d",
+  "#2a312d",
+  "#1e2421",
+  "#161b18",
+  "#101412",
+];
+
+export const theme = createTheme({
+  colors: { lamp, brass, dark },
+  primaryColor: "lamp",
+  primaryShade: { light: 7, dark: 4 },
+  autoContrast: true,
+  luminanceThreshold: 0.32,
+  defaultRadius: "sm",
+  fontFamily:
+    '"Inter", ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Apple SD Gothic Neo", "Noto Sans KR", "Noto Sans CJK KR", "Hiragino Sans", "Noto Sans JP", "Noto Sans CJK JP", sans-serif',
+  fontFamilyMonospace:
+    'ui-monospace, "SF Mono", "JetBrains Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", "Noto Sans Mono CJK KR", monospace',
+  fontSizes: { xs: "0.75rem", sm: "0.8125rem", md: "0.875rem", lg: "1rem", xl: "1.125rem" },
+  spacing: { xs: "0.375rem", sm: "0.625rem", md: "0.875rem", lg: "1.25rem", xl: "1.75rem" },
+  headings: { fontWeight: "600", fontFamily: "var(--carrel-display)" },
+  cursorType: "pointer",
+  components: {
+    Button: { defaultProps: { size: "sm" } },
+    TextInput: { defaultProps: { size: "sm" } },
+    Tooltip: { defaultProps: { withArrow: true, openDelay: 350 } },
+    Drawer: { defaultProps: { position: "right", overlayProps: { backgroundOpacity: 0.25 } } },
+    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } } },
+  },
+});

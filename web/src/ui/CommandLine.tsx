@@ -1,0 +1,14 @@
+import { useLingui } from "@lingui/react/macro";
+import styles from "./CommandLine.module.css";
+import { CopyButton } from "./CopyButton";
+
+/** A line for the command line, ready to copy. */
+export function CommandLine({ text }: { text: string }) {
+  const { t } = useLingui();
+  return (
+    <div className={styles.line}>
+      <code className={styles.text}>{text}</code>
+      <CopyButton text={text} label={t`Copy the command`} />
+    </div>
+  );
+}

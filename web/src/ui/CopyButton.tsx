@@ -1,0 +1,29 @@
+import { useLingui } from "@lingui/react/macro";
+import { ActionIcon, Tooltip } from "@mantine/core";
+import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import { copyText } from "./copy";
+
+/** Copies a text, and says for a moment that it did. `label` names what is copied. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const { t } = useLingui();
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 1600);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const said = copied ? t`Copied` : label;
+  return (
+    <Tooltip label={said}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={said}
+        onClick={() => copyText(text).then(() => setCopied(true))}
+      >
+        {copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}

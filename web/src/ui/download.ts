@@ -1,0 +1,11 @@
+/** Saves text as a file on the person's machine. */
+export function downloadText(name: string, text: string, type: string): void {
+  // The mark at the front tells spreadsheets that the text is UTF-8.
+  const parts = type.startsWith("text/csv") ? ["\ufeff", text] : [text];
+  const url = URL.createObjectURL(new Blob(parts, { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,51 @@
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
+
+/** "1 GiB", "1.5 GiB", "512 MiB": at most one decimal, like the server's own sentences. */
+export function formatSize(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value.toFixed(1).replace(/\.0$/, "")} ${UNITS[unit]}`;
+}
+
+/** "0.5", "2": cores out of millicores. */
+export function formatCores(cpuMillis: number): string {
+  return String(Math.round(cpuMillis) / 1000);
+}
+
+/** "1g", "1536m" or plain bytes: the shortest exact spelling the command line accepts. */
+export function cliSize(bytes: number): string {
+  for (const [suffix, size] of [
+    ["t", 2 ** 40],
+    ["g", 2 ** 30],
+    ["m", 2 ** 20],
+    ["k", 2 ** 10],
+  ] as const) {
+    if (bytes >= size && bytes % size === 0) return `${bytes / size}${suffix}`;
+  }
+  return String(bytes);
+}
+
+/** "12s", "4m 10s", "3h 05m", "2d 4h": two units at most, of the time between two instants. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const [d, h, m, s] = [
+    Math.floor(seconds / 86400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+    seconds % 60,
+  ];
+  const two = (n: number) => String(n).padStart(2, "0");
+  if (d) return `${d}d ${h}h`;
+  if (h) return `${h}h ${two(m)}m`;
+  if (m) return `${m}m ${two(s)}s`;
+  return `${s}s`;
+}
+
+/** A date and time as people of this language write it, in this machine's time zone. */
+export function formatInstant(instant: string | Date, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" }).format(new Date(instant));
+}

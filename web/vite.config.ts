@@ -1,0 +1,24 @@
+import { fileURLToPath } from "node:url";
+import { lingui } from "@lingui/vite-plugin";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+import { linguiMacro } from "./tools/lingui-macro";
+
+const server = process.env.CARREL_URL ?? "http://127.0.0.1:8700";
+
+export default defineConfig({
+  plugins: [linguiMacro(), react(), lingui()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  build: {
+    outDir: "../src/carrel/web_dist",
+    emptyOutDir: true,
+    target: "es2022",
+    // The page's policy forbids inline scripts and foreign origins, so nothing is inlined as a data address but fonts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    // The server checks Origin on cookies and WebSockets: keep the browser's Host header.
+    proxy: { "/api": { target: server, ws: true, changeOrigin: false } },
+  },
+});
