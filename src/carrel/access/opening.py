@@ -1,0 +1,146 @@
+"""Opening an app: start it in its session if it does not answer, wait for it, and hand out a ticket."""
+
+import asyncio
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from carrel.access.refusals import of_engine
+from carrel.apps.catalogue import SECRET_VARIABLE, AppTemplate
+from carrel.core.errors import Unavailable
+from carrel.core.ids import SessionId
+from carrel.engines.port import Engine, EngineError
+
+TICKET_PARAMETER = "carrel_ticket"
+START_TIMEOUT_S = 60.0
+GLANCE_S = 0.3
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 0.5
+_PROBE_S = 5.0
+_LOG_LINES = 12
+_LOG_S = 3.0
+
+# In a subshell of its own that the exec does not wait for, so that the app stays when the exec is left. Its
+# output joins the main process's, and thus the session's log, where that may be written to.
+_IN_BACKGROUND = (
+    "if (: >/proc/1/fd/1) 2>/dev/null; then out=/proc/1/fd/1; else out=/dev/null; fi; "
+    '( exec "$@" </dev/null >"$out" 2>&1 & )'
+)
+
+
+class AppsSettings(Protocol):
+    """What is needed of the server's settings."""
+
+    @property
+    def effective_apps_url(self) -> str: ...
+
+    def key(self) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a session's container answers, and the secret that its apps ask for."""
+
+    session: SessionId
+    address: str
+    secret: str
+
+
+def app_url(apps_url: str, session: SessionId, app: str, ticket: str) -> str:
+    """Where the gateway serves the app. apps_url: scheme, apps domain and port."""
+    parts = urlsplit(apps_url)
+    return f"{parts.scheme}://{app}-{session}.{parts.netloc}/?{TICKET_PARAMETER}={ticket}"
+
+
+async def running_apps(place: Place, templates: Sequence[AppTemplate]) -> Mapping[str, bool]:
+    """Whether each app answers, looked at side by side, and not for long."""
+    async with _client() as client:
+        answers = await asyncio.gather(*(_answers(client, place, app, GLANCE_S) for app in templates))
+    return {app.name: answer for app, answer in zip(templates, answers, strict=True)}
+
+
+class AppStarter:
+    """Starts apps, each at most once at a time."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._locks: weakref.WeakValueDictionary[tuple[SessionId, str], asyncio.Lock] = (
+            weakref.WeakValueDictionary()
+        )
+
+    async def ensure(self, place: Place, app: AppTemplate) -> None:
+        """Return when the app answers. Raises: Unavailable (with the end of its log as the hint)."""
+        lock = self._locks.setdefault((place.session, app.name), asyncio.Lock())
+        async with lock, _client() as client:
+            if await _answers(client, place, app, _PROBE_S):
+                return
+            if app.command:
+                try:
+                    await self._start(place, app)
+                except EngineError as error:
+                    raise of_engine(error) from error
+            if not await _comes_up(client, place, app):
+                raise Unavailable(
+                    "app.not_ready",
+                    f"{app.title} did not answer within {START_TIMEOUT_S:.0f} seconds.",
+                    hint=await self._end_of_log(place.session) or "See the session's log.",
+                )
+
+    async def _start(self, place: Place, app: AppTemplate) -> None:
+        command = ("sh", "-c", _IN_BACKGROUND, app.name, *app.command)
+        env = {SECRET_VARIABLE: place.secret}
+        async with self._engine.exec(place.session, command, env=env, terminal=None) as stream:
+            await stream.exit_code()
+
+    async def _end_of_log(self, session: SessionId) -> str:
+        chunks: list[bytes] = []
+        with suppress(EngineError, TimeoutError):
+            async with asyncio.timeout(_LOG_S):
+                async for chunk in self._engine.logs(session, follow=False, tail=_LOG_LINES):
+                    chunks.append(chunk)
+        return b"".join(chunks).decode(errors="replace").strip()
+
+
+def _client() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
+
+
+async def _comes_up(client: aiohttp.ClientSession, place: Place, app: AppTemplate) -> bool:
+    """Look again and again, fast at first."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + START_TIMEOUT_S
+    pause_s = _FIRST_PAUSE_S
+    while loop.time() < deadline:
+        if await _answers(client, place, app, _PROBE_S):
+            return True
+        await asyncio.sleep(pause_s)
+        pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
+    return False
+
+
+async def _answers(client: aiohttp.ClientSession, place: Place, app: AppTemplate, timeout_s: float) -> bool:
+    """One look: does the app's ready path answer below 500, or, without one, is its port open?"""
+    try:
+        async with asyncio.timeout(timeout_s):
+            if not app.ready:
+                _, writer = await asyncio.open_connection(place.address, app.port)
+                writer.close()
+                return True
+            auth = app.auth(place.secret)
+            async with client.get(
+                f"http://{_host(place.address)}:{app.port}{app.ready}",
+                headers=dict([auth]) if auth else {},
+                allow_redirects=False,
+            ) as answer:
+                return answer.status < 500
+    except (OSError, TimeoutError, aiohttp.ClientError):
+        return False
+
+
+def _host(address: str) -> str:
+    return f"[{address}]" if ":" in address else address

@@ -1,0 +1,44 @@
+"""The end of a byte stream, addressed by position."""
+
+
+class Ring:
+    """Keeps the last `capacity` bytes. Positions count from the stream's first byte."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._kept = bytearray()
+        self.start = 0
+        """Position of the oldest byte that is still here."""
+
+    @property
+    def end(self) -> int:
+        """Position that the next byte will have."""
+        return self.start + len(self._kept)
+
+    def append(self, chunk: bytes) -> None:
+        self._kept += chunk
+        surplus = len(self._kept) - self._capacity
+        if surplus > 0:
+            del self._kept[:surplus]
+            self.start += surplus
+
+    def read(self, position: int, limit: int) -> bytes:
+        """At most so many bytes from the position on; empty at the end."""
+        begin = max(position - self.start, 0)
+        return bytes(self._kept[begin : begin + limit])
+
+    def nearest(self, position: int) -> int:
+        """The position itself, or the closest one from which `read` can go on.
+
+        When bytes are missing, it is after the next line break nearby, so that nobody starts reading in the
+        middle of a character or a control sequence.
+        """
+        if self.start <= position <= self.end:
+            return position
+        if position > self.end:
+            return self.end
+        line_break = self._kept.find(b"\n", 0, _NEARBY)
+        return self.start + line_break + 1
+
+
+_NEARBY = 4096

@@ -1,0 +1,106 @@
+"""/sessions/{ref}/apps and /sessions/{ref}/logs."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import StreamingResponse
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.access import opening
+from carrel.access.logs import LogReader, prompt
+from carrel.access.opening import AppsSettings, AppStarter, Place
+from carrel.access.refusals import not_running
+from carrel.access.schemas import AppList, AppView, OpenedApp
+from carrel.apps import catalogue
+from carrel.apps import service as apps
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.http.auth import CurrentActor, names
+from carrel.policy.decide import Actor
+from carrel.sessions import service as sessions
+from carrel.sessions.model import Session
+from carrel.sessions.states import SessionState
+
+router = APIRouter(tags=["access"])
+Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
+AppName = Annotated[str, Path(max_length=64)]
+MAX_TAIL = 1_000_000
+
+
+def _place(session: Session, settings: AppsSettings) -> Place:
+    """Raises: Conflict when the session does not run."""
+    if session.state != SessionState.RUNNING or session.address is None:
+        raise not_running(session)
+    return Place(session.id, session.address, apps.app_secret(settings.key(), session.id))
+
+
+@router.get("/sessions/{ref}/apps", operation_id="apps.list", openapi_extra=names("app.read"))
+async def list_apps(request: Request, actor: CurrentActor, ref: Ref) -> AppList:
+    """The apps of a session, and whether each answers."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        session = await sessions.find(tx, actor, ref, "app.read")
+    known = list(catalogue.templates(session.apps).values())
+    running: Mapping[str, bool] = {}
+    if session.state == SessionState.RUNNING and session.address and known:
+        running = await opening.running_apps(_place(session, state.settings), known)
+    return AppList(
+        items=[
+            AppView(
+                name=app.name, title=app.title, protocol=app.protocol, port=app.port,
+                running=running.get(app.name, False),
+            )
+            for app in known
+        ]
+    )  # fmt: skip
+
+
+@router.post("/sessions/{ref}/apps/{app}/open", operation_id="apps.open", openapi_extra=names("app.open"))
+async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName) -> OpenedApp:
+    """A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment."""
+    state = request.app.state
+    starter: AppStarter = state.app_starter
+    async with state.database.transaction() as tx:
+        session = await sessions.find(tx, actor, ref, "app.open")
+    template = catalogue.template(session.apps, app)
+    await starter.ensure(_place(session, state.settings), template)
+    async with state.database.transaction() as tx:
+        ticket = await _ticket(tx, actor, session, template.name, state.clock)
+    url = opening.app_url(state.settings.effective_apps_url, session.id, template.name, ticket.token)
+    return OpenedApp(url=url, expires_at=ticket.expires_at)
+
+
+async def _ticket(tx: AsyncSession, actor: Actor, session: Session, app: str, clock: Clock) -> apps.Issued:
+    audit.record(tx, actor, "app.open", session.id, details={"app": app})
+    return await apps.issue_ticket(tx, session=session.id, app=app, user=actor.user_id, now=clock.now())
+
+
+@router.get(
+    "/sessions/{ref}/logs",
+    operation_id="sessions.logs",
+    openapi_extra=names("session.read"),
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The log"}},
+)
+async def logs(
+    request: Request,
+    actor: CurrentActor,
+    ref: Ref,
+    follow: Annotated[bool, Query(description="Go on until the session ends.")] = False,
+    tail: Annotated[int | None, Query(ge=0, le=MAX_TAIL, description="Only the last lines.")] = None,
+    download: Annotated[bool, Query(description="Have browsers save it.")] = False,
+) -> StreamingResponse:
+    """What the session's main process and its apps wrote; kept after the end."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        session = await sessions.find(tx, actor, ref)
+    reader = LogReader(state.database, state.engine, state.session_changes)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    if download:
+        headers["Content-Disposition"] = f'attachment; filename="{session.name}-{session.id}.log"'
+    return StreamingResponse(
+        await prompt(reader.read(session.id, follow=follow, tail=tail)),
+        media_type="text/plain; charset=utf-8",
+        headers=headers,
+    )

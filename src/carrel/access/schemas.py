@@ -1,0 +1,64 @@
+"""Wire types of the ways into a session."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
+
+MAX_COLUMNS = 1000
+Columns = Annotated[int, Field(ge=1, le=MAX_COLUMNS)]
+EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
+
+
+class AppView(BaseModel):
+    """running: it answers now."""
+
+    name: str
+    title: str
+    protocol: str
+    port: int
+    running: bool
+
+
+class AppList(BaseModel):
+    items: list[AppView]
+    next_cursor: str | None = None
+
+
+class OpenedApp(BaseModel):
+    """url: works once, until expires_at; it then gives the browser a cookie of its own."""
+
+    url: str
+    expires_at: datetime
+
+
+class ExecStart(BaseModel):
+    """The first message of an exec WebSocket."""
+
+    model_config = {"extra": "forbid"}
+
+    command: list[Annotated[str, StringConstraints(max_length=131_072)]] = Field(
+        min_length=1, max_length=1000
+    )
+    env: dict[EnvName, Annotated[str, StringConstraints(max_length=32_768)]] = Field(
+        default={}, max_length=200
+    )
+    tty: bool = False
+    cols: Columns = 80
+    rows: Columns = 24
+
+
+class Resize(BaseModel):
+    type: Literal["resize"]
+    cols: Columns
+    rows: Columns
+
+
+class EndOfInput(BaseModel):
+    type: Literal["eof"]
+
+
+CONTROL: TypeAdapter[Resize | EndOfInput] = TypeAdapter(
+    Annotated[Resize | EndOfInput, Field(discriminator="type")]
+)
+"""Text messages from the client of a terminal or an exec."""

@@ -1,0 +1,138 @@
+"""WebSocket routes: terminals and commands. docs/reference/terminal-protocol.md describes their messages."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+import structlog
+from fastapi import APIRouter, FastAPI, Query, WebSocket
+from sqlalchemy import select
+from starlette.websockets import WebSocketDisconnect
+
+from carrel.access import sockets
+from carrel.access.changes import SessionChanges
+from carrel.access.opening import AppStarter
+from carrel.access.refusals import not_running, of_engine, stopped_running
+from carrel.access.schemas import MAX_COLUMNS
+from carrel.access.terminals import Terminals
+from carrel.audit import service as audit
+from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.ids import SessionId
+from carrel.db.database import Database
+from carrel.engines.port import EngineError, TerminalSize
+from carrel.http.auth import identify
+from carrel.policy.decide import Actor
+from carrel.sessions import service as sessions
+from carrel.sessions.model import Session
+from carrel.sessions.states import SessionState
+
+log = structlog.get_logger()
+router = APIRouter()
+_DATABASE_PAUSE_S = 1.0
+
+
+@asynccontextmanager
+async def running(app: FastAPI) -> AsyncIterator[None]:
+    """What the routes of this package share, until the block ends. Shells outlive it; their terminals do not."""
+    state = app.state
+    state.terminals = Terminals(state.engine)
+    state.app_starter = AppStarter(state.engine)
+    state.session_changes = SessionChanges(state.listener)
+    watching = asyncio.create_task(_end_terminals(state.database, state.session_changes, state.terminals))
+    try:
+        yield
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+        await state.terminals.close()
+
+
+async def _end_terminals(database: Database, changes: SessionChanges, terminals: Terminals) -> None:
+    """End the terminals of sessions that left RUNNING, until cancelled."""
+    while True:
+        change = changes.next
+        if held := terminals.sessions:
+            try:
+                for session in held - await _running(database, held):
+                    terminals.stop_running(session, stopped_running())
+            except Unavailable:
+                log.warning("terminals.database_unavailable")
+                await asyncio.sleep(_DATABASE_PAUSE_S)
+                continue
+        await change.wait()
+
+
+async def _running(database: Database, wanted: set[SessionId]) -> set[SessionId]:
+    async with database.transaction() as tx:
+        found = await tx.execute(
+            select(Session.id).where(Session.id.in_(wanted), Session.state == SessionState.RUNNING)
+        )
+        return set(found.scalars())
+
+
+@router.websocket("/sessions/{ref}/terminal")
+async def terminal(
+    socket: WebSocket,
+    ref: str,
+    cols: Annotated[int, Query(ge=1, le=MAX_COLUMNS)] = 80,
+    rows: Annotated[int, Query(ge=1, le=MAX_COLUMNS)] = 24,
+    terminal: Annotated[str | None, Query(max_length=20)] = None,
+    offset: Annotated[int | None, Query(ge=0, lt=2**62)] = None,
+) -> None:
+    """A shell in the session. terminal, offset: go on with one that is there, from that byte of its output."""
+
+    async def serve(session: Session, actor: Actor) -> None:
+        terminals: Terminals = socket.app.state.terminals
+        size = TerminalSize(cols, rows)
+        found = terminals.find(terminal, session.id, actor.user_id) if terminal else None
+        if found:
+            await found.stream.resize(size)
+        else:
+            if terminal:
+                await sockets.say(socket, type="gone")
+            found = await terminals.open(session.id, actor.user_id, size)
+            await _note(socket, actor, session, {"terminal": found.id})
+        position = offset if found.id == terminal else 0
+        await sockets.show_terminal(socket, terminals, found, position=position)
+
+    await _entering(socket, ref, serve)
+
+
+@router.websocket("/sessions/{ref}/exec")
+async def exec_command(socket: WebSocket, ref: str) -> None:
+    """A command in the session, with its input, its output, its error output and its exit code."""
+
+    async def serve(session: Session, actor: Actor) -> None:
+        start = await sockets.receive_command(socket)
+        await _note(socket, actor, session, {"command": start.command[0]})
+        size = TerminalSize(start.cols, start.rows) if start.tty else None
+        engine = socket.app.state.engine
+        async with engine.exec(session.id, start.command, env=start.env, terminal=size) as stream:
+            await sockets.carry_command(socket, stream)
+
+    await _entering(socket, ref, serve)
+
+
+async def _entering(socket: WebSocket, ref: str, serve: Callable[[Session, Actor], Awaitable[None]]) -> None:
+    """Let the right person into a running session, and say why to everybody else."""
+    # Accepted first, since a browser learns nothing from a handshake that is refused.
+    await socket.accept()
+    try:
+        actor = (await identify(socket)).actor
+        async with socket.app.state.database.transaction() as tx:
+            session = await sessions.find(tx, actor, ref, "session.exec")
+        if session.state != SessionState.RUNNING:
+            raise not_running(session)
+        await serve(session, actor)
+    except CarrelError as error:
+        await sockets.refuse(socket, error)
+    except EngineError as error:
+        await sockets.refuse(socket, of_engine(error))
+    except WebSocketDisconnect:
+        pass
+
+
+async def _note(socket: WebSocket, actor: Actor, session: Session, details: dict[str, object]) -> None:
+    async with socket.app.state.database.transaction() as tx:
+        audit.record(tx, actor, "session.exec", session.id, details=details)
