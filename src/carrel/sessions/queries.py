@@ -13,6 +13,7 @@ from carrel.policy.actions import Scope
 from carrel.policy.decide import Actor, reach
 from carrel.sessions.model import HistoryEntry, Session
 from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.tenancy.model import User
 
 _VISIBLE = """(
     :scope = 4
@@ -108,12 +109,15 @@ async def detail(tx: AsyncSession, session: SessionId) -> bytes:
     return str((await tx.execute(_DETAIL, {"id": session})).scalar_one()).encode()
 
 
-async def history(tx: AsyncSession, session: SessionId) -> list[HistoryEntry]:
-    """All that happened to a session, oldest first."""
+async def history(tx: AsyncSession, session: SessionId) -> list[tuple[HistoryEntry, str | None]]:
+    """All that happened to a session, oldest first, with the e-mail of who did it."""
     rows = await tx.execute(
-        select(HistoryEntry).where(HistoryEntry.session_id == session).order_by(HistoryEntry.id)
+        select(HistoryEntry, User.email)
+        .outerjoin(User, User.id == HistoryEntry.actor)
+        .where(HistoryEntry.session_id == session)
+        .order_by(HistoryEntry.id)
     )
-    return list(rows.scalars())
+    return [(row.HistoryEntry, row.email) for row in rows]
 
 
 def not_found(ref: str) -> NotFound:

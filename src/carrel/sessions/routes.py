@@ -131,4 +131,16 @@ async def history(request: Request, actor: CurrentActor, ref: Ref) -> HistoryLis
     async with request.app.state.database.transaction() as tx:
         session = await service.find(tx, actor, ref)
         entries = await queries.history(tx, session.id)
-    return HistoryList(items=[HistoryView.model_validate(e, from_attributes=True) for e in entries])
+    return HistoryList(
+        items=[
+            HistoryView(
+                at=entry.at,
+                from_state=entry.from_state,
+                to_state=entry.to_state,
+                cause=entry.cause,
+                reason=entry.reason,
+                actor=email,
+            )
+            for entry, email in entries
+        ]
+    )

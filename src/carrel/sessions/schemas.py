@@ -90,7 +90,10 @@ class SessionList(BaseModel):
 
 
 class HistoryView(BaseModel):
-    """cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes."""
+    """cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes.
+
+    actor: e-mail of the person, null when Carrel did it.
+    """
 
     at: datetime
     from_state: SessionState | None
