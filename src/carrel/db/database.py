@@ -55,7 +55,6 @@ class Database:
                     self._hook("after")
         except (OperationalError, InterfaceError, DBAPIError) as error:
             if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
-                await self._engine.dispose()
                 raise Unavailable(
                     "database.unavailable",
                     "The database does not answer.",
