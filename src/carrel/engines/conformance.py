@@ -300,10 +300,12 @@ class EngineConformance:
 
     async def test_a_process_ends_with_its_container(self, harness: Harness) -> None:
         container = await running(harness)
-        async with harness.engine.exec(container, ("sleep", "1000"), env={}, terminal=None) as process:
+        command = ("sh", "-c", "echo up; sleep 1000")
+        async with harness.engine.exec(container, command, env={}, terminal=None) as process:
+            output = process.output()
+            assert await anext(output) == (1, b"up\n")
             await harness.engine.remove(container, grace_s=0)
-            output = [piece async for piece in process.output()]
-            assert output == []
+            await asyncio.wait_for(drain(output), BOUND_S)
             assert await asyncio.wait_for(process.exit_code(), BOUND_S) == 137
 
     # logs
