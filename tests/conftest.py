@@ -1,17 +1,16 @@
 """Fixtures that every suite shares: a real PostgreSQL, a fresh migrated database, people in it."""
 
-import asyncio
 import itertools
 import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 import pytest
 from argon2 import PasswordHasher
+from people import PASSWORD, People
 
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId, UserId, new_id
@@ -19,7 +18,6 @@ from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.policy.actions import Role
-from carrel.policy.decide import Actor
 from carrel.tenancy import passwords
 from carrel.tenancy import service as tenancy
 from carrel.tenancy.model import Domain, Project
@@ -27,7 +25,6 @@ from carrel.tenancy.model import Domain, Project
 # The cheapest parameters: suites make thousands of users.
 passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
-PASSWORD = "correct horse 9"
 _serial = itertools.count()
 
 
@@ -87,20 +84,6 @@ async def database(postgres: str) -> AsyncIterator[Database]:
     await database.close()
 
 
-@dataclass(frozen=True)
-class People:
-    """One of each: a superadmin and two users of different projects, and one of another domain."""
-
-    domain: DomainId
-    project: ProjectId
-    other_project: ProjectId
-    superadmin: Actor
-    user: Actor
-    colleague: Actor
-    stranger: Actor
-    foreigner: Actor
-
-
 @pytest.fixture
 async def people(database: Database) -> People:
     """Founded installation with users; all have the password PASSWORD and a keypair can be made for each.
@@ -145,14 +128,3 @@ async def people(database: Database) -> People:
 @pytest.fixture
 def clock() -> SystemClock:
     return SystemClock()
-
-
-async def eventually(claim, *, within_s: float = 10.0, every_s: float = 0.02):  # type: ignore[no-untyped-def]
-    """The first true answer of the (async) claim; fails when there is none in time."""
-    deadline = asyncio.get_running_loop().time() + within_s
-    while True:
-        answer = await claim()
-        if answer:
-            return answer
-        assert asyncio.get_running_loop().time() < deadline, f"not in {within_s} s: {claim}"
-        await asyncio.sleep(every_s)

@@ -1,0 +1,24 @@
+"""Installations for the tests of the API."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from installation import Api, installation
+from people import People
+
+from carrel.db.database import Database
+
+
+@pytest.fixture
+async def api(database: Database, people: People, tmp_path: Path) -> AsyncIterator[Api]:
+    """The application without controllers: sessions stay PENDING."""
+    async with installation(database, people, tmp_path, controllers=False) as running:
+        yield running
+
+
+@pytest.fixture
+async def living(database: Database, people: People, tmp_path: Path) -> AsyncIterator[Api]:
+    """The application with its controllers: sessions run on the fake engine."""
+    async with installation(database, people, tmp_path, controllers=True) as running:
+        yield running

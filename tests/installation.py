@@ -1,0 +1,138 @@
+"""The real application on a loopback port, over a real PostgreSQL and the fake engine, and people who call it."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+import uvicorn
+from fastapi import FastAPI
+from people import PASSWORD, People, eventually
+
+from carrel.core.clock import SystemClock
+from carrel.db.database import Database
+from carrel.engines.fake import FakeEngine
+from carrel.policy.decide import Actor
+from carrel.server import compose
+from carrel.server.settings import Settings
+from carrel.tenancy import service as tenancy
+
+API = "/api/v1"
+SMALL = {"cpu": 100, "mem": 64 << 20}
+
+
+@dataclass
+class Caller:
+    """One person's HTTP client. Paths are below /api/v1."""
+
+    name: str
+    actor: Actor | None
+    http: httpx2.AsyncClient
+
+    async def get(self, path: str, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
+        return await self.http.get(API + path, **options)
+
+    async def post(self, path: str, json: object = None, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
+        return await self.http.post(API + path, json=json, **options)
+
+    async def patch(self, path: str, json: object = None, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
+        return await self.http.patch(API + path, json=json, **options)
+
+    async def delete(self, path: str, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
+        return await self.http.delete(API + path, **options)
+
+    async def ask(self, method: str, path: str, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
+        return await self.http.request(method, API + path, **options)
+
+    async def start(self, **wanted: object) -> dict:  # type: ignore[type-arg]
+        """A session as the API shows it right after it was asked for."""
+        answer = await self.post("/sessions", {"image": "debian:12", "slots": SMALL, **wanted})
+        assert answer.status_code == 201, answer.text
+        return answer.json()  # type: ignore[no-any-return]
+
+
+@dataclass
+class Api:
+    """A running installation. `as_` gives a person's client, made once."""
+
+    url: str
+    app: FastAPI
+    database: Database
+    engine: FakeEngine
+    people: People
+    _stack: AsyncExitStack
+    _callers: dict[str, Caller] = field(default_factory=dict)
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rsplit(":", 1)[1])
+
+    async def as_(self, name: str) -> Caller:
+        """"anonymous", or a person of `People`, by a keypair of theirs."""
+        if name not in self._callers:
+            actor = None if name == "anonymous" else getattr(self.people, name)
+            auth = await self.keypair(actor) if actor else None
+            self._callers[name] = Caller(name, actor, await self.client(auth=auth))
+        return self._callers[name]
+
+    async def keypair(self, actor: Actor) -> tuple[str, str]:
+        async with self.database.transaction() as tx:
+            made = await tenancy.create_keypair(tx, SystemClock(), actor)
+        return made.access_key, made.secret_key
+
+    async def client(self, **options) -> httpx2.AsyncClient:  # type: ignore[no-untyped-def]
+        client = httpx2.AsyncClient(base_url=self.url, timeout=20, **options)
+        return await self._stack.enter_async_context(client)
+
+    async def browser(self, name: str) -> Caller:
+        """A person's browser, signed in: cookie and CSRF token on every request."""
+        client = await self.client(headers={"Sec-Fetch-Mode": "cors"})
+        answer = await client.post(
+            f"{API}/auth/login", json={"email": f"{name}@example.org", "password": PASSWORD}
+        )
+        assert answer.status_code == 200, answer.text
+        client.headers["X-CSRF-Token"] = answer.json()["csrf_token"]
+        return Caller(name, getattr(self.people, name, None), client)
+
+    async def until(self, caller: Caller, session: str, state: str) -> dict:  # type: ignore[type-arg]
+        """The session once it is in that state."""
+
+        async def reached() -> dict | None:  # type: ignore[type-arg]
+            shown = (await caller.get(f"/sessions/{session}")).json()
+            return shown if shown["state"] == state else None
+
+        return await eventually(reached)  # type: ignore[no-any-return]
+
+
+@asynccontextmanager
+async def serving(app: FastAPI) -> AsyncIterator[str]:
+    """The application behind uvicorn on a free loopback port; gives its URL."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_config=None, lifespan="off", access_log=False, server_header=False)
+        server = uvicorn.Server(config)
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        while not server.started:
+            await asyncio.sleep(0.005)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        server.should_exit = server.force_exit = True
+        await task
+
+
+@asynccontextmanager
+async def installation(
+    database: Database, people: People, data_dir: Path, *, controllers: bool
+) -> AsyncIterator[Api]:
+    """A whole installation in this process."""
+    engine = FakeEngine()
+    engine.world.local_images.add("debian:12")
+    settings = Settings(data_dir=data_dir, database_url=database.url)
+    async with AsyncExitStack() as stack:
+        if controllers:
+            await stack.enter_async_context(compose.controllers(database, engine))
+        app = await stack.enter_async_context(compose.api(settings, database, engine))
+        url = await stack.enter_async_context(serving(app))
+        yield Api(url, app, database, engine, people, stack)

@@ -1,0 +1,40 @@
+"""Who is in the fixtures, and how tests wait for them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from carrel.core.ids import DomainId, ProjectId
+from carrel.policy.decide import Actor
+
+PASSWORD = "correct horse 9"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class People:
+    """One of each: a superadmin and two users of different projects, and one of another domain."""
+
+    domain: DomainId
+    project: ProjectId
+    other_project: ProjectId
+    superadmin: Actor
+    user: Actor
+    colleague: Actor
+    stranger: Actor
+    foreigner: Actor
+
+
+async def eventually(
+    claim: Callable[[], Awaitable[T]], *, within_s: float = 10.0, every_s: float = 0.02
+) -> T:
+    """The first true answer of the claim; fails when there is none in time."""
+    deadline = asyncio.get_running_loop().time() + within_s
+    while True:
+        answer = await claim()
+        if answer:
+            return answer
+        assert asyncio.get_running_loop().time() < deadline, f"not in {within_s} s: {claim}"
+        await asyncio.sleep(every_s)
