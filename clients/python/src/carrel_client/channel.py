@@ -98,11 +98,14 @@ class Channel:
 
     def step(self, watched: tuple[int, ...] = (), *, timeout_s: float | None = None) -> Step:
         """Wait until something happens here or on a watched descriptor, and say what."""
+        readable: set[int] = set()
+        if not self._failure:
+            pause_s = 0.0 if self._ready or self.ended else self._patience(timeout_s)
+            readable = self._turn(watched, pause_s)
+        # What arrived before the failure comes first.
         if self._failure and not self._ready:
             self._sock.close()
             raise self._failure
-        pause_s = 0.0 if self._ready or self.ended else self._patience(timeout_s)
-        readable = self._turn(watched, pause_s)
         messages, self._ready = self._ready, []
         return Step(messages, readable)
 

@@ -1,0 +1,198 @@
+"""Commands and terminals over WebSockets, against a server that pushes back."""
+
+import itertools
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from carrel_client import Carrel, CarrelError
+from carrel_client.channel import Broken
+from carrel_client.execution import STDERR, STDOUT, Terminal
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+from websockets.sync.server import ServerConnection, serve
+
+_SIZE = 10 << 20
+
+
+@contextmanager
+def _socket_server(
+    handler: Callable[[ServerConnection], None],
+    refuse: Callable[[ServerConnection, Request], Response | None] | None = None,
+) -> Iterator[Carrel]:
+    with serve(handler, "127.0.0.1", 0, process_request=refuse, max_size=None, compression=None) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        port = server.socket.getsockname()[1]
+        yield Carrel(f"http://127.0.0.1:{port}", "AK", "secret", timeout_s=10)
+        server.shutdown()
+        thread.join(5)
+
+
+def _cat(socket: ServerConnection) -> None:
+    """Echoes, and reads nothing while what it echoes is not taken."""
+    json.loads(socket.recv())
+    for message in socket:
+        if isinstance(message, str):
+            break
+        socket.send(b"\x01" + message)
+    socket.send('{"type":"exit","code":0}')
+
+
+def test_ten_megabytes_go_both_ways_at_once() -> None:
+    content = bytes(range(256)) * (_SIZE // 256)
+    with _socket_server(_cat) as client:
+        done = client.sessions.run("s", ["cat"], stdin=content)
+    assert done.exit_code == 0
+    assert done.stdout == content
+
+
+def test_streams_and_the_exit_code_arrive_apart() -> None:
+    def handler(socket: ServerConnection) -> None:
+        assert json.loads(socket.recv())["command"] == ["sh", "-c", "x"]
+        socket.send(b"\x01out")
+        socket.send(b"\x02err")
+        socket.send([b"\x01in ", b"parts"])
+        socket.send('{"type":"exit","code":7}')
+
+    with _socket_server(handler) as client, client.sessions.exec("s", ["sh", "-c", "x"]) as execution:
+        outputs = list(execution)
+    assert outputs == [(STDOUT, b"out"), (STDERR, b"err"), (STDOUT, b"in parts")]
+    assert execution.exit_code == 7
+
+
+@pytest.mark.parametrize(("close", "status"), [(4401, 401), (4403, 403), (4404, 404), (4409, 409)])
+def test_a_refusal_by_close_code_is_the_error_that_http_would_give(close: int, status: int) -> None:
+    def handler(socket: ServerConnection) -> None:
+        socket.close(close, '{"code":"session.some","detail":"No."}')
+
+    with _socket_server(handler) as client, pytest.raises(CarrelError) as raised:
+        client.sessions.run("s", ["true"])
+    assert (raised.value.code, raised.value.detail, raised.value.status) == ("session.some", "No.", status)
+
+
+def test_a_refusal_before_the_handshake_is_the_problem_in_its_body() -> None:
+    def refuse(socket: ServerConnection, request: Request) -> Response:
+        assert request.headers["Authorization"] == "Basic QUs6c2VjcmV0"
+        assert "Origin" not in request.headers
+        body = b'{"code":"session.not_found","detail":"There is none."}'
+        return Response(404, "Not Found", Headers({"Content-Length": str(len(body))}), body)
+
+    with _socket_server(lambda socket: None, refuse) as client, pytest.raises(CarrelError) as raised:
+        client.sessions.run("s", ["true"])
+    assert (raised.value.code, raised.value.status) == ("session.not_found", 404)
+
+
+def test_a_command_whose_connection_breaks_is_an_error_and_no_exit_code() -> None:
+    def handler(socket: ServerConnection) -> None:
+        socket.recv()
+        socket.send(b"\x01half")
+        socket.socket.close()
+
+    with _socket_server(handler) as client, pytest.raises(CarrelError) as raised:
+        client.sessions.run("s", ["true"])
+    assert (raised.value.code, raised.value.status) == ("client.connection_lost", 503)
+
+
+def test_nobody_listening_is_unreachable() -> None:
+    with pytest.raises(CarrelError) as raised:
+        Carrel("http://127.0.0.1:9", "AK", "s").sessions.run("s", ["true"])
+    assert raised.value.code == "client.unreachable"
+
+
+def _until(terminal: Terminal, wanted: bytes) -> bytes:
+    seen = b""
+    while wanted not in seen:
+        outputs, _ = terminal.step(timeout_s=5)
+        seen += b"".join(output.content for output in outputs)
+    return seen
+
+
+def test_a_terminal_joins_again_where_its_output_stopped() -> None:
+    paths: list[str] = []
+
+    def handler(socket: ServerConnection) -> None:
+        assert socket.request is not None
+        paths.append(socket.request.path)
+        if len(paths) == 1:
+            socket.send('{"type":"ready","terminal":"t1","offset":100}')
+            socket.send(b"12345")
+            socket.recv()
+            socket.socket.close()
+        else:
+            socket.send('{"type":"ready","terminal":"t1","offset":105}')
+            socket.send(b"67890")
+            assert json.loads(socket.recv()) == {"type": "resize", "cols": 120, "rows": 40}
+            socket.send('{"type":"exit","code":3}')
+
+    with _socket_server(handler) as client:
+        terminal = client.sessions.terminal("s", cols=80, rows=24)
+        _until(terminal, b"12345")
+        terminal.send(b"x")
+        with pytest.raises(Broken):
+            _until(terminal, b"never")
+        terminal.rejoin()
+        _until(terminal, b"67890")
+        assert not terminal.fresh
+        terminal.resize(120, 40)
+        while terminal.exit_code is None:
+            terminal.step(timeout_s=5)
+    assert terminal.exit_code == 3
+    assert "terminal=t1&offset=105" in paths[1]
+
+
+def test_a_terminal_that_is_gone_says_that_its_shell_is_fresh() -> None:
+    def handler(socket: ServerConnection) -> None:
+        socket.send('{"type":"gone"}')
+        socket.send('{"type":"ready","terminal":"t2","offset":0}')
+        socket.send(b"$ ")
+        try:
+            socket.recv()
+        except ConnectionClosed:
+            pass
+
+    with _socket_server(handler) as client:
+        terminal = client.sessions.terminal("s", cols=80, rows=24, terminal_id="t1")
+        _until(terminal, b"$ ")
+        assert terminal.fresh
+        assert terminal.id == "t2"
+        terminal.close()
+
+
+@pytest.fixture
+def silent_terminal() -> Iterator[Terminal]:
+    """A terminal whose server falls silent once it is ready; half a minute passes at each look at the clock."""
+    over = threading.Event()
+
+    def handler(socket: ServerConnection) -> None:
+        socket.send('{"type":"ready","terminal":"t1","offset":0}')
+        with socket.protocol_mutex:
+            over.wait(20)
+
+    ticks = itertools.count(0.0, 30.0)
+    with _socket_server(handler) as client:
+        terminal = client.sessions.terminal("s")
+        while terminal.id is None:
+            terminal.step(timeout_s=5)
+        terminal._channel._clock = lambda: next(ticks)
+        yield terminal
+        terminal.close()
+        over.set()
+
+
+def _look(terminal: Terminal, times: int) -> None:
+    for _ in range(times):
+        terminal.step(timeout_s=0)
+
+
+def test_silence_breaks_a_connection(silent_terminal: Terminal) -> None:
+    with pytest.raises(Broken):
+        _look(silent_terminal, 6)
+
+
+def test_silence_behind_much_unread_input_is_excused(silent_terminal: Terminal) -> None:
+    silent_terminal.send(bytes(1 << 20))
+    _look(silent_terminal, 6)
