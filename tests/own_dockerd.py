@@ -1,0 +1,204 @@
+"""A Docker daemon of the test's own, to kill and restart without touching the machine's.
+
+    with OwnDockerd() as daemon:
+        engine = DockerEngine(daemon.url, "test")
+        daemon.kill()       # as by power loss; its containers run on until the next start
+        daemon.start()
+
+Needs root and the dockerd binary. Everything lives in one scratch directory and under device names that
+start with the same letters; leaving the context takes all of it away. The methods block: call them through
+`asyncio.to_thread` where a loop must go on.
+
+The daemon manages no packet filter: a second one that did would flush the rules of the first. So its
+containers are reached from this machine, but not from elsewhere, and are not kept from each other.
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+_START_S = 60.0
+_STOP_S = 60.0
+_LOOK_S = 0.05
+
+
+class OwnDockerd:
+    """A private dockerd with its own containerd, data, network device and socket."""
+
+    def __init__(self) -> None:
+        self._token = secrets.token_hex(3)
+        self._bridge = f"tdk{self._token}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._containerd: subprocess.Popen[bytes] | None = None
+        self.folder = Path()
+        self.url = ""
+
+    def __enter__(self) -> "OwnDockerd":
+        if not shutil.which("dockerd") or not shutil.which("containerd") or os.geteuid() != 0:
+            raise RuntimeError("A daemon of our own needs root and Docker's daemons (Debian: docker.io).")
+        self.folder = Path(tempfile.mkdtemp(prefix=f"own-dockerd-{self._token}-", dir="/tmp"))
+        self.url = f"unix://{self.folder}/docker.sock"
+        (self.folder / "daemon.json").write_text("{}")  # so that the machine's own settings are not read
+        # Without a device of its own it would take, and on the way out delete, docker0.
+        _run("ip", "link", "add", "name", self._bridge, "type", "bridge")
+        _run("ip", "addr", "add", f"10.214.{secrets.randbelow(250)}.1/24", "dev", self._bridge)
+        _run("ip", "link", "set", self._bridge, "up")
+        try:
+            self._start_containerd()
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Start it and return once it answers. Twice: no-op.
+
+        Raises: RuntimeError with the end of its log when it does not come up.
+        """
+        if self._process is not None and self._process.poll() is None:
+            return
+        process = self._process = self._spawn("dockerd", self._command())
+        _until(lambda: self._answers() or process.poll() is not None, _START_S)
+        if not self._answers():
+            tail = (self.folder / "dockerd.log").read_text(errors="replace")[-2000:]
+            raise RuntimeError(f"dockerd did not come up:\n{tail}")
+
+    def _start_containerd(self) -> None:
+        """Its own, and apart from it: one that dockerd starts itself does not survive that one's kill."""
+        root, address = self.folder / "containerd", self.folder / "containerd.sock"
+        root.mkdir()
+        (root / "config.toml").write_text('version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n')
+        options = [f"--config={root}/config.toml", f"--root={root}/root", f"--state={root}/state"]
+        self._containerd = self._spawn("containerd", ["containerd", *options, f"--address={address}"])
+        if not _until(address.exists, _START_S):
+            raise RuntimeError("containerd did not come up")
+
+    def _spawn(self, name: str, command: list[str]) -> "subprocess.Popen[bytes]":
+        with (self.folder / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+
+    def stop(self) -> None:
+        """Ask it to stop, which stops its containers, and wait. Twice: no-op."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kill the daemon at once; its containers know nothing of it. Twice: no-op."""
+        self._end(signal.SIGKILL)
+
+    def restart(self) -> None:
+        """Stop in good order and start again."""
+        self.stop()
+        self.start()
+
+    def close(self) -> None:
+        """Leave nothing behind: containers, processes, mounts, devices, files."""
+        if not self._answers():
+            # Killed last: only it knows which network devices it made.
+            with contextlib.suppress(RuntimeError):
+                self.start()
+        if self._answers():
+            self._delete_all("containers", "/containers/json?all=1", "?force=1&v=1")
+            self._delete_all("networks", "/networks?filters=%7B%22type%22%3A%5B%22custom%22%5D%7D", "")
+        self.stop()
+        for process in self._leftovers():
+            os.kill(process, signal.SIGKILL)
+        if self._containerd is not None:
+            self._containerd.wait(_STOP_S)
+        _until(lambda: not self._leftovers(), _STOP_S)
+        for mount in reversed(_mounts_under(self.folder)):
+            subprocess.run(["umount", "-l", mount], capture_output=True)
+        subprocess.run(["ip", "link", "del", self._bridge], capture_output=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _command(self) -> list[str]:
+        return [
+            "dockerd",
+            f"--host={self.url}",
+            f"--data-root={self.folder}/data",
+            f"--exec-root={self.folder}/exec",
+            f"--pidfile={self.folder}/dockerd.pid",
+            f"--containerd={self.folder}/containerd.sock",
+            f"--bridge={self._bridge}",
+            "--iptables=false",
+            "--ip-masq=false",
+            f"--config-file={self.folder}/daemon.json",
+        ]
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            self._process.send_signal(how)
+        self._process.wait(_STOP_S)
+        self._process = None
+
+    def _answers(self) -> bool:
+        try:
+            return self._ask("GET", "/_ping")[0] == 200
+        except OSError:
+            return False
+
+    def _delete_all(self, kind: str, listing: str, options: str) -> None:
+        for one in json.loads(self._ask("GET", listing)[1]):
+            self._ask("DELETE", f"/{kind}/{one['Id']}{options}")
+
+    def _ask(self, method: str, path: str) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("localhost", timeout=30)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        try:
+            connection.sock.connect(self.url.removeprefix("unix://"))
+            connection.request(method, path)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def _leftovers(self) -> list[int]:
+        """Processes started for this daemon: its containerd, and shims that a kill left without parents."""
+        mine = str(self.folder).encode()
+        found = []
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                command = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mine in command:
+                found.append(int(entry.name))
+        return found
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def _until(claim: Callable[[], bool], bound_s: float) -> bool:
+    deadline = time.monotonic() + bound_s
+    while time.monotonic() < deadline:
+        if claim():
+            return True
+        time.sleep(_LOOK_S)
+    return False
+
+
+def _mounts_under(folder: Path) -> list[str]:
+    rows = (line.split(" ") for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    return [row[4] for row in rows if row[4].startswith(f"{folder}/")]
