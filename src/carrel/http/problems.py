@@ -7,6 +7,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from carrel.core.errors import CarrelError
@@ -21,11 +22,15 @@ _TITLES = {
     405: "Method not allowed",
     409: "Conflict",
     413: "Too large",
+    415: "Unsupported media type",
     422: "Invalid",
     429: "Too many requests",
     500: "Internal error",
     503: "Unavailable",
 }
+_PLACES = ("body", "query", "path", "header")
+# How PostgreSQL's driver and PostgreSQL itself (in JSON) refuse a NUL.
+_NUL_SIGNS = ("NUL (0x00)", "unsupported Unicode escape sequence")
 
 
 class Problem(BaseModel):
@@ -80,20 +85,18 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        where = [str(part) for part in first["loc"] if part not in ("body", "query", "path", "header")]
+        return respond(request, _of_validation(request, error))
+
+    @app.exception_handler(DataError)
+    async def _unstorable(request: Request, error: DataError) -> JSONResponse:
+        if not any(sign in str(error.orig) for sign in _NUL_SIGNS):
+            raise error
         problem = Problem(
             title="Invalid",
             status=422,
-            code="invalid.request",
-            detail=f"{'.'.join(where) or 'The request'}: {first['msg']}.",
-            hint="See the API reference for this operation.",
-            field=".".join(where) or None,
-            details={
-                "errors": [
-                    {"field": ".".join(map(str, e["loc"])), "message": e["msg"]} for e in error.errors()
-                ]
-            },
+            code="invalid.text",
+            detail="The request holds a NUL character, which no text here can have.",
+            hint="Leave it out.",
         )
         return respond(request, problem)
 
@@ -104,17 +107,54 @@ def install(app: FastAPI) -> None:
         problem = Problem(title=title, status=error.status_code, code=code, detail=str(error.detail))
         return respond(request, problem, dict(error.headers or {}))
 
-    @app.exception_handler(Exception)
-    async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-        log.error("http.unexpected", path=request.url.path, exc_info=error)
-        problem = Problem(
-            title="Internal error",
-            status=500,
-            code="internal",
-            detail="Something went wrong on our side.",
-            hint="Try again; if it stays, give the request id to an administrator.",
+
+def log_unexpected(path: str, request_id: str, error: Exception) -> None:
+    """Note an error that is ours, so that the request's id leads to it."""
+    log.error("http.unexpected", path=path[:200], request_id=request_id, exc_info=error)
+
+
+def unexpected(request: Request) -> JSONResponse:
+    """What people get for an error that is ours: no word of what it was."""
+    problem = Problem(
+        title="Internal error",
+        status=500,
+        code="internal",
+        detail="Something went wrong on our side.",
+        hint="Try again; if it stays, give the request id to an administrator.",
+    )
+    return respond(request, problem)
+
+
+def _of_validation(request: Request, error: RequestValidationError) -> Problem:
+    first = error.errors()[0]
+    if first["loc"] == ("body",) and isinstance(error.body, bytes) and error.body:
+        return Problem(
+            title=_TITLES[415],
+            status=415,
+            code="http.unsupported_media_type",
+            detail=f"The body is {request.headers.get('content-type') or 'of no named type'}; JSON is expected.",
+            hint="Send it with Content-Type: application/json.",
         )
-        return respond(request, problem)
+    if first["type"] == "json_invalid":
+        return Problem(
+            title="Invalid",
+            status=422,
+            code="invalid.json",
+            detail=f"The body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}.",
+            hint="Check quotes, commas and brackets.",
+        )
+    where = [str(part) for part in first["loc"] if part not in _PLACES]
+    return Problem(
+        title="Invalid",
+        status=422,
+        code="invalid.request",
+        detail=f"{'.'.join(where) or 'The request'}: {first['msg']}.",
+        hint="See the API reference for this operation.",
+        field=".".join(where) or None,
+        details={
+            "errors": [{"field": ".".join(map(str, e["loc"])), "message": e["msg"]} for e in error.errors()]
+        },
+    )
 
 
 def _is_script(request: Request) -> bool:

@@ -1,12 +1,15 @@
-"""What surrounds every request: an id, security headers, a bound on the body. Plain ASGI, since it is hot."""
+"""What surrounds every request: an id, security headers, a bound on the body, an answer when all else fails.
+
+Plain ASGI, since it is hot.
+"""
 
 import secrets
-from collections.abc import Awaitable, Callable
 
-from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from carrel.core.errors import CarrelError
+from carrel.http import problems
 
 MAX_BODY_BYTES = 1 << 20
 
@@ -15,17 +18,15 @@ CONTENT_SECURITY_POLICY = (
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'"
 )
 _HEADERS = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
-    "Cross-Origin-Resource-Policy": "same-origin",
+    b"content-security-policy": CONTENT_SECURITY_POLICY.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"referrer-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin-allow-popups",
+    b"cross-origin-resource-policy": b"same-origin",
 }
-
-
-class TooLarge(CarrelError):
-    status = 413
+_ALWAYS = list(_HEADERS.items())
+_NO_STORE = (b"cache-control", b"no-store")
 
 
 class Shell:
@@ -40,7 +41,15 @@ class Shell:
             return
         request_id = secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
-        await self._app(scope, _bounded(receive), _decorated(send, request_id, scope["path"]))
+        answer = _Answer(send, request_id, is_api=scope["path"].startswith("/api/"))
+        try:
+            await self._app(scope, _bounded(receive), answer.send)
+        except Exception as error:
+            # Nothing of ours is left above this that could answer; what has begun can only be cut.
+            problems.log_unexpected(scope["path"], request_id, error)
+            if answer.begun:
+                raise
+            await problems.unexpected(Request(scope))(scope, receive, answer.send)
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -51,21 +60,27 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > MAX_BODY_BYTES:
-            raise TooLarge("http.too_large", "The request body is larger than 1 MiB.")
+            # The framework passes on this kind of error only while it reads a body.
+            raise HTTPException(413, "The request body is larger than 1 MiB.")
         return message
 
     return bounded
 
 
-def _decorated(send: Send, request_id: str, path: str) -> Callable[[Message], Awaitable[None]]:
-    async def decorated(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers.setdefault(name, value)
-            headers["X-Request-ID"] = request_id
-            if path.startswith("/api/"):
-                headers.setdefault("Cache-Control", "no-store")
-        await send(message)
+class _Answer:
+    """Adds our headers to a response on its way out. begun: some of it has left."""
 
-    return decorated
+    def __init__(self, send: Send, request_id: str, *, is_api: bool) -> None:
+        self._send = send
+        self._own = (b"x-request-id", request_id.encode())
+        self._is_api = is_api
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            headers = [*message["headers"], self._own, *_ALWAYS]
+            if self._is_api and not any(name == b"cache-control" for name, _ in headers):
+                headers.append(_NO_STORE)
+            message["headers"] = headers
+        await self._send(message)

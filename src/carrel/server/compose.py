@@ -52,6 +52,7 @@ def application() -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         responses={
             "4XX": {"model": problems.Problem, "description": "Why not, and what to do"},
