@@ -8,10 +8,12 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
+from carrel.core.errors import Unauthorized, Unavailable
 from carrel.events import service
 from carrel.events.schemas import EventList, EventObject, EventView
 from carrel.events.service import EventStream, Happening
-from carrel.http.auth import CurrentActor, names
+from carrel.http.auth import CurrentActor, current_actor, names
+from carrel.policy.decide import Actor
 
 router = APIRouter(tags=["events"])
 PING_S = 15.0
@@ -35,10 +37,11 @@ async def list_events(
 ) -> EventList | StreamingResponse:
     """What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID."""
     if follow:
-        stream: EventStream = request.app.state.events
-        frames = _frames(stream.follow(actor, resume or last_event_id))
+        position = resume or last_event_id
+        if position:
+            service.parse(position)
         return StreamingResponse(
-            frames,
+            _frames(request, actor, position),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
@@ -50,23 +53,41 @@ async def list_events(
     )
 
 
-async def _frames(happenings: AsyncIterator[Happening]) -> AsyncIterator[bytes]:
+async def _frames(request: Request, actor: Actor, position: str | None) -> AsyncIterator[bytes]:
     """Frames of text/event-stream; a comment every 15 s keeps proxies from closing an idle line."""
-    yield b"event: hello\ndata: {}\n\n"
-    upcoming = asyncio.ensure_future(anext(happenings, None))
+    stream: EventStream = request.app.state.events
+    with stream.following(actor, position) as happenings:
+        yield b"event: hello\ndata: {}\n\n"
+        upcoming = asyncio.ensure_future(anext(happenings, None))
+        looked = asyncio.get_running_loop().time()
+        try:
+            while True:
+                done, _ = await asyncio.wait([upcoming], timeout=PING_S)
+                if asyncio.get_running_loop().time() - looked >= PING_S:
+                    looked = asyncio.get_running_loop().time()
+                    if not await _still_known(request):
+                        return
+                if not done:
+                    yield b": ping\n\n"
+                    continue
+                happening = upcoming.result()
+                if happening is None:
+                    return
+                yield _frame(happening)
+                upcoming = asyncio.ensure_future(anext(happenings, None))
+        finally:
+            upcoming.cancel()
+
+
+async def _still_known(request: Request) -> bool:
+    """False when the follower has signed out, or their keypair is gone, since the stream began."""
     try:
-        while True:
-            done, _ = await asyncio.wait([upcoming], timeout=PING_S)
-            if not done:
-                yield b": ping\n\n"
-                continue
-            happening = upcoming.result()
-            if happening is None:
-                return
-            yield _frame(happening)
-            upcoming = asyncio.ensure_future(anext(happenings, None))
-    finally:
-        upcoming.cancel()
+        await current_actor(request)
+    except Unauthorized:
+        return False
+    except Unavailable:
+        pass
+    return True
 
 
 def _frame(happening: Happening) -> bytes:

@@ -1,8 +1,9 @@
 """Writing events, reading them back in commit order, and the live stream of this process."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,6 +24,8 @@ log = structlog.get_logger()
 TOPIC = "events"
 _BATCH = 500
 _QUEUE = 2000
+_POSITION = re.compile(r"[0-9]{1,19}\.[0-9]{1,18}")
+_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.01, 0.25
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,10 @@ class Happening:
 
 
 _AFTER = text("""
-    SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, data
+    SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, data,
+        xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled
     FROM events
     WHERE (xid, id) > (CAST(CAST(:xid AS text) AS xid8), :id)
-      AND xid < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY xid, id LIMIT :limit
 """)
 
@@ -56,16 +59,29 @@ _LATEST = text("""
 _END = str(2**63 - 1)
 
 
-async def after(tx: AsyncSession, position: str) -> list[Happening]:
+@dataclass(frozen=True)
+class Batch:
+    """held: more is committed, but an older transaction still runs that may yet write before it."""
+
+    happenings: Sequence[Happening]
+    held: bool
+
+    @property
+    def full(self) -> bool:
+        return len(self.happenings) == _BATCH
+
+
+async def after(tx: AsyncSession, position: str) -> Batch:
     """What was committed after the position, oldest first, at most 500; complete up to its last row."""
-    xid, event_id = _parse(position)
-    rows = await tx.execute(_AFTER, {"xid": xid, "id": event_id, "limit": _BATCH})
-    return [_happening(row) for row in rows]
+    xid, event_id = parse(position)
+    rows = (await tx.execute(_AFTER, {"xid": xid, "id": event_id, "limit": _BATCH})).all()
+    settled = [_happening(row) for row in rows if row.settled]
+    return Batch(settled, held=len(settled) < len(rows))
 
 
 async def latest(tx: AsyncSession, actor: Actor, *, before: str | None, limit: int) -> list[Happening]:
     """The last events that concern the actor's own sessions, newest first."""
-    xid, event_id = _parse(before) if before else (_END, 2**62)
+    xid, event_id = parse(before) if before else (_END, 2**62)
     rows = await tx.execute(_LATEST, {"xid": xid, "id": event_id, "limit": limit, "owner": actor.user_id})
     return [_happening(row) for row in rows]
 
@@ -81,10 +97,11 @@ async def prune(tx: AsyncSession, *, before: datetime) -> None:
     await tx.execute(delete(Event).where(Event.at < before))
 
 
-def _parse(position: str) -> tuple[str, int]:
-    xid, dot, event_id = position.partition(".")
-    if not (dot and xid.isdecimal() and event_id.isdecimal() and len(xid) < 20 and len(event_id) < 19):
+def parse(position: str) -> tuple[str, int]:
+    """Transaction and event behind a position. Raises: Invalid."""
+    if not _POSITION.fullmatch(position):
         raise Invalid("invalid.position", "This event id is not one of ours.", hint="Start without one.")
+    xid, event_id = position.split(".")
     return xid, int(event_id)
 
 
@@ -110,17 +127,25 @@ class EventStream:
         self._position = ""
         listener.subscribe(TOPIC, self._wake.set)
 
+    async def start(self) -> None:
+        """Take the place in the log from which followers are told. Raises: Unavailable."""
+        async with self._database.transaction() as tx:
+            self._position = await end_of_log(tx)
+
     async def run(self) -> None:
         """Read on after every commit that wrote events, until cancelled."""
+        pause: float | None = None
         while True:
-            await self._wake.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()
             self._wake.clear()
             try:
-                await self._read_on()
+                # Nobody announces the end of the transaction that holds events back: look again soon.
+                pause = min((pause or _FIRST_PAUSE_S / 2) * 2, _LAST_PAUSE_S) if await self._read_on() else None
             except Unavailable:
                 log.warning("events.database_unavailable")
-                await asyncio.sleep(1)
-                self._wake.set()
+                pause = 1.0
 
     def announce(self, happening: Happening) -> None:
         """Pass something on to the followers who may see it."""
@@ -134,47 +159,57 @@ class EventStream:
             else:
                 queue.put_nowait(happening)
 
-    async def follow(self, actor: Actor, position: str | None) -> AsyncIterator[Happening]:
-        """Everything after the position (or from now on) that the actor may see, without end."""
-        with self._subscription(actor) as queue:
-            sent: set[str] = set()
-            if position:
-                async for happening in self._replay(position):
-                    sent.add(happening.position or "")
-                    if allows(actor, "event.read", happening.target):
-                        yield happening
-            while (happening_or_end := await queue.get()) is not None:
-                if happening_or_end.position not in sent:
-                    yield happening_or_end
-
     @contextmanager
-    def _subscription(self, actor: Actor) -> Iterator[asyncio.Queue[Happening | None]]:
+    def following(self, actor: Actor, position: str | None) -> Iterator[AsyncIterator[Happening]]:
+        """Everything after the position (or from this moment on) that the actor may see.
+
+        It ends only for a reader who falls too far behind. Raises: Invalid.
+        """
+        if position:
+            parse(position)
         queue: asyncio.Queue[Happening | None] = asyncio.Queue()
         self._followers[queue] = actor
         try:
-            yield queue
+            yield self._happenings(actor, position, queue)
         finally:
             self._followers.pop(queue, None)
+
+    async def _happenings(
+        self, actor: Actor, position: str | None, queue: "asyncio.Queue[Happening | None]"
+    ) -> AsyncIterator[Happening]:
+        # The queue fills while the past is read, so that nothing falls between; what is in both is skipped.
+        told = (0, 0)
+        if position:
+            async for happening in self._replay(position):
+                told = _order(happening)
+                if allows(actor, "event.read", happening.target):
+                    yield happening
+        while (happening_or_end := await queue.get()) is not None:
+            if happening_or_end.position is None or _order(happening_or_end) > told:
+                yield happening_or_end
 
     async def _replay(self, position: str) -> AsyncIterator[Happening]:
         while True:
             async with self._database.transaction() as tx:
                 batch = await after(tx, position)
-            for happening in batch:
+            for happening in batch.happenings:
                 yield happening
-            if len(batch) < _BATCH:
+                position = happening.position or position
+            if not batch.full:
                 return
-            position = batch[-1].position or position
 
-    async def _read_on(self) -> None:
+    async def _read_on(self) -> bool:
+        """True when something is held back."""
         async with self._database.transaction() as tx:
-            if not self._position:
-                self._position = await end_of_log(tx)
-                return
-            batch: Sequence[Happening] = await after(tx, self._position)
-        for happening in batch:
+            batch = await after(tx, self._position)
+        for happening in batch.happenings:
             self.announce(happening)
-        if batch:
-            self._position = batch[-1].position or self._position
-        if len(batch) == _BATCH:
+            self._position = happening.position or self._position
+        if batch.full:
             self._wake.set()
+        return batch.held
+
+
+def _order(happening: Happening) -> tuple[int, int]:
+    xid, event_id = parse(happening.position or "")
+    return int(xid), event_id

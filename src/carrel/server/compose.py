@@ -81,6 +81,7 @@ async def api(
     state.authenticator = Authenticator(database, state.clock)
     state.events = EventStream(database, listener)
     state.listener = listener
+    await state.events.start()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(streams.running(app))
         for work in (
