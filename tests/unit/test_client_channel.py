@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from socket import SHUT_RDWR
 
 import pytest
 from carrel_client import Carrel, CarrelError
@@ -90,7 +91,7 @@ def test_a_command_whose_connection_breaks_is_an_error_and_no_exit_code() -> Non
     def handler(socket: ServerConnection) -> None:
         socket.recv()
         socket.send(b"\x01half")
-        socket.socket.close()
+        socket.socket.shutdown(SHUT_RDWR)
 
     with _socket_server(handler) as client, pytest.raises(CarrelError) as raised:
         client.sessions.run("s", ["true"])
@@ -121,7 +122,7 @@ def test_a_terminal_joins_again_where_its_output_stopped() -> None:
             socket.send('{"type":"ready","terminal":"t1","offset":100}')
             socket.send(b"12345")
             socket.recv()
-            socket.socket.close()
+            socket.socket.shutdown(SHUT_RDWR)
         else:
             socket.send('{"type":"ready","terminal":"t1","offset":105}')
             socket.send(b"67890")

@@ -8,9 +8,24 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 
+class AppList(TypedDict):
+    items: list[AppView]
+    next_cursor: str | None
+
+
 class AppRef(TypedDict):
     name: str
     protocol: str
+    title: str
+
+
+class AppView(TypedDict):
+    """running: it answers now."""
+
+    name: str
+    port: int
+    protocol: str
+    running: bool
     title: str
 
 
@@ -49,7 +64,9 @@ class HistoryList(TypedDict):
 
 
 class HistoryView(TypedDict):
-    """cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes."""
+    """cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes.
+
+    actor: e-mail of the person, null when Carrel did it."""
 
     actor: str | None
     at: str
@@ -108,6 +125,13 @@ class Me(TypedDict):
     csrf_token: str | None
     projects: list[ProjectRef]
     user: UserProfile
+
+
+class OpenedApp(TypedDict):
+    """url: works once, until expires_at; it then gives the browser a cookie of its own."""
+
+    expires_at: str
+    url: str
 
 
 class OwnerRef(TypedDict):
@@ -291,21 +315,3 @@ class UserProfile(TypedDict):
     id: str
     name: str
     role: Role
-
-
-class AppView(TypedDict):
-    name: str
-    title: str
-    protocol: str
-    port: int
-    running: bool
-
-
-class AppList(TypedDict):
-    items: list[AppView]
-    next_cursor: str | None
-
-
-class OpenedApp(TypedDict):
-    url: str
-    expires_at: str

@@ -12,7 +12,7 @@ from typing import Protocol
 from carrel_client.channel import Broken
 from carrel_client.cli.context import Context
 from carrel_client.cli.escape import Escape
-from carrel_client.cli.output import report, say
+from carrel_client.cli.output import report, say, write_bytes
 from carrel_client.cli.parser import USAGE, Arguments
 from carrel_client.errors import CarrelError
 from carrel_client.execution import STDERR, STDOUT, Output, Terminal
@@ -183,7 +183,7 @@ def _shuttle(peer: Peer, keys: Keyboard) -> int | None:
     while peer.exit_code is None:
         outputs, readable = peer.step(keys.watched(peer.backlog))
         for output in outputs:
-            _write(output)
+            write_bytes(output.content, STDERR if output.stream == STDERR else STDOUT)
         if keys.resized in readable:
             os.read(keys.resized, _BLOCK)
             peer.resize(*_size())
@@ -254,13 +254,6 @@ def _end(number: int, _: object) -> None:
 def _note(text: str) -> None:
     """A line from carrel itself on a raw terminal."""
     os.write(STDERR, f"\r\n[carrel: {text}]\r\n".encode())
-
-
-def _write(output: Output) -> None:
-    left = memoryview(output.content)
-    descriptor = STDERR if output.stream == STDERR else STDOUT
-    while left:
-        left = left[os.write(descriptor, left) :]
 
 
 def _size() -> tuple[int, int]:

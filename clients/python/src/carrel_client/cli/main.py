@@ -40,7 +40,9 @@ def _dispatch(words: list[str]) -> int:
 
     if words and words[0] in OPERATOR:
         return _operate(words)
-    words = _move_options_behind(words)
+    words, moved = _options_in_front(words)
+    if moved:
+        words = _with_options(words, moved)
     if not words or words[0] in ("-h", "--help", "help"):
         return _help(words[1:])
     if words[0] in ("-V", "--version"):
@@ -120,18 +122,21 @@ def _lost(words: list[str]) -> int:
     return fail_unknown(words)
 
 
-def _move_options_behind(words: list[str]) -> list[str]:
+def _options_in_front(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words from the command on, and the options that stood in front of it."""
+    at = 0
+    while at < len(words) and words[at].split("=")[0] in _BEFORE:
+        at += 1 if "=" in words[at] else 2
+    return words[at:], words[:at]
+
+
+def _with_options(words: list[str], moved: list[str]) -> list[str]:
     """`carrel -o json session ls` means what `carrel session ls -o json` means."""
-    moved: list[str] = []
-    while words and words[0].split("=")[0] in _BEFORE:
-        count = 1 if "=" in words[0] else 2
-        moved += words[:count]
-        words = words[count:]
-    if not moved or not words:
-        return words
-    # In front of the rest, because everything behind a -- belongs to another program.
     from carrel_client.cli.commands import GROUPS
 
+    if not words:
+        return moved  # no command, which is then said of the option
+    # Right behind the command, because everything after a -- belongs to another program.
     depth = 2 if words[0] in GROUPS else 1
     return [*words[:depth], *moved, *words[depth:]]
 

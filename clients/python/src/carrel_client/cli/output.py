@@ -91,6 +91,13 @@ def print_line(text: str) -> None:
     sys.stdout.write(f"{printable(text)}\n")
 
 
+def write_bytes(content: bytes, descriptor: int = 1) -> None:
+    """All of it, at once and as it is. Raises: BrokenPipeError when nobody reads any more."""
+    left = memoryview(content)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
 def say(text: str) -> None:
     """A line for the person, beside the answer."""
     sys.stderr.write(f"{text}\n")

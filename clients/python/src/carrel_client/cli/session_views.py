@@ -8,7 +8,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_facts, print_json_line, print_table, say, state_column
+from carrel_client.cli.output import (
+    Column,
+    print_facts,
+    print_json_line,
+    print_table,
+    say,
+    state_column,
+    write_bytes,
+)
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.units import format_cpu, format_size
 
@@ -147,8 +155,7 @@ def logs(args: argparse.Namespace, context: Context) -> int:
             print_json_line({"text": line})
         return 0
     for block in blocks:
-        sys.stdout.buffer.write(block)
-        sys.stdout.buffer.flush()
+        write_bytes(block)
     return 0
 
 

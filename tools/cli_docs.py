@@ -1,0 +1,116 @@
+"""Write docs/reference/cli.md from the table of commands, or compare it.
+
+python tools/cli_docs.py            write it
+python tools/cli_docs.py --check    exit code 1 when it is not what would be written
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR, Command
+from carrel_client.cli.parser import EXIT_CODES, Arguments, arguments_of
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/reference/cli.md"
+
+HEAD = """# The `carrel` command
+
+This page is written by `tools/cli_docs.py` from the commands themselves.
+
+`ID` is a session's id, a unique beginning of it (three letters or more), or its name. Every command takes
+`--help`, `--profile NAME`, and, where it has an answer to print, `-o json` for exactly what the HTTP API said.
+These may also stand in front of the command: `carrel -o json session ls`.
+
+## Who you are
+
+| in this order | |
+| --- | --- |
+| `--profile NAME` | a profile that `carrel login` made |
+| `CARREL_URL`, `CARREL_ACCESS_KEY`, `CARREL_SECRET_KEY` | a keypair for a script; all three together |
+| `CARREL_PROFILE` | the name of a profile |
+| | the profile `default` |
+
+Profiles are files in `$XDG_CONFIG_HOME/carrel/profiles` (`~/.config/carrel/profiles`), one for each, which only
+you can read. `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` are respected, `SSL_CERT_FILE` names
+authorities to trust, and `NO_COLOR` turns colours off.
+
+## Exit codes
+
+Errors go to standard error, as `error: what happened (code)` and often `hint: what to do`.
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    wanted = render()
+    if not args.check:
+        PAGE.write_text(wanted)
+        return 0
+    if PAGE.exists() and PAGE.read_text() == wanted:
+        return 0
+    print(f"{PAGE.relative_to(ROOT)} is not what the commands say; run tools/cli_docs.py", file=sys.stderr)
+    return 1
+
+
+def render() -> str:
+    """The page's text."""
+    codes = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES)
+    parts = [HEAD, f"| code | meaning |\n| --- | --- |\n{codes}\n"]
+    parts.append(
+        "`carrel session exec` and `carrel session terminal` end with the exit code of what they ran.\n"
+    )
+    sections = {"": "Signing in, and the rest"} | GROUPS
+    for group, title in sections.items():
+        members = [command for words, command in COMMANDS.items() if _group(words) == group]
+        parts.append(f"## {title}\n")
+        parts += map(_section, members)
+    operator = "\n".join(f"| `carrel {name}` | {summary} |" for name, summary in OPERATOR.items())
+    parts.append("## Running the server\n")
+    parts.append("These belong to the server's package; see [up](command-up.md).\n")
+    parts.append(f"| command | |\n| --- | --- |\n{operator}\n")
+    return "\n".join(parts)
+
+
+def _group(words: str) -> str:
+    first = words.split()[0]
+    return first if first in GROUPS else ""
+
+
+def _section(command: Command) -> str:
+    parser, _ = arguments_of(command)
+    lines = [f"### `carrel {command.words}{_usage(parser)}`", "", parser.explanation, ""]
+    rows = [_row(action) for action in parser._actions if action.dest not in ("help", "profile")]
+    if rows:
+        lines += ["| argument | |", "| --- | --- |", *rows, ""]
+    lines += ["```sh", *parser.examples, "```", ""]
+    return "\n".join(lines)
+
+
+def _usage(parser: Arguments) -> str:
+    """The positional arguments, as they are typed."""
+    positionals = [action for action in parser._actions if not action.option_strings]
+    return "".join(
+        f" {_shown(action)}{'...' if action.nargs in ('+', '...') else ''}" for action in positionals
+    )
+
+
+def _shown(action: argparse.Action) -> str:
+    if action.choices:
+        return "|".join(map(str, action.choices))
+    return str(action.metavar or action.dest.upper())
+
+
+def _row(action: argparse.Action) -> str:
+    names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{_shown(action)}`"
+    value = f" `{_shown(action)}`" if action.option_strings and action.nargs != 0 else ""
+    cells = (text.replace("|", "\\|") for text in (names + value, action.help or ""))
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
