@@ -42,8 +42,6 @@ class User(Table):
     role: Mapped[Role] = mapped_column(String(20))
     password_hash: Mapped[str]
     active: Mapped[bool] = mapped_column(default=True)
-    failed_logins: Mapped[int] = mapped_column(default=0)
-    locked_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
 
 
@@ -53,6 +51,20 @@ class Membership(Table):
     project_id: Mapped[ProjectId] = mapped_column(String, ForeignKey("projects.id"), primary_key=True)
     user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"), primary_key=True, index=True)
     admin: Mapped[bool] = mapped_column(default=False)
+
+
+class LoginAttempts(Table):
+    """Attempts to sign in since the last that succeeded, whether there is such a user or not.
+
+    email_hash: SHA-256 of the e-mail, lower case. at: of the newest attempt that was looked at.
+    """
+
+    __tablename__ = "login_attempts"
+    __table_args__ = (Index("ix_login_attempts_at", "at"),)
+
+    email_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    tries: Mapped[int]
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class Login(Table):

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import case, delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
@@ -19,11 +20,11 @@ from carrel.core.ids import DomainId, ProjectId, UserId, new_id
 from carrel.db.database import Database
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor
-from carrel.tenancy.model import Domain, Keypair, Login, Membership, Project, User
+from carrel.tenancy.model import Domain, Keypair, Login, LoginAttempts, Membership, Project, User
 from carrel.tenancy.passwords import hash_password, password_matches
 
 LOGIN_LIFETIME = timedelta(days=14)
-MAX_FAILURES = 10
+MAX_ATTEMPTS = 10
 LOCK_TIME = timedelta(minutes=20)
 _CACHE_S = 5.0
 _CACHE_SIZE = 2000
@@ -102,7 +103,7 @@ async def set_password(tx: AsyncSession, *, email: str, password: str) -> None:
     if user is None:
         raise NotFound("user.not_found", f"There is no user with the e-mail {email}.")
     user.password_hash = await hash_password(password)
-    user.failed_logins, user.locked_until = 0, None
+    await _forget_attempts(tx, email)
     await tx.execute(delete(Login).where(Login.user_id == user.id))
 
 
@@ -113,52 +114,62 @@ async def sign_in(
 
     Raises: Unauthorized for a wrong e-mail or password (not telling which), TooManyAttempts when locked.
     """
-    async with database.transaction() as tx:
-        user = await _user_by_email(tx, email)
     now = clock.now()
-    if user is not None and user.locked_until is not None and user.locked_until > now:
-        raise TooManyAttempts(
-            "auth.locked",
-            "Too many failed attempts; signing in is locked for a while.",
-            hint="Wait twenty minutes, or ask an administrator.",
-            details={"retry_after_s": int((user.locked_until - now).total_seconds())},
-        )
-    matches = await password_matches(user.password_hash if user else None, password)
+    # 1. count it before looking at the password, so that many at once are no way around the lock
     async with database.transaction() as tx:
-        if user is None or not matches or not user.active:
-            await _note_failure(tx, user, now)
-            audit.record_login(
-                tx, email=email, user_id=user.id if user else None, outcome="refused", address=address
-            )
-            token = None
-        else:
+        await _count_attempt(tx, email, now)
+        user = await _user_by_email(tx, email)
+    # 2. look at the password, for as long as ever when there is no such user
+    matches = await password_matches(user.password_hash if user else None, password)
+    # 3. let them in, or not
+    async with database.transaction() as tx:
+        token = None
+        if user is not None and matches and user.active:
+            await _forget_attempts(tx, email)
             token = await _open_login(tx, user, now, address=address, device=device)
-            audit.record_login(tx, email=email, user_id=user.id, outcome="done", address=address)
+        audit.record_login(
+            tx, email=email, user_id=user.id if user else None, outcome="done" if token else "refused",
+            address=address,
+        )  # fmt: skip
     if token is None:
         raise Unauthorized("auth.bad_credentials", "E-mail or password is wrong.")
     return token
 
 
-async def _note_failure(tx: AsyncSession, user: User | None, now: datetime) -> None:
-    if user is None:
-        return
-    failures = (
+async def _count_attempt(tx: AsyncSession, email: str, now: datetime) -> None:
+    """Raises: TooManyAttempts, the same for an e-mail that nobody has."""
+    await tx.execute(delete(LoginAttempts).where(LoginAttempts.at < now - LOCK_TIME))
+    before = LoginAttempts.tries
+    counted = (
         await tx.execute(
-            update(User)
-            .where(User.id == user.id)
-            .values(failed_logins=User.failed_logins + 1)
-            .returning(User.failed_logins)
+            insert(LoginAttempts)
+            .values(email_hash=_email_digest(email), tries=1, at=now)
+            .on_conflict_do_update(
+                index_elements=[LoginAttempts.email_hash],
+                set_={
+                    "tries": func.least(before + 1, MAX_ATTEMPTS + 1),
+                    "at": case((before < MAX_ATTEMPTS, now), else_=LoginAttempts.at),
+                },
+            )
+            .returning(LoginAttempts.tries, LoginAttempts.at)
         )
-    ).scalar_one()
-    if failures >= MAX_FAILURES:
-        await tx.execute(
-            update(User).where(User.id == user.id).values(failed_logins=0, locked_until=now + LOCK_TIME)
+    ).one()
+    if counted.tries > MAX_ATTEMPTS:
+        wait = counted.at + LOCK_TIME - now
+        raise TooManyAttempts(
+            "auth.locked",
+            "Too many failed attempts; signing in is locked for a while.",
+            hint="Wait twenty minutes, or ask an administrator.",
+            details={"retry_after_s": max(1, round(wait.total_seconds()))},
         )
+
+
+async def _forget_attempts(tx: AsyncSession, email: str) -> None:
+    await tx.execute(delete(LoginAttempts).where(LoginAttempts.email_hash == _email_digest(email)))
 
 
 async def _open_login(tx: AsyncSession, user: User, now: datetime, *, address: str, device: str) -> str:
     token = secrets.token_urlsafe(32)
-    await tx.execute(update(User).where(User.id == user.id).values(failed_logins=0, locked_until=None))
     await tx.execute(delete(Login).where(Login.user_id == user.id, Login.expires_at < now))
     tx.add(
         Login(
@@ -247,11 +258,13 @@ class Authenticator:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._known: dict[bytes, tuple[float, Credential]] = {}
+        self._known: dict[tuple[bytes, str], tuple[float, Credential]] = {}
 
     async def by_cookie(self, token: str, address: str) -> Credential | None:
         """The sign-in that the cookie's token belongs to, or None."""
-        return await self._remembered(b"c" + _digest(token), lambda tx: self._login(tx, token, address))
+        return await self._remembered(
+            (b"c" + _digest(token), address), lambda tx: self._login(tx, token, address)
+        )
 
     async def by_keypair(self, authorization: str, address: str) -> Credential | None:
         """The keypair in an HTTP Basic header, or None."""
@@ -263,7 +276,7 @@ class Authenticator:
         if scheme.lower() != "basic":
             return None
         return await self._remembered(
-            b"k" + _digest(f"{access_key}:{secret_key}"),
+            (b"k" + _digest(f"{access_key}:{secret_key}"), address),
             lambda tx: self._keypair(tx, access_key, secret_key, address),
         )
 
@@ -271,22 +284,24 @@ class Authenticator:
         """End the sign-in of this cookie. Twice: no-op."""
         async with self._database.transaction() as tx:
             await tx.execute(delete(Login).where(Login.id == _digest(token)))
-        self._known.clear()
+        self.forget()
 
     def forget(self) -> None:
         """Ask the database again from now on."""
-        self._known.clear()
+        # A new dict, so that a look-up which began before does not put its answer back.
+        self._known = {}
 
-    async def _remembered(self, key: bytes, look_up: _LookUp) -> Credential | None:
-        known = self._known.get(key)
+    async def _remembered(self, key: tuple[bytes, str], look_up: _LookUp) -> Credential | None:
+        remembered = self._known
+        known = remembered.get(key)
         if known and known[0] > time.monotonic():
             return known[1]
         async with self._database.transaction() as tx:
             credential = await look_up(tx)
         if credential:
-            if len(self._known) >= _CACHE_SIZE:
-                self._known.clear()
-            self._known[key] = (time.monotonic() + _CACHE_S, credential)
+            if len(remembered) >= _CACHE_SIZE:
+                remembered.clear()
+            remembered[key] = (time.monotonic() + _CACHE_S, credential)
         return credential
 
     async def _login(self, tx: AsyncSession, token: str, address: str) -> Credential | None:
@@ -335,6 +350,10 @@ async def _actor(tx: AsyncSession, user: User, credential: str, address: str) ->
 
 async def _user_by_email(tx: AsyncSession, email: str) -> User | None:
     return (await tx.execute(select(User).where(func.lower(User.email) == email.strip().lower()))).scalar()
+
+
+def _email_digest(email: str) -> bytes:
+    return _digest(email.strip().lower())
 
 
 def _digest(secret: str) -> bytes:
