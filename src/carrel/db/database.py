@@ -35,7 +35,10 @@ class Database:
             pool_pre_ping=False,
             json_serializer=lambda value: orjson.dumps(value).decode(),
             json_deserializer=orjson.loads,
-            connect_args={"connect_timeout": 5},
+            # What is bound may be somebody's secret, and errors end up in logs.
+            hide_parameters=True,
+            # Times go out in UTC whatever the server's own zone is.
+            connect_args={"connect_timeout": 5, "options": "-c timezone=UTC"},
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
