@@ -1,0 +1,169 @@
+"""Who may pass: a request's host and cookie -> the container's address, or why not.
+
+What the database said is remembered for some seconds at most and forgotten as soon as a session ends or
+starts again, since its address may then be another's. While no announcement can reach us, nothing is.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from carrel.apps import service as apps
+from carrel.apps.catalogue import AppTemplate, templates
+from carrel.core.clock import Clock
+from carrel.core.errors import Unavailable
+from carrel.core.ids import ID_LENGTH, SessionId
+from carrel.db.database import Database
+from carrel.db.listener import Listener
+from carrel.gateway import pages
+from carrel.gateway.pages import Denial
+from carrel.gateway.settings import GatewaySettings
+from carrel.sessions import transitions
+from carrel.sessions.model import Session
+from carrel.sessions.states import LIFECYCLE, SessionState
+
+REMEMBERED_S = 10.0
+_MOST_REMEMBERED = 10_000
+_MOST_COOKIES = 4
+_LONGEST_TOKEN = 100
+_LAPSES = (SessionState.TERMINATING, SessionState.STARTING)
+
+
+class Place(NamedTuple):
+    """What a host name stands for."""
+
+    app: str
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a request goes. auth: header line that opens the app, with its lower-case name; or None."""
+
+    place: Place
+    address: str
+    port: int
+    auth: bytes | None
+    auth_name: bytes | None
+
+
+def place_of(host: str, apps_domain: str) -> Place | None:
+    """The app and the session that a Host header names, or None."""
+    name = host.lower().rsplit(":", 1)[0] if not host.endswith("]") else host
+    label, dot, domain = name.partition(".")
+    app, dash, session = label.rpartition("-")
+    if not (dot and dash and app) or domain != apps_domain or len(session) != ID_LENGTH:
+        return None
+    return Place(app, SessionId(session))
+
+
+class Admission:
+    """Decides from the grant and the session's row, and remembers for a while."""
+
+    def __init__(
+        self, database: Database, listener: Listener, settings: GatewaySettings, clock: Clock
+    ) -> None:
+        self._database = database
+        self._listener = listener
+        self._settings = settings
+        self._clock = clock
+        self._known: dict[tuple[Place, str], tuple[float, Route]] = {}
+        self._asking: dict[tuple[Place, str], asyncio.Task[Route | Denial]] = {}
+        self._generation = 0
+        for state in _LAPSES:
+            listener.subscribe(transitions.topic(state), self.forget)
+
+    def forget(self) -> None:
+        """Ask the database again from now on, also for what is being asked at the moment."""
+        self._generation += 1
+        self._known.clear()
+        self._asking.clear()
+
+    def remembered(self, place: Place, tokens: Sequence[str]) -> Route | None:
+        """The route, when it is known without asking."""
+        for token in tokens:
+            known = self._known.get((place, token))
+            if known and known[0] > time.monotonic() and self._listener.connected.is_set():
+                return known[1]
+        return None
+
+    async def admit(self, place: Place, tokens: Sequence[str]) -> Route | Denial:
+        """The route of the first cookie that opens this place, or the best reason why none does."""
+        if route := self.remembered(place, tokens):
+            return route
+        denial = pages.NO_GRANT
+        for token in tokens[:_MOST_COOKIES]:
+            answer = await self._ask_once(place, token)
+            if isinstance(answer, Route):
+                return answer
+            if answer is not pages.NO_GRANT:
+                denial = answer
+        return denial
+
+    async def redeem(self, place: Place, ticket: str) -> apps.Issued | Denial:
+        """Swap a ticket for a grant."""
+        try:
+            async with self._database.transaction() as tx:
+                issued = await apps.redeem(
+                    tx, ticket=ticket, session=place.session, app=place.app, now=self._clock.now()
+                )
+        except Unavailable:
+            return pages.DATABASE_AWAY
+        return issued or pages.NO_GRANT
+
+    async def _ask_once(self, place: Place, token: str) -> Route | Denial:
+        """Ask the database; who asks the same meanwhile gets the same answer."""
+        if len(token) > _LONGEST_TOKEN:
+            return pages.NO_GRANT
+        key = (place, token)
+        asking = self._asking.get(key)
+        if asking is None:
+            asking = self._asking[key] = asyncio.create_task(self._ask(place, token))
+            asking.add_done_callback(
+                lambda done: self._asking.pop(key) if self._asking.get(key) is done else None
+            )
+        return await asyncio.shield(asking)
+
+    async def _ask(self, place: Place, token: str) -> Route | Denial:
+        generation = self._generation
+        now = self._clock.now()
+        try:
+            async with self._database.transaction() as tx:
+                grant = await apps.grant_of(tx, token=token, now=now)
+                if grant is None or (grant.app, grant.session_id) != place:
+                    return pages.NO_GRANT
+                session = await tx.get(Session, place.session)
+        except Unavailable:
+            return pages.DATABASE_AWAY
+        answer = self._route(place, session)
+        if isinstance(answer, Route) and generation == self._generation:
+            self._remember((place, token), answer, grant.expires_at, now)
+        return answer
+
+    def _remember(self, key: tuple[Place, str], route: Route, expires_at: datetime, now: datetime) -> None:
+        if len(self._known) >= _MOST_REMEMBERED:
+            self._known.clear()
+        left_s = min(REMEMBERED_S, (expires_at - now).total_seconds())
+        self._known[key] = (time.monotonic() + left_s, route)
+
+    def _route(self, place: Place, session: Session | None) -> Route | Denial:
+        if session is None:
+            return pages.UNKNOWN
+        if session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING:
+            return pages.ENDED
+        if session.state != SessionState.RUNNING or session.address is None:
+            return pages.NOT_RUNNING
+        template = templates(session.apps).get(place.app)
+        if template is None:
+            return pages.UNKNOWN
+        return self._to(template, place, session.address)
+
+    def _to(self, app: AppTemplate, place: Place, address: str) -> Route:
+        auth = app.auth(apps.app_secret(self._settings.key, place.session))
+        if auth is None:
+            return Route(place, address, app.port, None, None)
+        name, value = (text.encode("latin-1") for text in auth)
+        return Route(place, address, app.port, b"%b: %b\r\n" % (name, value), name.lower())

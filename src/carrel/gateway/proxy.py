@@ -1,0 +1,221 @@
+"""A request's way through the gateway, from its host name to its app and back."""
+
+import asyncio
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlsplit
+
+import structlog
+from aiohttp import web
+
+from carrel.apps.service import GRANT_LIFETIME
+from carrel.gateway import headers as crossing
+from carrel.gateway import pages
+from carrel.gateway.admission import Admission, Place, Route, place_of
+from carrel.gateway.pages import Denial
+from carrel.gateway.relay import Relay, Written
+from carrel.gateway.settings import GatewaySettings
+from carrel.gateway.tunnel import Tunnel
+from carrel.gateway.upstream import Pool, Unreachable, Upstream
+
+log = structlog.get_logger()
+
+OWN_PATHS = "/.carrel/"
+TICKET = "carrel_ticket"
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
+_OWN_SITE = frozenset({"", "same-origin", "none"})
+
+
+class Proxy:
+    """Handles every request of the gateway."""
+
+    def __init__(self, admission: Admission, settings: GatewaySettings, pool: Pool) -> None:
+        self._admission = admission
+        self._settings = settings
+        self._pool = pool
+        self._place_of = lru_cache(4096)(lambda host: place_of(host, settings.apps_domain))
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """What the client gets; an app's response has been written already when this returns."""
+        path = request.raw_path
+        if path.startswith(OWN_PATHS):
+            return await self._own(request)
+        if not path.startswith("/") or request.method in _REFUSED_METHODS:
+            return self._deny(pages.BAD_REQUEST)
+        # 1. Which app?
+        place = self._place_of(request.headers.get("Host", ""))
+        if place is None:
+            return self._deny(pages.UNKNOWN)
+        # 2. May they?
+        if TICKET in path and request.method == "GET" and (ticket := _ticket_in(path)):
+            return await self._swap(request, place, ticket)
+        tokens = crossing.grants_in(request.raw_headers)
+        route = self._admission.remembered(place, tokens) or await self._admission.admit(place, tokens)
+        if isinstance(route, Denial):
+            return self._deny(route)
+        upgrading = _is_websocket(request)
+        if (upgrading or request.method not in _SAFE) and not self._from_own_page(request):
+            return self._deny(pages.OTHER_SITE)
+        # 3. Carry it.
+        return await self._forward(request, route, upgrading=upgrading)
+
+    def _deny(self, denial: Denial) -> web.Response:
+        return pages.answer(denial, self._settings.public_url)
+
+    async def _own(self, request: web.BaseRequest) -> web.Response:
+        """The gateway's own paths: its health, and its decision for a proxy that carries the traffic itself."""
+        match request.path:
+            case "/.carrel/health":
+                return web.json_response({"status": "ok"}, headers={"Cache-Control": "no-store"})
+            case "/.carrel/auth":
+                return await self._decide(request)
+        return self._deny(pages.UNKNOWN)
+
+    async def _decide(self, request: web.BaseRequest) -> web.Response:
+        place = self._place_of(request.headers.get("Host", ""))
+        if place is None:
+            return self._deny(pages.UNKNOWN)
+        route = await self._admission.admit(place, crossing.grants_in(request.raw_headers))
+        if isinstance(route, Denial):
+            return self._deny(route)
+        method = request.headers.get("X-Forwarded-Method", "GET")
+        if (_is_websocket(request) or method not in _SAFE) and not self._from_own_page(request):
+            return self._deny(pages.OTHER_SITE)
+        headers = {"X-Carrel-Upstream": f"{_literal(route.address)}:{route.port}"}
+        return web.Response(status=204, headers=headers)
+
+    def _from_own_page(self, request: web.BaseRequest) -> bool:
+        """Not another site's page acting with this browser's cookie."""
+        origin = request.headers.get("Origin")
+        if origin is None:
+            return request.headers.get("Sec-Fetch-Site", "") in _OWN_SITE
+        return origin.lower() == f"{self._settings.scheme}://{request.headers['Host']}".lower()
+
+    async def _swap(self, request: web.BaseRequest, place: Place, ticket: str) -> web.StreamResponse:
+        """Ticket for cookie, and on to the same address without the ticket."""
+        issued = await self._admission.redeem(place, ticket)
+        if isinstance(issued, Denial):
+            # Opened before in this browser: a link that was used is as good as none.
+            tokens = crossing.grants_in(request.raw_headers)
+            if isinstance(await self._admission.admit(place, tokens), Denial):
+                return self._deny(issued)
+        host = request.headers["Host"]
+        response = web.Response(
+            status=302,
+            headers={
+                **pages.HEADERS,
+                "Location": f"{self._settings.scheme}://{host}{_without_ticket(request.raw_path)}",
+            },
+        )
+        if not isinstance(issued, Denial):
+            response.set_cookie(
+                crossing.COOKIE.decode(), issued.token, max_age=int(GRANT_LIFETIME.total_seconds()),
+                httponly=True, samesite="Lax", secure=self._settings.scheme == "https",
+            )  # fmt: skip
+        return response
+
+    async def _forward(
+        self, request: web.BaseRequest, route: Route, *, upgrading: bool
+    ) -> web.StreamResponse:
+        """Pass it on, a second time when a connection kept from before turns out to be stale."""
+        # Only what may safely be sent twice goes over a connection that may be stale.
+        fresh = upgrading or request.body_exists or request.method not in _SAFE
+        head = self._head(request, route, upgrading=upgrading)
+        while True:
+            try:
+                upstream = await self._pool.acquire(route.address, route.port, fresh=fresh)
+            except Unreachable:
+                self._admission.forget()
+                return self._deny(pages.NOT_ANSWERING)
+            relay = Relay(request, upstream, upgrading=upgrading)
+            try:
+                await _exchange(request, upstream, relay, head)
+                if relay.switched:
+                    await Tunnel(request, upstream).carry(relay.rest)
+            finally:
+                if relay.reusable:
+                    self._pool.release(route.address, route.port, upstream)
+                elif not relay.switched:
+                    upstream.abort()
+            if relay.failure is None:
+                return Written(relay.status, keep_alive=relay.keep_alive)
+            if not relay.failure.retriable or fresh:
+                return self._deny(pages.BROKEN_ANSWER if relay.failure.broken else pages.NOT_ANSWERING)
+            fresh = True
+
+    def _head(self, request: web.BaseRequest, route: Route, *, upgrading: bool) -> bytes:
+        """The request's head as the app gets it."""
+        peer = request.remote or ""
+        lines = [
+            f"{request.method} {request.raw_path} HTTP/1.1\r\n".encode("utf-8", "surrogateescape"),
+            *crossing.request_lines(request.raw_headers, replaced=route.auth_name),
+            f"X-Forwarded-For: {peer}\r\nX-Forwarded-Host: {request.headers['Host']}\r\n"
+            f"X-Forwarded-Proto: {self._settings.scheme}\r\n".encode("latin-1", "replace"),
+        ]
+        if route.auth:
+            lines.append(route.auth)
+        if upgrading:
+            lines.append(b"Connection: Upgrade\r\nUpgrade: websocket\r\n")
+        elif "Transfer-Encoding" in request.headers:
+            lines.append(b"Transfer-Encoding: chunked\r\n")
+        elif length := request.headers.get("Content-Length"):
+            lines.append(f"Content-Length: {length}\r\n".encode("latin-1"))
+        lines.append(b"\r\n")
+        return b"".join(lines)
+
+
+async def _exchange(request: web.BaseRequest, upstream: Upstream, relay: Relay, head: bytes) -> None:
+    """Send the request and wait until its response has been passed on, or cannot be."""
+    upstream.hand_to(relay)
+    upstream.write(head)
+    upload = asyncio.create_task(_upload(request, upstream)) if request.body_exists else None
+    try:
+        while True:
+            await relay.news.wait()
+            if relay.done:
+                return
+            relay.news.clear()
+            await request.writer.drain()
+            relay.go_on()
+    finally:
+        if upload and not upload.done():
+            # Answered before it was all read: what is left of the request would confuse the next one.
+            relay.reusable = False
+            upload.cancel()
+
+
+async def _upload(request: web.BaseRequest, upstream: Upstream) -> None:
+    chunked = "Transfer-Encoding" in request.headers
+    try:
+        async for chunk in request.content.iter_any():
+            if not upstream.alive:
+                return
+            upstream.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunked else chunk)
+            await upstream.drain()
+    except web.RequestPayloadError:
+        upstream.abort()
+        return
+    if chunked and upstream.alive:
+        upstream.write(b"0\r\n\r\n")
+
+
+def _is_websocket(request: web.BaseRequest) -> bool:
+    return (
+        request.method == "GET"
+        and request.headers.get("Upgrade", "").lower() == "websocket"
+        and "upgrade" in request.headers.get("Connection", "").lower()
+    )
+
+
+def _ticket_in(raw_path: str) -> str | None:
+    return dict(parse_qsl(urlsplit("//x" + raw_path).query)).get(TICKET)
+
+
+def _without_ticket(raw_path: str) -> str:
+    path, _, query = raw_path.partition("?")
+    kept = [part for part in query.split("&") if part and part.split("=", 1)[0] != TICKET]
+    return path + ("?" + "&".join(kept) if kept else "")
+
+
+def _literal(address: str) -> str:
+    return f"[{address}]" if ":" in address else address

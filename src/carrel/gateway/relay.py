@@ -1,0 +1,311 @@
+"""One request and its response, carried without holding more of either than a few buffers.
+
+The response does not pass through a task: bytes go from the app's connection to the client's inside the
+callback that received them. Only its head is parsed, and the framing of a chunked body. A task of aiohttp's
+waits for the end, and wakes in between only when the client reads slower than the app writes.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import httptools
+from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
+
+from carrel.gateway import headers as crossing
+from carrel.gateway.upstream import Upstream
+
+_MOST_HEAD_BYTES = 256 << 10
+_LAST_CHUNK = b"0\r\n\r\n"
+_BODILESS = frozenset({204, 304})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The app gave no usable answer. broken: it said something else than HTTP, rather than too little.
+
+    retriable: it closed a connection kept from before, without a word.
+    """
+
+    broken: bool
+    retriable: bool = False
+
+
+class Body(Enum):
+    """How the end of a response's body shows."""
+
+    NONE = auto()
+    LENGTH = auto()
+    CHUNKED = auto()
+    """As chunks to the client, whatever the app used."""
+    CLOSE = auto()
+    """By closing the client's connection; HTTP/1.0 knows no chunks."""
+
+
+class Written(web.StreamResponse):
+    """Tells aiohttp that a response has been written to the connection already."""
+
+    def __init__(self, status: int, *, keep_alive: bool) -> None:
+        super().__init__(status=status)
+        self._keep_alive = keep_alive
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        return None
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        return None
+
+
+class Relay:
+    """Receives one response from an app and passes it on to the client.
+
+    `news` is set when it is done and when the app must wait for the client. `failure`: nothing was passed on.
+    `switched`: both sides now speak another protocol, and `rest` is what came after the agreement.
+    """
+
+    def __init__(self, request: web.BaseRequest, upstream: Upstream, *, upgrading: bool) -> None:
+        assert request.transport is not None
+        self._client = request.transport
+        self._client_flow = request.protocol
+        self._upstream = upstream
+        self._bodiless = request.method == "HEAD"
+        self._modern = request.version >= (1, 1)
+        self._upgrading = upgrading
+        self._parser = httptools.HttpResponseParser(self)
+        self._head_bytes = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._reason = b""
+        self._parts: list[bytes] = []
+        self._out: list[bytes] = []
+        self._left: int | None = None
+        self._body = Body.NONE
+        self._length = 0
+        self._ends_by_close = False
+        self._persistent = False
+        self._begun = False
+        self._complete = False
+        self._surplus = False
+        self.status = 0
+        self.keep_alive = bool(request.keep_alive)
+        self.reusable = False
+        self.switched = False
+        self.rest = b""
+        self.done = False
+        self.failure: Failure | None = None
+        self.news = asyncio.Event()
+        self._held = False
+
+    # What the connection calls
+
+    def feed(self, data: bytes) -> None:
+        if self.switched:
+            self.rest += data
+        elif self.done:
+            self._upstream.abort()
+        elif self._left is not None:
+            self._feed_counted(data)
+        else:
+            self._feed_parsed(data)
+
+    def feed_eof(self) -> None:
+        if self.done:
+            return
+        if self._begun and self._ends_by_close:
+            if self._body is Body.CHUNKED:
+                self._write(_LAST_CHUNK)
+            self._finish(reusable=False)
+        elif self._begun:
+            # The client must see that something is missing.
+            self.keep_alive = False
+            self._client.close()
+            self._finish(reusable=False)
+        else:
+            self._fail(Failure(broken=False, retriable=self._upstream.used and not self._head_bytes))
+
+    def pause(self) -> None:
+        """The request's body is written by a task, which waits by itself."""
+
+    def resume(self) -> None:
+        """See pause."""
+
+    # What the parser calls
+
+    def on_message_begin(self) -> None:
+        if self._complete:
+            self._surplus = True
+        self._headers = []
+        self._reason = b""
+
+    def on_status(self, reason: bytes) -> None:
+        self._reason += reason
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._begun and not self._complete:
+            self._headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        if self._complete:
+            return
+        status = self._parser.get_status_code()
+        if status == 101:
+            self._switch(status)
+        elif status < 200:
+            self._pass_interim(status)
+        else:
+            self._begin(status)
+
+    def on_body(self, part: bytes) -> None:
+        if not self._complete:
+            self._parts.append(part)
+
+    def on_message_complete(self) -> None:
+        if self._begun:
+            self._complete = True
+
+    # Steps
+
+    def _feed_counted(self, data: bytes) -> None:
+        assert self._left is not None
+        if len(data) > self._left:
+            self._surplus = True
+            data = data[: self._left]
+        self._left -= len(data)
+        self._write(data)
+        if not self._left:
+            self._finish(reusable=self._persistent)
+
+    def _feed_parsed(self, data: bytes) -> None:
+        if not self._begun:
+            self._head_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self.rest = data[upgrade.args[0] :]
+        except httptools.HttpParserError:
+            if not self._complete:
+                self._break()
+                return
+            self._surplus = True
+        if self.switched:
+            self._flush()
+            self._finish(reusable=False)
+            return
+        if not self._begun and self._head_bytes > _MOST_HEAD_BYTES:
+            self._break()
+            return
+        self._pass_parts()
+
+    def _pass_parts(self) -> None:
+        """Send on what this feed brought, in one write."""
+        if parts := self._parts:
+            self._parts = []
+            if self._body is Body.CHUNKED:
+                self._out += [b"%x\r\n" % sum(map(len, parts)), *parts, b"\r\n"]
+            elif self._body is not Body.NONE:
+                self._out += parts
+                if self._body is Body.LENGTH and not self._complete:
+                    self._left = self._length - sum(map(len, parts))
+        elif self._begun and self._body is Body.LENGTH and not self._complete and self._left is None:
+            self._left = self._length
+        done = self._complete or (self._begun and self._body is Body.NONE)
+        if done and self._body is Body.CHUNKED:
+            self._out.append(_LAST_CHUNK)
+        self._flush()
+        if done:
+            # A bodiless answer to HEAD leaves the parser waiting for a body that never comes.
+            self._finish(reusable=self._persistent)
+
+    def _pass_interim(self, status: int) -> None:
+        if self._modern:
+            lines = crossing.response_lines(self._headers)
+            self._out += [b"HTTP/1.1 %d %b\r\n" % (status, self._reason), *lines, b"\r\n"]
+
+    def _begin(self, status: int) -> None:
+        """Choose the framing and prepare the head."""
+        self.status = status
+        self._persistent = self._parser.should_keep_alive()
+        coding = crossing.first(self._headers, b"transfer-encoding")
+        length = crossing.first(self._headers, b"content-length")
+        self._ends_by_close = coding is None and length is None
+        framing = b""
+        if self._bodiless or status in _BODILESS:
+            if length is not None:
+                framing = b"Content-Length: %b\r\n" % length
+        elif length is not None:
+            self._body, self._length = Body.LENGTH, int(length)
+            framing = b"Content-Length: %b\r\n" % length
+        elif coding is not None and coding.strip().lower() != b"chunked":
+            raise ValueError("a transfer coding that nobody asked for")
+        elif self._modern:
+            self._body = Body.CHUNKED
+            framing = b"Transfer-Encoding: chunked\r\n"
+        else:
+            self._body = Body.CLOSE
+            self.keep_alive = False
+        self._begun = True
+        self._out += [
+            b"HTTP/1.1 %d %b\r\n" % (status, self._reason),
+            *crossing.response_lines(self._headers),
+            framing,
+            self._connection_line(),
+            b"\r\n",
+        ]
+
+    def _connection_line(self) -> bytes:
+        if not self.keep_alive:
+            return b"Connection: close\r\n"
+        return b"" if self._modern else b"Connection: keep-alive\r\n"
+
+    def _switch(self, status: int) -> None:
+        if not self._upgrading:
+            raise ValueError("a switch of protocols that nobody asked for")
+        self.switched = True
+        self.status = status
+        self.keep_alive = False
+        self._out += [
+            b"HTTP/1.1 101 %b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" % self._reason,
+            *crossing.response_lines(self._headers),
+            b"\r\n",
+        ]
+
+    def _flush(self) -> None:
+        if out := self._out:
+            self._out = []
+            self._write(b"".join(out))
+
+    def _write(self, data: bytes) -> None:
+        if self._client.is_closing():
+            self._upstream.abort()
+            return
+        self._client.write(data)
+        if self._client_flow.writing_paused and not self._held:
+            self._held = True
+            self._upstream.transport.pause_reading()
+            self.news.set()
+
+    def go_on(self) -> None:
+        """The client has caught up."""
+        if self._held and self._upstream.alive:
+            self._held = False
+            self._upstream.transport.resume_reading()
+
+    def _finish(self, *, reusable: bool) -> None:
+        self.reusable = reusable and not self._surplus
+        self.done = True
+        if self._held:
+            self.go_on()
+        self.news.set()
+
+    def _break(self) -> None:
+        if self._begun:
+            self._client.close()
+            self.keep_alive = False
+            self._finish(reusable=False)
+        else:
+            self._fail(Failure(broken=True))
+        self._upstream.abort()
+
+    def _fail(self, failure: Failure) -> None:
+        self.failure = failure
+        self._finish(reusable=False)

@@ -1,0 +1,90 @@
+"""The gateway's server: put together, started and stopped."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from aiohttp import web
+
+from carrel.core.clock import Clock, SystemClock
+from carrel.db.database import Database
+from carrel.db.listener import Listener
+from carrel.gateway.admission import Admission
+from carrel.gateway.proxy import Proxy
+from carrel.gateway.settings import GatewaySettings
+from carrel.gateway.upstream import Pool
+
+log = structlog.get_logger()
+
+_POOL_SIZE = 5
+_SWEEP_S = 15.0
+_SHUTDOWN_S = 2.0
+_KEEP_ALIVE_S = 75.0
+_LINGER_S = 5.0
+_MOST_LINE_BYTES = 64 << 10
+_MOST_HEADERS = 300
+_READ_BYTES = 256 << 10
+
+
+def build(
+    database: Database, listener: Listener, settings: GatewaySettings, clock: Clock, pool: Pool
+) -> web.Server:
+    """The server, not listening yet. Call inside the event loop."""
+    proxy = Proxy(Admission(database, listener, settings, clock), settings, pool)
+    return web.Server(
+        proxy.handle,
+        access_log=None,
+        # A client that leaves ends what the app is doing for it.
+        handler_cancellation=True,
+        auto_decompress=False,
+        keepalive_timeout=_KEEP_ALIVE_S,
+        lingering_time=_LINGER_S,
+        max_line_size=_MOST_LINE_BYTES,
+        max_field_size=_MOST_LINE_BYTES,
+        max_headers=_MOST_HEADERS,
+        read_bufsize=_READ_BYTES,
+    )
+
+
+@asynccontextmanager
+async def gateway(
+    settings: GatewaySettings, database_url: str, *, clock: Clock | None = None
+) -> AsyncIterator[int]:
+    """The gateway at work until the block ends; gives the port that it listens on."""
+    database = Database(database_url, pool_size=_POOL_SIZE)
+    listener = Listener(database_url)
+    pool = Pool()
+    server = build(database, listener, settings, clock or SystemClock(), pool)
+    runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_S)
+    await runner.setup()
+    tasks = [asyncio.create_task(listener.run()), asyncio.create_task(_sweep(pool))]
+    try:
+        site = web.TCPSite(runner, settings.host, settings.port, backlog=1024)
+        await site.start()
+        port = runner.addresses[0][1]
+        log.info("gateway.listening", host=settings.host, port=port)
+        yield port
+    finally:
+        await runner.cleanup()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        pool.close()
+        await database.close()
+
+
+async def serve(settings: GatewaySettings, database_url: str) -> None:
+    """Run until SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with gateway(settings, database_url):
+        await stop.wait()
+
+
+async def _sweep(pool: Pool) -> None:
+    while True:
+        await asyncio.sleep(_SWEEP_S)
+        pool.sweep()

@@ -1,0 +1,29 @@
+"""What the gateway needs to know of its installation."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class GatewaySettings:
+    """host, port: where to listen. apps_url: scheme, domain and port that people see. key: the installation's.
+
+    public_url: the control plane's page, for the way back from an error.
+    """
+
+    host: str
+    port: int
+    apps_url: str
+    public_url: str
+    key: bytes
+
+    @cached_property
+    def scheme(self) -> str:
+        """As browsers see it: "http" or "https"."""
+        return urlsplit(self.apps_url).scheme
+
+    @cached_property
+    def apps_domain(self) -> str:
+        """Without a port, in lower case."""
+        return urlsplit(self.apps_url).hostname or "localhost"

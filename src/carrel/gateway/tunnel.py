@@ -1,0 +1,72 @@
+"""A WebSocket after both sides agreed on it: plain bytes both ways, frames unread.
+
+Whatever the two ends say to each other (compression, pings, messages of any size, their closing handshake)
+is between them. When either end closes its connection, the other is closed after what was still to be sent.
+"""
+
+import asyncio
+
+from aiohttp import web
+
+from carrel.gateway.upstream import Upstream
+
+
+class Tunnel:
+    """Receives from both sides: `feed` from the app's connection, `feed_data` from aiohttp's for the client."""
+
+    def __init__(self, request: web.BaseRequest, upstream: Upstream) -> None:
+        assert request.transport is not None
+        self._request = request
+        self._client = request.transport
+        self._upstream = upstream
+        self._over = not upstream.alive
+        self._held = False
+        self._news = asyncio.Event()
+
+    async def carry(self, rest: bytes) -> None:
+        """Until one side closes. rest: what the app said together with its agreement."""
+        if rest:
+            self._client.write(rest)
+        self._upstream.hand_to(self)
+        self._request.protocol.set_parser(self)  # type: ignore[arg-type]  # any parser does, not only its own
+        try:
+            while not self._over:
+                await self._news.wait()
+                self._news.clear()
+                if self._held:
+                    await self._request.writer.drain()
+                    self._held = False
+                    if self._upstream.alive:
+                        self._upstream.transport.resume_reading()
+        finally:
+            self._upstream.transport.close()
+
+    # From the app
+
+    def feed(self, data: bytes) -> None:
+        self._client.write(data)
+        if self._request.protocol.writing_paused and not self._held:
+            self._held = True
+            self._upstream.transport.pause_reading()
+            self._news.set()
+
+    def pause(self) -> None:
+        if not self._client.is_closing():
+            self._client.pause_reading()
+
+    def resume(self) -> None:
+        if not self._client.is_closing():
+            self._client.resume_reading()
+
+    # From the client
+
+    def feed_data(self, data: bytes) -> tuple[bool, bytes]:
+        """Bytes from the client; never its end, and nothing is left over."""
+        self._upstream.write(data)
+        return False, b""
+
+    # From either
+
+    def feed_eof(self) -> None:
+        self._over = True
+        self._news.set()

@@ -1,0 +1,147 @@
+"""Connections to the containers' apps, and the pool of idle ones."""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Protocol, cast
+
+CONNECT_TIMEOUT_S = 5.0
+IDLE_S = 30.0
+_MOST_IDLE = 64
+
+
+class Unreachable(Exception):
+    """The container does not take the connection."""
+
+
+class Receiver(Protocol):
+    """Who gets what a connection receives."""
+
+    def feed(self, data: bytes) -> None: ...
+
+    def feed_eof(self) -> None:
+        """The connection is gone; nothing more will come."""
+        ...
+
+    def pause(self) -> None:
+        """The other end does not read what was written to it fast enough."""
+        ...
+
+    def resume(self) -> None: ...
+
+
+class Upstream(asyncio.Protocol):
+    """One connection to an app. Between exchanges it has no receiver, and the app has nothing to say."""
+
+    def __init__(self, forget: Callable[["Upstream"], None]) -> None:
+        self._forget = forget
+        self._receiver: Receiver | None = None
+        self._drained = asyncio.Event()
+        self._drained.set()
+        self.transport: asyncio.Transport
+        self.used = False
+        self.idle_since = 0.0
+
+    @property
+    def alive(self) -> bool:
+        return not self.transport.is_closing()
+
+    def hand_to(self, receiver: Receiver | None) -> None:
+        self._receiver = receiver
+
+    def write(self, data: bytes) -> None:
+        self.transport.write(data)
+
+    async def drain(self) -> None:
+        """Wait until the app has taken most of what was written."""
+        await self._drained.wait()
+
+    def abort(self) -> None:
+        """Drop it, with whatever is still to be sent."""
+        self.transport.abort()
+
+    # What the event loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self._receiver is None:
+            # Bytes that nobody asked for would become part of another answer.
+            self.abort()
+        else:
+            self._receiver.feed(data)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._drained.set()
+        self._forget(self)
+        receiver, self._receiver = self._receiver, None
+        if receiver:
+            receiver.feed_eof()
+
+    def pause_writing(self) -> None:
+        self._drained.clear()
+        if self._receiver:
+            self._receiver.pause()
+
+    def resume_writing(self) -> None:
+        self._drained.set()
+        if self._receiver:
+            self._receiver.resume()
+
+
+class Pool:
+    """Idle connections by address, newest first."""
+
+    def __init__(self) -> None:
+        self._idle: dict[tuple[str, int], list[Upstream]] = defaultdict(list)
+
+    async def acquire(self, address: str, port: int, *, fresh: bool) -> Upstream:
+        """A connection; `used` tells whether it may have gone stale. Raises: Unreachable."""
+        idle = self._idle.get((address, port))
+        while idle and not fresh:
+            upstream = idle.pop()
+            if upstream.alive and time.monotonic() - upstream.idle_since < IDLE_S:
+                return upstream
+            upstream.abort()
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                _, upstream = await loop.create_connection(
+                    lambda: Upstream(lambda gone: self._drop(address, port, gone)), address, port
+                )
+        except (OSError, TimeoutError) as error:
+            raise Unreachable(f"{address}:{port}") from error
+        return upstream
+
+    def release(self, address: str, port: int, upstream: Upstream) -> None:
+        """Give a connection back after a complete exchange."""
+        upstream.hand_to(None)
+        idle = self._idle[address, port]
+        if not upstream.alive or len(idle) >= _MOST_IDLE:
+            upstream.abort()
+            return
+        upstream.used = True
+        upstream.idle_since = time.monotonic()
+        idle.append(upstream)
+
+    def sweep(self) -> None:
+        """Close what has been idle for too long."""
+        oldest = time.monotonic() - IDLE_S
+        for idle in list(self._idle.values()):
+            for upstream in [upstream for upstream in idle if upstream.idle_since < oldest]:
+                upstream.abort()
+
+    def close(self) -> None:
+        for idle in list(self._idle.values()):
+            for upstream in list(idle):
+                upstream.abort()
+        self._idle.clear()
+
+    def _drop(self, address: str, port: int, upstream: Upstream) -> None:
+        idle = self._idle.get((address, port))
+        if idle and upstream in idle:
+            idle.remove(upstream)
+        if not idle:
+            self._idle.pop((address, port), None)
