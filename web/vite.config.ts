@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { lingui } from "@lingui/vite-plugin";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
-import { linguiMacro } from "./tools/lingui-macro";
+import { linguiMacro } from "./tools/lingui-macro.ts";
 
 const server = process.env.CARREL_URL ?? "http://127.0.0.1:8700";
 

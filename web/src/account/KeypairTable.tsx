@@ -14,7 +14,8 @@ interface Props {
 export function KeypairTable({ keypairs, onRemove }: Props) {
   const { t, i18n } = useLingui();
   if (!keypairs) return <Skeleton height={120} />;
-  if (keypairs.length === 0) return <EmptyState title={t`You have no keypair`} text={t`Make one to use scripts.`} />;
+  if (keypairs.length === 0)
+    return <EmptyState title={t`You have no keypair`} text={t`Make one to use scripts.`} />;
   return (
     <Table.ScrollContainer minWidth={520}>
       <Table bg="var(--carrel-surface)" withTableBorder verticalSpacing="xs">
@@ -49,7 +50,13 @@ export function KeypairTable({ keypairs, onRemove }: Props) {
                 </Group>
               </Table.Td>
               <Table.Td>{formatInstant(keypair.created_at, i18n.locale)}</Table.Td>
-              <Table.Td>{keypair.last_used_at ? formatInstant(keypair.last_used_at, i18n.locale) : <Trans>never</Trans>}</Table.Td>
+              <Table.Td>
+                {keypair.last_used_at ? (
+                  formatInstant(keypair.last_used_at, i18n.locale)
+                ) : (
+                  <Trans>never</Trans>
+                )}
+              </Table.Td>
               <Table.Td ta="end">
                 <Tooltip label={t`Delete`}>
                   <ActionIcon

@@ -3,8 +3,8 @@ import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { keypairsListQuery } from "@/queries/keypairs-list";
 import { useCreateKeypair } from "@/queries/keypairs-create";
+import { keypairsListQuery } from "@/queries/keypairs-list";
 import { useRemoveKeypair } from "@/queries/keypairs-remove";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { KeypairTable } from "./KeypairTable";
@@ -22,7 +22,8 @@ export function KeypairsPage() {
       children: (
         <Text size="sm">
           <Trans>
-            Every script and command line that uses <b>{accessKey}</b> is refused from now on. This cannot be undone.
+            Every script and command line that uses <b>{accessKey}</b> is refused from now on. This cannot be
+            undone.
           </Trans>
         </Text>
       ),
@@ -36,14 +37,18 @@ export function KeypairsPage() {
         <Title order={1} size="h3">
           <Trans>Keypairs</Trans>
         </Title>
-        <Button leftSection={<IconPlus size={16} aria-hidden />} loading={create.isPending} onClick={() => create.mutate()}>
+        <Button
+          leftSection={<IconPlus size={16} aria-hidden />}
+          loading={create.isPending}
+          onClick={() => create.mutate()}
+        >
           <Trans>New keypair</Trans>
         </Button>
       </Group>
       <Text size="sm" c="dimmed">
         <Trans>
-          A keypair lets the command line, the SDK and scripts act as you. Signing in with <code>carrel login</code> makes
-          one by itself.
+          A keypair lets the command line, the SDK and scripts act as you. Signing in with{" "}
+          <code>carrel login</code> makes one by itself.
         </Trans>
       </Text>
       {create.data && <NewKeypairCard keypair={create.data} onDone={() => create.reset()} />}

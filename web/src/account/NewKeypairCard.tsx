@@ -14,7 +14,12 @@ export function NewKeypairCard({ keypair, onDone }: { keypair: NewKeypair; onDon
     `export CARREL_SECRET_KEY=${keypair.secret_key}`,
   ].join("\n");
   return (
-    <Alert color="brass" variant="light" icon={<IconKey size={18} aria-hidden />} title={t`Copy the secret now`}>
+    <Alert
+      color="brass"
+      variant="light"
+      icon={<IconKey size={18} aria-hidden />}
+      title={t`Copy the secret now`}
+    >
       <Stack gap="xs">
         <Text size="sm">
           <Trans>It is shown this one time; the server keeps only its fingerprint.</Trans>

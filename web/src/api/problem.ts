@@ -35,7 +35,11 @@ export class Problem extends Error {
 export function toProblem(error: unknown, response?: Response): Problem {
   if (error instanceof Problem) return error;
   if (!response) {
-    return new Problem({ status: 0, code: "server.unreachable", detail: error instanceof Error ? error.message : "" });
+    return new Problem({
+      status: 0,
+      code: "server.unreachable",
+      detail: error instanceof Error ? error.message : "",
+    });
   }
   const body = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {};
   const text = (key: string) => (typeof body[key] === "string" ? (body[key] as string) : null);

@@ -15,7 +15,12 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
   const problem =
     error instanceof Problem
       ? error
-      : new Problem({ status: 0, code: "page.broken", detail: error instanceof Error ? error.message : String(error), hint: t`Reload the page.` });
+      : new Problem({
+          status: 0,
+          code: "page.broken",
+          detail: error instanceof Error ? error.message : String(error),
+          hint: t`Reload the page.`,
+        });
   return (
     <Stack maw={560} mx="auto" mih="60vh" justify="center" p="xl">
       <Title order={1} size="h2">

@@ -50,7 +50,15 @@ export function DetailDrawer({ id, tab, onTab, onClose }: Props) {
   );
 }
 
-function Detail({ session, tab, onTab }: { session: SessionDetail; tab: DetailTab; onTab: (tab: DetailTab) => void }) {
+function Detail({
+  session,
+  tab,
+  onTab,
+}: {
+  session: SessionDetail;
+  tab: DetailTab;
+  onTab: (tab: DetailTab) => void;
+}) {
   const { t } = useLingui();
   const actions = useSessionActions();
   const names: Record<DetailTab, string> = {
@@ -65,16 +73,34 @@ function Detail({ session, tab, onTab }: { session: SessionDetail; tab: DetailTa
     <>
       <DetailHead session={session} actions={actions} />
       {session.state === "ERROR" && (
-        <Alert color="red" variant="light" mb="sm" icon={<IconAlertTriangle size={18} aria-hidden />} title={t`It failed`}>
+        <Alert
+          color="red"
+          variant="light"
+          mb="sm"
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+          title={t`It failed`}
+        >
           {session.reason ?? <Trans>No reason was recorded; the history and the logs may tell.</Trans>}
         </Alert>
       )}
       {session.warnings?.map((warning) => (
-        <Alert key={warning} color="brass" variant="light" mb="sm" p="xs" icon={<IconAlertTriangle size={18} aria-hidden />}>
+        <Alert
+          key={warning}
+          color="brass"
+          variant="light"
+          mb="sm"
+          p="xs"
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+        >
           {warning}
         </Alert>
       ))}
-      <Tabs value={tab} onChange={(next) => next && onTab(next as DetailTab)} className={styles.tabs} keepMounted={false}>
+      <Tabs
+        value={tab}
+        onChange={(next) => next && onTab(next as DetailTab)}
+        className={styles.tabs}
+        keepMounted={false}
+      >
         <ScrollArea type="never" className={styles.tabBar}>
           <Tabs.List className={styles.tabList}>
             {DETAIL_TABS.map((one) => (

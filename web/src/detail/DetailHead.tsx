@@ -38,7 +38,11 @@ export function DetailHead({ session, actions }: { session: SessionDetail; actio
       <Group gap="xs" mt="xs">
         {running && (
           <>
-            <Button size="xs" leftSection={<IconTerminal2 size={16} aria-hidden />} onClick={() => void actions.openTerminal(session.id)}>
+            <Button
+              size="xs"
+              leftSection={<IconTerminal2 size={16} aria-hidden />}
+              onClick={() => void actions.openTerminal(session.id)}
+            >
               <Trans>Terminal</Trans>
             </Button>
             {jupyter && (

@@ -16,7 +16,11 @@ export function HistoryTab({ id }: { id: string }) {
   return (
     <ol className={styles.steps}>
       {history.data.map((entry, index) => (
-        <Step key={`${entry.at}:${entry.to_state}:${entry.cause}`} entry={entry} next={history.data[index + 1]} />
+        <Step
+          key={`${entry.at}:${entry.to_state}:${entry.cause}`}
+          entry={entry}
+          next={history.data[index + 1]}
+        />
       ))}
     </ol>
   );
@@ -24,7 +28,9 @@ export function HistoryTab({ id }: { id: string }) {
 
 function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undefined }) {
   const { i18n } = useLingui();
-  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: "medium", timeStyle: "medium" }).format(new Date(entry.at));
+  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: "medium", timeStyle: "medium" }).format(
+    new Date(entry.at),
+  );
   const lasted = next ? Date.parse(next.at) - Date.parse(entry.at) : null;
   const note = entry.from_state === entry.to_state;
   return (

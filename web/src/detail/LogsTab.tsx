@@ -19,7 +19,10 @@ export function LogsTab({ session }: { session: SessionDetail }) {
   const logs = useLogs(session.id, live);
   const wanted = useDeferredValue(search).toLowerCase();
   const shown = useMemo(
-    () => (wanted === "" ? logs.lines : logs.lines.filter((line) => plainLine(line).toLowerCase().includes(wanted))),
+    () =>
+      wanted === ""
+        ? logs.lines
+        : logs.lines.filter((line) => plainLine(line).toLowerCase().includes(wanted)),
     [logs.lines, wanted],
   );
   return (
@@ -35,8 +38,18 @@ export function LogsTab({ session }: { session: SessionDetail }) {
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
         />
-        <Switch size="xs" label={t`Follow`} checked={follow} onChange={(event) => setFollow(event.currentTarget.checked)} />
-        <Checkbox size="xs" label={t`Wrap`} checked={wrap} onChange={(event) => setWrap(event.currentTarget.checked)} />
+        <Switch
+          size="xs"
+          label={t`Follow`}
+          checked={follow}
+          onChange={(event) => setFollow(event.currentTarget.checked)}
+        />
+        <Checkbox
+          size="xs"
+          label={t`Wrap`}
+          checked={wrap}
+          onChange={(event) => setWrap(event.currentTarget.checked)}
+        />
         <Tooltip label={t`Download the whole log`}>
           <ActionIcon
             component="a"
@@ -55,7 +68,13 @@ export function LogsTab({ session }: { session: SessionDetail }) {
         wrap={wrap}
         follow={follow}
         onFollow={setFollow}
-        empty={wanted ? t`No line has this text.` : live ? t`Nothing has been written yet.` : t`Nothing was written.`}
+        empty={
+          wanted
+            ? t`No line has this text.`
+            : live
+              ? t`Nothing has been written yet.`
+              : t`Nothing was written.`
+        }
       />
       <Text size="xs" c="dimmed" mt={4}>
         {wanted ? (

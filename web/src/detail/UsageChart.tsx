@@ -17,7 +17,8 @@ interface Props {
   label: string;
 }
 
-const HEIGHT = 170;
+const HEIGHT = 150;
+const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
 
 /** One reading over time. */
 export function UsageChart({ times, values, given, format, color, label }: Props) {
@@ -48,8 +49,18 @@ export function UsageChart({ times, values, given, format, color, label }: Props
         cursor: { y: false, drag: { x: false, y: false } },
         scales: { y: { range: (_, __, max) => [0, Math.max(given, max ?? 0) * 1.05 || 1] } },
         axes: [
-          { ...axis, values: (_, splits) => splits.map((at) => clock.format(at * 1000)), space: 70 },
-          { ...axis, values: (_, splits) => splits.map(format), size: 64 },
+          {
+            ...axis,
+            size: 26,
+            values: (_, splits) => splits.map((at) => clock.format(at * 1000)),
+            space: 70,
+          },
+          {
+            ...axis,
+            size: 64,
+            splits: () => QUARTERS.map((share) => share * given),
+            values: (_, splits) => splits.map(format),
+          },
         ],
         series: [
           {},

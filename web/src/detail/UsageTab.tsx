@@ -38,7 +38,10 @@ export function UsageTab({ session }: { session: SessionDetail }) {
       {past.isPending && <Skeleton height={200} />}
       {past.isError && <ProblemAlert problem={past.error} onRetry={() => void past.refetch()} />}
       {past.isSuccess && samples.length === 0 && (
-        <EmptyState title={t`Nothing was measured in this time`} text={t`A running session is measured every five seconds.`} />
+        <EmptyState
+          title={t`Nothing was measured in this time`}
+          text={t`A running session is measured every five seconds.`}
+        />
       )}
       {samples.length > 0 && (
         <>
@@ -46,13 +49,27 @@ export function UsageTab({ session }: { session: SessionDetail }) {
             <Title order={3} size="h6">
               <Trans>CPU cores</Trans>
             </Title>
-            <UsageChart times={times} values={cpu} given={session.slots.cpu ?? 0} format={formatCores} color="--carrel-cpu" label={t`CPU cores in use over time`} />
+            <UsageChart
+              times={times}
+              values={cpu}
+              given={session.slots.cpu ?? 0}
+              format={formatCores}
+              color="--carrel-cpu"
+              label={t`CPU cores in use over time`}
+            />
           </section>
           <section>
             <Title order={3} size="h6">
               <Trans>Memory</Trans>
             </Title>
-            <UsageChart times={times} values={mem} given={session.slots.mem ?? 0} format={formatSize} color="--carrel-mem" label={t`Memory in use over time`} />
+            <UsageChart
+              times={times}
+              values={mem}
+              given={session.slots.mem ?? 0}
+              format={formatSize}
+              color="--carrel-mem"
+              label={t`Memory in use over time`}
+            />
           </section>
           <Text size="xs" c="dimmed">
             <Trans>The dashed line is what the session was given.</Trans>

@@ -7,7 +7,10 @@ export interface Span {
 
 const ESCAPE = "\u001b";
 // Colours end with "m"; every other control sequence is left out.
-const SEQUENCE = new RegExp(`${ESCAPE}(?:\\[([0-9;?]*)([A-Za-z])|\\][^\u0007${ESCAPE}]*(?:\u0007|${ESCAPE}\\\\)|.)`, "g");
+const SEQUENCE = new RegExp(
+  `${ESCAPE}(?:\\[([0-9;?]*)([A-Za-z])|\\][^\u0007${ESCAPE}]*(?:\u0007|${ESCAPE}\\\\)|.)`,
+  "g",
+);
 
 /** The text of a line without its control sequences, cut into runs of one colour (0 to 15) and weight. */
 export function parseLine(line: string): Span[] {

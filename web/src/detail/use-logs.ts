@@ -28,7 +28,12 @@ export function useLogs(id: string, follow: boolean): Logs & { again: () => void
   return { ...logs, again: useCallback(() => setRound((now) => now + 1), []) };
 }
 
-async function read(id: string, follow: boolean, signal: AbortSignal, show: (logs: Logs) => void): Promise<void> {
+async function read(
+  id: string,
+  follow: boolean,
+  signal: AbortSignal,
+  show: (logs: Logs) => void,
+): Promise<void> {
   const buffer = new LogBuffer(KEPT_LINES);
   let frame = 0;
   const paint = (live: boolean) => {

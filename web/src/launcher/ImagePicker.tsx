@@ -18,7 +18,9 @@ export function ImagePicker({ images, value, error, ...input }: Props) {
     if (byName.has(search)) return options;
     return options.filter((option) => {
       const image = "value" in option ? byName.get(option.value) : undefined;
-      return [image?.name, image?.title, image?.reference].some((text) => text?.toLowerCase().includes(wanted));
+      return [image?.name, image?.title, image?.reference].some((text) =>
+        text?.toLowerCase().includes(wanted),
+      );
     });
   };
   return (
@@ -39,7 +41,8 @@ export function ImagePicker({ images, value, error, ...input }: Props) {
         <Text size="xs" c="dimmed">
           {chosen ? (
             <>
-              {chosen.description} {chosen.present ? <Trans>Ready on the node.</Trans> : <Trans>Has to be pulled first.</Trans>}
+              {chosen.description}{" "}
+              {chosen.present ? <Trans>Ready on the node.</Trans> : <Trans>Has to be pulled first.</Trans>}
             </>
           ) : (
             <Trans>Not in the catalogue: it is pulled from its registry when the session starts.</Trans>

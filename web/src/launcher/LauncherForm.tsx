@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import type { Problem } from "@/api/problem";
 import type { Image, Resources, SessionCreate } from "@/api/types";
 import { CommandLine } from "@/ui/CommandLine";
@@ -26,19 +26,29 @@ interface Props {
   onCancel: () => void;
 }
 
-export function LauncherForm({ initial, images, resources, project, problem, busy, onSubmit, onCancel }: Props) {
+export function LauncherForm({
+  initial,
+  images,
+  resources,
+  project,
+  problem,
+  busy,
+  onSubmit,
+  onCancel,
+}: Props) {
   const { t } = useLingui();
   const minimum = (image: string) =>
-    images.find((one) => one.name === image || one.reference === image)?.min_slots ?? { cpu: 100, mem: 2 ** 20 };
+    images.find((one) => one.name === image || one.reference === image)?.min_slots ?? {
+      cpu: 100,
+      mem: 2 ** 20,
+    };
   const form = useForm<LaunchForm>({
     initialValues: initial,
     validateInputOnBlur: ["name"],
     validate: {
       image: (value) => (value.trim() === "" ? t`Choose an image, or write its reference.` : null),
       name: (value) =>
-        value === "" || isName(value)
-          ? null
-          : t`4 to 64 letters, digits or _; between them also . and -`,
+        value === "" || isName(value) ? null : t`4 to 64 letters, digits or _; between them also . and -`,
       cpu: (value, { image }) => {
         if (verdict(value, "cpu", resources) === "never") {
           return t`There are ${formatCores(resources.capacity.cpu)} cores in all.`;
@@ -63,11 +73,19 @@ export function LauncherForm({ initial, images, resources, project, problem, bus
     if (problem && field) setFieldError(field, problem.message);
   }, [problem, field, setFieldError]);
 
+  const nameField = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // On a touch screen this would throw up the keyboard over the form.
+    if (matchMedia("(pointer: fine)").matches) nameField.current?.focus();
+  }, []);
+
   const submit = form.onSubmit(
     () => onSubmit(request),
     (errors) => form.getInputNode(Object.keys(errors)[0] ?? "")?.focus(),
   );
-  const waits = (["cpu", "mem"] as const).some((slot) => verdict(form.values[slot], slot, resources) === "waits");
+  const waits = (["cpu", "mem"] as const).some(
+    (slot) => verdict(form.values[slot], slot, resources) === "waits",
+  );
 
   return (
     <form onSubmit={submit} noValidate>
@@ -78,7 +96,7 @@ export function LauncherForm({ initial, images, resources, project, problem, bus
           description={t`Optional; one is made up when you leave it empty.`}
           autoComplete="off"
           spellCheck={false}
-          data-autofocus
+          ref={nameField}
           {...form.getInputProps("name")}
         />
         <SlotInput
@@ -99,7 +117,11 @@ export function LauncherForm({ initial, images, resources, project, problem, bus
           error={form.errors.mem}
           onChange={(mem) => form.setFieldValue("mem", mem)}
         />
-        <EnvironmentRows rows={form.values.env} error={form.errors.env} onChange={(env) => form.setFieldValue("env", env)} />
+        <EnvironmentRows
+          rows={form.values.env}
+          error={form.errors.env}
+          onChange={(env) => form.setFieldValue("env", env)}
+        />
         <Stack gap={4}>
           <Text size="sm" fw={500}>
             <Trans>The same on the command line</Trans>

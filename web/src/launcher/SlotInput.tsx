@@ -41,6 +41,7 @@ export function SlotInput({ slot, label, stops, resources, value, error, onChang
           label={(index) => show(stops[index] ?? 0)}
           onChange={(index) => onChange(stops[index] ?? value)}
           marks={left < resources.capacity[slot] ? [{ value: sure }] : undefined}
+          classNames={{ mark: styles.mark }}
           thumbLabel={t`${label}, slider`}
         />
         <NumberInput
@@ -58,9 +59,7 @@ export function SlotInput({ slot, label, stops, resources, value, error, onChang
       </Group>
       <Text size="xs" c={says === "starts" ? "dimmed" : "var(--carrel-busy)"} mt={4} aria-live="polite">
         {says === "waits" ? (
-          <Trans>
-            {show(left)} is free for one session now: this one will wait until there is more.
-          </Trans>
+          <Trans>{show(left)} is free for one session now: this one will wait until there is more.</Trans>
         ) : (
           <Trans>
             {show(left)} of {show(resources.capacity[slot])} is free now.

@@ -4,7 +4,11 @@ const GIB = 2 ** 30;
 
 /** What a slider for CPU stops at, in millicores: finer at the low end, always ending with all there is. */
 export function cpuStops(capacity: number): number[] {
-  return ladder([100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000], (last) => last + (last < 16_000 ? 1000 : 4000), capacity);
+  return ladder(
+    [100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000],
+    (last) => last + (last < 16_000 ? 1000 : 4000),
+    capacity,
+  );
 }
 
 /** What a slider for memory stops at, in bytes. */

@@ -20,7 +20,11 @@ export const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$/;
 const VARIABLE_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 let rows = 0;
-export const environmentRow = (name = "", value = ""): EnvironmentRow => ({ key: `row-${++rows}`, name, value });
+export const environmentRow = (name = "", value = ""): EnvironmentRow => ({
+  key: `row-${++rows}`,
+  name,
+  value,
+});
 
 export function isName(name: string): boolean {
   return NAME_PATTERN.test(name);
@@ -38,7 +42,9 @@ export function variableFault(env: EnvironmentRow[], index: number): VariableFau
 
 /** What is sent to the server. */
 export function toRequest(form: LaunchForm, project: string | undefined): SessionCreate {
-  const env = Object.fromEntries(form.env.filter((row) => row.name !== "").map((row) => [row.name, row.value]));
+  const env = Object.fromEntries(
+    form.env.filter((row) => row.name !== "").map((row) => [row.name, row.value]),
+  );
   return {
     image: form.image.trim(),
     slots: { cpu: form.cpu, mem: form.mem },

@@ -22,7 +22,11 @@ export interface Transition {
  * 3. Only a session that a list should show and nobody here knows is asked for.
  * 4. What an event does not carry (history, apps, what is left) is asked for again where it is being looked at.
  */
-export async function applyEvent(client: QueryClient, event: LiveEvent, me: string): Promise<Transition | null> {
+export async function applyEvent(
+  client: QueryClient,
+  event: LiveEvent,
+  me: string,
+): Promise<Transition | null> {
   if (event.kind === "usage") {
     usageFeed.add(event.data as Parameters<typeof usageFeed.add>[0]);
     return null;
@@ -37,7 +41,9 @@ export async function applyEvent(client: QueryClient, event: LiveEvent, me: stri
 
   // The answer to our own request brings the whole session; asking as well would show it twice.
   if (!before && pendingCreates.size > 0) await Promise.allSettled(pendingCreates);
-  const known = cachedSession(client, change.id) ?? (await client.fetchQuery(sessionsShowQuery(change.id)).catch(() => null));
+  const known =
+    cachedSession(client, change.id) ??
+    (await client.fetchQuery(sessionsShowQuery(change.id)).catch(() => null));
   if (known && missingSomewhere(client, known, me)) placeSession(client, known, me);
   return { before, after: change };
 }

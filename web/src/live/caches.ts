@@ -15,7 +15,9 @@ import {
 const LISTS = { queryKey: ["sessions", "list"] };
 
 /** Every cached list of sessions, with the filter it was asked with. */
-function lists(client: QueryClient): { key: readonly unknown[]; filter: SessionFilter; pages: SessionPages }[] {
+function lists(
+  client: QueryClient,
+): { key: readonly unknown[]; filter: SessionFilter; pages: SessionPages }[] {
   return client
     .getQueriesData<SessionPages>(LISTS)
     .flatMap(([key, pages]) => (pages ? [{ key, pages, filter: key[2] as SessionFilter }] : []));
@@ -33,7 +35,9 @@ export function changeSession(client: QueryClient, change: SessionChange): void 
 /** Puts a whole session into every list whose filter it meets, and patches it where it is already. */
 export function placeSession(client: QueryClient, session: Session, me: string): void {
   for (const { key, filter, pages } of lists(client)) {
-    const next = meetsFilter(session, filter, me) ? upsertSession(pages, session) : patchPages(pages, session);
+    const next = meetsFilter(session, filter, me)
+      ? upsertSession(pages, session)
+      : patchPages(pages, session);
     if (next !== pages) client.setQueryData(key, next);
   }
 }

@@ -17,7 +17,10 @@ export class UsageFeed {
   /** Sets what was measured before this page was opened, unless live readings go further back. */
   fill(id: string, past: Readings): void {
     if (this.of(id).cpu_millis.length >= past.cpu_millis.length) return;
-    this.readings.set(id, { cpu_millis: past.cpu_millis.slice(-KEPT), mem_bytes: past.mem_bytes.slice(-KEPT) });
+    this.readings.set(id, {
+      cpu_millis: past.cpu_millis.slice(-KEPT),
+      mem_bytes: past.mem_bytes.slice(-KEPT),
+    });
     this.tell(id);
   }
 

@@ -26,7 +26,8 @@ export function useCreateSession() {
 
 async function createSession(client: QueryClient, request: SessionCreate): Promise<SessionDetail> {
   const me = client.getQueryData<Me>(["auth", "me"]);
-  const key = crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
+  const key =
+    crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
   const askedAt = performance.now();
   const sent = sessionsCreate({ body: request, headers: { "Idempotency-Key": key } });
   pendingCreates.add(sent);

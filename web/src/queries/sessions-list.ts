@@ -1,7 +1,7 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { sessionsList } from "@/api/generated/sdk.gen";
-import { withLaterChanges } from "@/live/seen";
 import type { SessionFilter, SessionPage } from "@/live/patch";
+import { withLaterChanges } from "@/live/seen";
 
 const PAGE = 50;
 
@@ -21,7 +21,10 @@ export function sessionsListQuery(filter: SessionFilter) {
         },
         signal,
       });
-      return { items: data.items.map((item) => withLaterChanges(item, askedAt)), next_cursor: data.next_cursor ?? null };
+      return {
+        items: data.items.map((item) => withLaterChanges(item, askedAt)),
+        next_cursor: data.next_cursor ?? null,
+      };
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,

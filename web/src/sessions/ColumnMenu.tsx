@@ -3,7 +3,13 @@ import { ActionIcon, Button, Checkbox, Popover, Stack, Tooltip } from "@mantine/
 import { IconColumns3 } from "@tabler/icons-react";
 import { COLUMN_KEYS, COLUMN_NAMES, type ColumnKey, DEFAULT_COLUMNS } from "./column-keys";
 
-export function ColumnMenu({ chosen, onChange }: { chosen: ColumnKey[]; onChange: (columns: ColumnKey[]) => void }) {
+export function ColumnMenu({
+  chosen,
+  onChange,
+}: {
+  chosen: ColumnKey[];
+  onChange: (columns: ColumnKey[]) => void;
+}) {
   const { t, i18n } = useLingui();
   return (
     <Popover position="bottom-end" trapFocus>

@@ -18,7 +18,11 @@ export function ExportButton({ filter }: { filter: SessionFilter }) {
     setBusy(true);
     try {
       const sessions = await everySession(filter);
-      downloadText(`sessions-${new Date().toISOString().slice(0, 10)}.csv`, toCsv(sessions), "text/csv;charset=utf-8");
+      downloadText(
+        `sessions-${new Date().toISOString().slice(0, 10)}.csv`,
+        toCsv(sessions),
+        "text/csv;charset=utf-8",
+      );
     } catch (thrown) {
       notifications.show({ color: "red", title: t`Could not export`, message: toProblem(thrown).message });
     } finally {

@@ -18,7 +18,12 @@ export function KeyHelp({ opened, onClose }: { opened: boolean; onClose: () => v
     [["?"], t`This list`],
   ];
   return (
-    <Modal opened={opened} onClose={onClose} title={t`Keyboard shortcuts`} closeButtonProps={{ "aria-label": t`Close` }}>
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={t`Keyboard shortcuts`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
       <Table>
         <Table.Tbody>
           {rows.map(([keys, what]) => (

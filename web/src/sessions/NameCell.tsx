@@ -4,12 +4,11 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Session } from "@/api/types";
 import { ProgressLine } from "./ProgressLine";
 import styles from "./SessionTable.module.css";
-import { hasEnded } from "./states";
 
 /** The name, and whatever a person should know about the session at a glance. */
 export function NameCell({ session }: { session: Session }) {
   const { t } = useLingui();
-  const why = hasEnded(session.state) ? session.reason : null;
+  const why = session.state === "ERROR" ? session.reason : null;
   return (
     <div className={styles.nameCell}>
       <Group gap={6} wrap="nowrap">
@@ -21,7 +20,7 @@ export function NameCell({ session }: { session: Session }) {
         )}
       </Group>
       {why && (
-        <Text size="xs" c={session.state === "ERROR" ? "var(--carrel-bad)" : "dimmed"} truncate title={why}>
+        <Text size="xs" c="var(--carrel-bad)" truncate title={why}>
           {why}
         </Text>
       )}

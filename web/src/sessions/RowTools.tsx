@@ -12,6 +12,7 @@ const PICTURE = { size: 17, stroke: 1.7, "aria-hidden": true } as const;
 export function RowTools({ session, actions }: { session: Session; actions: SessionActions }) {
   const { t } = useLingui();
   const { id, name } = session;
+  const jupyter = actions.jupyterIn(session);
   if (isRequested(id)) return null;
   const tool = (label: string, icon: React.ReactNode, onClick: () => void) => (
     <Tooltip label={label}>
@@ -22,14 +23,10 @@ export function RowTools({ session, actions }: { session: Session; actions: Sess
   );
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
-      {session.state === "RUNNING" && (
-        <>
-          {tool(t`Terminal`, <IconTerminal2 {...PICTURE} />, () => void actions.openTerminal(id))}
-          {tool(t`JupyterLab`, <IconNotebook {...PICTURE} />, () =>
-            void actions.openApp(session, { name: "jupyter", title: "JupyterLab" }),
-          )}
-        </>
-      )}
+      {session.state === "RUNNING" &&
+        tool(t`Terminal`, <IconTerminal2 {...PICTURE} />, () => void actions.openTerminal(id))}
+      {jupyter &&
+        tool(jupyter.title, <IconNotebook {...PICTURE} />, () => void actions.openApp(session, jupyter))}
       {hasEnded(session.state)
         ? tool(t`Start again`, <IconPlayerPlay {...PICTURE} />, () => void actions.startAgain(id))
         : tool(t`Terminate`, <IconTrash {...PICTURE} />, () => actions.terminate([session]))}

@@ -31,7 +31,11 @@ export function SessionCards({ sessions, loading, actions, onOpen }: Props) {
   return (
     <div className={styles.scroll}>
       {sessions.map((session) => (
-        <article key={session.id} className={styles.card} data-requested={isRequested(session.id) || undefined}>
+        <article
+          key={session.id}
+          className={styles.card}
+          data-requested={isRequested(session.id) || undefined}
+        >
           <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
             <UnstyledButton
               style={{ minWidth: 0, flex: 1 }}
@@ -41,17 +45,21 @@ export function SessionCards({ sessions, loading, actions, onOpen }: Props) {
               <NameCell session={session} />
             </UnstyledButton>
             <StateBadge state={session.state} />
+            {session.state !== "RUNNING" && <RowTools session={session} actions={actions} />}
           </Group>
           <Text size="xs" c="dimmed" mt={4} truncate>
-            {session.image_name ?? session.image} · <SlotsText slots={session.slots} /> · <Age since={session.created_at} />
+            {session.image_name ?? session.image} · <SlotsText slots={session.slots} /> ·{" "}
+            <Age since={session.created_at} />
           </Text>
-          <Group justify="space-between" mt={4} mih={30} wrap="nowrap">
-            <Group gap="md" wrap="nowrap">
-              <UsageSparkline session={session} slot="cpu" />
-              <UsageSparkline session={session} slot="mem" />
+          {session.state === "RUNNING" && (
+            <Group justify="space-between" mt={4} wrap="nowrap" gap="xs">
+              <Group gap="sm" wrap="nowrap">
+                <UsageSparkline session={session} slot="cpu" />
+                <UsageSparkline session={session} slot="mem" />
+              </Group>
+              <RowTools session={session} actions={actions} />
             </Group>
-            <RowTools session={session} actions={actions} />
-          </Group>
+          )}
         </article>
       ))}
     </div>

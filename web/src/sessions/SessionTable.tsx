@@ -39,7 +39,6 @@ const ROW_HEIGHT = 41;
 export function SessionTable(props: Props) {
   const { t, i18n } = useLingui();
   const { sessions, visible, sort, order, actions, onOpen, onNearEnd } = props;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another language makes other headers
   const columns = useMemo(() => sessionColumns(i18n), [i18n, i18n.locale]);
   const table = useTable({
     features,
@@ -50,7 +49,9 @@ export function SessionTable(props: Props) {
     state: {
       sorting: sort ? [{ id: sort, desc: order === "desc" }] : [],
       rowSelection: props.selected,
-      columnVisibility: Object.fromEntries(COLUMN_KEYS.map((key) => [key, visible.includes(key)])) as ColumnVisibilityState,
+      columnVisibility: Object.fromEntries(
+        COLUMN_KEYS.map((key) => [key, visible.includes(key)]),
+      ) as ColumnVisibilityState,
     },
     onRowSelectionChange: props.onSelected,
   });
@@ -83,7 +84,12 @@ export function SessionTable(props: Props) {
 
   return (
     <div ref={scroller} className={styles.scroll}>
-      <table className={styles.table} aria-label={props.label} aria-rowcount={rows.length + 1} aria-busy={props.loading}>
+      <table
+        className={styles.table}
+        aria-label={props.label}
+        aria-rowcount={rows.length + 1}
+        aria-busy={props.loading}
+      >
         <thead>
           <tr>
             <th className={styles.check}>
@@ -143,7 +149,7 @@ export function SessionTable(props: Props) {
                   />
                 </td>
                 {row.getVisibleCells().map((cell) => (
-                  <td key={cell.id}>
+                  <td key={cell.id} data-column={cell.column.id}>
                     <table.FlexRender cell={cell} />
                   </td>
                 ))}

@@ -1,5 +1,15 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { ActionIcon, Button, Checkbox, Group, SegmentedControl, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Group,
+  SegmentedControl,
+  Text,
+  TextInput,
+  Title,
+  Tooltip,
+} from "@mantine/core";
 import { IconKeyboard, IconPlus, IconSearch, IconX } from "@tabler/icons-react";
 import type { Ref } from "react";
 import type { Session } from "@/api/types";
@@ -55,7 +65,13 @@ export function SessionToolbar(props: Props) {
         leftSection={<IconSearch size={15} aria-hidden />}
         rightSection={
           search.q ? (
-            <ActionIcon variant="subtle" color="gray" size="xs" aria-label={t`Clear the search`} onClick={() => onChange({ q: undefined })}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="xs"
+              aria-label={t`Clear the search`}
+              onClick={() => onChange({ q: undefined })}
+            >
               <IconX size={13} aria-hidden />
             </ActionIcon>
           ) : null
@@ -90,7 +106,12 @@ export function SessionToolbar(props: Props) {
           <ColumnMenu chosen={props.columns} onChange={props.onColumns} />
           <ExportButton filter={filter} />
           <Tooltip label={t`Keyboard shortcuts`}>
-            <ActionIcon variant="subtle" color="gray" aria-label={t`Keyboard shortcuts`} onClick={props.onHelp}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t`Keyboard shortcuts`}
+              onClick={props.onHelp}
+            >
               <IconKeyboard size={18} stroke={1.6} aria-hidden />
             </ActionIcon>
           </Tooltip>

@@ -1,8 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import type { RowSelectionState } from "@tanstack/react-table";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import type { RowSelectionState } from "@tanstack/react-table";
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { SessionsSearch } from "@/app/search";
 import type { SessionFilter } from "@/live/patch";
@@ -16,11 +16,13 @@ import { SessionsNothing } from "./SessionsNothing";
 import styles from "./SessionsPage.module.css";
 import { SessionTable } from "./SessionTable";
 import { SessionToolbar } from "./SessionToolbar";
+import { useSessionActions } from "./use-actions";
 import { useColumnChoice } from "./use-column-choice";
 import { usePageKeys } from "./use-page-keys";
-import { useSessionActions } from "./use-actions";
 
-const LauncherDrawer = lazy(() => import("@/launcher/LauncherDrawer").then((m) => ({ default: m.LauncherDrawer })));
+const LauncherDrawer = lazy(() =>
+  import("@/launcher/LauncherDrawer").then((m) => ({ default: m.LauncherDrawer })),
+);
 const DetailDrawer = lazy(() => import("@/detail/DetailDrawer").then((m) => ({ default: m.DetailDrawer })));
 
 const route = getRouteApi("/shell/sessions");
@@ -86,7 +88,12 @@ export function SessionsPage() {
           onClear={() => change({ q: undefined, state: "all" })}
         />
       ) : phone ? (
-        <SessionCards sessions={sessions} loading={list.isPending} actions={actions} onOpen={(id) => change({ session: id })} />
+        <SessionCards
+          sessions={sessions}
+          loading={list.isPending}
+          actions={actions}
+          onOpen={(id) => change({ session: id })}
+        />
       ) : (
         <SessionTable
           label={t`Sessions`}

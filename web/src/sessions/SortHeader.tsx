@@ -21,7 +21,10 @@ export function SortHeader({ id, title, sortable, direction, onSort }: Props) {
     else onSort(undefined, undefined);
   };
   return (
-    <th scope="col" aria-sort={direction === null ? "none" : direction === "asc" ? "ascending" : "descending"}>
+    <th
+      scope="col"
+      aria-sort={direction === null ? "none" : direction === "asc" ? "ascending" : "descending"}
+    >
       <button type="button" className={styles.sort} onClick={press}>
         {title}
         {direction === "asc" && <IconArrowUp size={13} aria-hidden />}

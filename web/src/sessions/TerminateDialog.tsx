@@ -36,18 +36,19 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
       <List size="sm" mah={180} style={{ overflow: "auto" }}>
         {left.map((session) => (
           <List.Item key={session.id}>
-            <b>{session.name}</b> <Text span c="dimmed" size="xs">{`${session.id} · ${session.image_name ?? session.image}`}</Text>
+            <b>{session.name}</b>{" "}
+            <Text span c="dimmed" size="xs">{`${session.id} · ${session.image_name ?? session.image}`}</Text>
           </List.Item>
         ))}
       </List>
       <Text size="sm">
         {started ? (
           <Trans>
-            Everything that runs inside stops, and the files inside are deleted. This cannot be undone. The logs and the
-            history stay.
+            Everything that runs inside stops, and the files inside are deleted. This cannot be undone. The
+            logs and the history stay.
           </Trans>
         ) : (
-          <Trans>It has not run yet, so nothing is lost but its place in the queue.</Trans>
+          <Trans>Nothing has run yet, so nothing is lost but the place in the queue.</Trans>
         )}
       </Text>
       <Checkbox

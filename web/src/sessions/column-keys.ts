@@ -2,7 +2,19 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 
 /** The columns a person may choose, in the order they are shown. The name is always there. */
-export const COLUMN_KEYS = ["state", "name", "image", "slots", "cpu", "mem", "age", "project", "owner", "node", "created"] as const;
+export const COLUMN_KEYS = [
+  "state",
+  "name",
+  "image",
+  "slots",
+  "cpu",
+  "mem",
+  "age",
+  "project",
+  "owner",
+  "node",
+  "created",
+] as const;
 export type ColumnKey = (typeof COLUMN_KEYS)[number];
 
 export const DEFAULT_COLUMNS: ColumnKey[] = ["state", "name", "image", "slots", "cpu", "mem", "age"];

@@ -1,5 +1,14 @@
 import type { I18n } from "@lingui/core";
-import { createColumnHelper, createSortedRowModel, columnVisibilityFeature, rowSelectionFeature, rowSortingFeature, sortFn_basic, sortFn_text, tableFeatures } from "@tanstack/react-table";
+import {
+  columnVisibilityFeature,
+  createColumnHelper,
+  createSortedRowModel,
+  rowSelectionFeature,
+  rowSortingFeature,
+  sortFn_basic,
+  sortFn_text,
+  tableFeatures,
+} from "@tanstack/react-table";
 import type { Session } from "@/api/types";
 import { formatInstant } from "@/ui/format";
 import { Age } from "./Age";
@@ -70,7 +79,11 @@ export function sessionColumns(i18n: I18n) {
       sortFn: "basic",
       cell: ({ row }) => <Age since={row.original.created_at} />,
     }),
-    helper.accessor((session) => session.project.name, { id: "project", header: header("project"), ...plain }),
+    helper.accessor((session) => session.project.name, {
+      id: "project",
+      header: header("project"),
+      ...plain,
+    }),
     helper.accessor((session) => session.owner.email, { id: "owner", header: header("owner"), ...plain }),
     helper.accessor((session) => session.node ?? "", { id: "node", header: header("node"), ...plain }),
     helper.accessor("created_at", {

@@ -1,9 +1,11 @@
 import { useLingui } from "@lingui/react/macro";
 import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { toProblem } from "@/api/problem";
 import type { Session } from "@/api/types";
+import { imagesListQuery } from "@/queries/images-list";
 import { openApp } from "./open-app";
 import { TerminateDialog } from "./TerminateDialog";
 
@@ -11,8 +13,17 @@ import { TerminateDialog } from "./TerminateDialog";
 export function useSessionActions() {
   const { t } = useLingui();
   const navigate = useNavigate();
+  const images = useQuery(imagesListQuery);
 
   return {
+    /** JupyterLab, if the session runs and the catalogue says that its image brings it. */
+    jupyterIn: (session: Session) =>
+      session.state === "RUNNING"
+        ? images.data
+            ?.find(({ name }) => name === session.image_name)
+            ?.apps.find(({ name }) => name === "jupyter")
+        : undefined,
+
     showDetail: (id: string) => navigate({ to: "/sessions", search: (now) => ({ ...now, session: id }) }),
 
     openTerminal: (id: string) => navigate({ to: "/terminal/$id", params: { id } }),

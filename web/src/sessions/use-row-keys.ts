@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type RefObject, useState } from "react";
 import type { Session } from "@/api/types";
-import type { SessionActions } from "./use-actions";
 import { hasEnded } from "./states";
+import type { SessionActions } from "./use-actions";
 
 interface Options {
   sessions: Session[];
@@ -22,7 +22,9 @@ export function useRowKeys({ sessions, container, scrollTo, actions, onOpen, onT
     setCurrent(next);
     scrollTo(next);
     // The row may enter the document only after the scroll.
-    requestAnimationFrame(() => container.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus());
+    requestAnimationFrame(() =>
+      container.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus(),
+    );
   };
 
   const onKeyDown = (index: number) => (event: KeyboardEvent<HTMLElement>) => {
@@ -30,21 +32,19 @@ export function useRowKeys({ sessions, container, scrollTo, actions, onOpen, onT
     const session = sessions[index];
     if (!session) return;
     const running = session.state === "RUNNING";
-    const acts: Record<string, (() => void) | undefined> = {
-      ArrowDown: () => focus(index + 1),
-      j: () => focus(index + 1),
-      ArrowUp: () => focus(index - 1),
-      k: () => focus(index - 1),
-      Home: () => focus(0),
-      End: () => focus(sessions.length - 1),
-      Enter: () => onOpen(session.id),
-      x: () => onToggle(index),
-      " ": () => onToggle(index),
-      t: running ? () => void actions.openTerminal(session.id) : undefined,
-      o: running ? () => void actions.openApp(session, { name: "jupyter", title: "JupyterLab" }) : undefined,
-      Delete: hasEnded(session.state) ? undefined : () => actions.terminate([session]),
-    };
-    const act = acts[event.key];
+    const jupyter = actions.jupyterIn(session);
+    const acts: [keys: string[], act: (() => void) | undefined][] = [
+      [["ArrowDown", "j"], () => focus(index + 1)],
+      [["ArrowUp", "k"], () => focus(index - 1)],
+      [["Home"], () => focus(0)],
+      [["End"], () => focus(sessions.length - 1)],
+      [["Enter"], () => onOpen(session.id)],
+      [["x", " "], () => onToggle(index)],
+      [["t"], running ? () => void actions.openTerminal(session.id) : undefined],
+      [["o"], jupyter ? () => void actions.openApp(session, jupyter) : undefined],
+      [["Delete"], hasEnded(session.state) ? undefined : () => actions.terminate([session])],
+    ];
+    const act = acts.find(([keys]) => keys.includes(event.key))?.[1];
     if (!act) return;
     event.preventDefault();
     act();

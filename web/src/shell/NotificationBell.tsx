@@ -16,8 +16,13 @@ export function NotificationBell({ me }: { me: Me }) {
   const navigate = useNavigate();
   const [opened, drawer] = useDisclosure(false);
   const { notices, unread } = useNotices();
-  const live = useInfiniteQuery({ ...sessionsListQuery({ state: "live", q: "", owner: "me" }), enabled: !!me });
-  const underWay = (live.data?.pages ?? []).flatMap((page) => page.items).filter((one) => isUnderWay(one.state));
+  const live = useInfiniteQuery({
+    ...sessionsListQuery({ state: "live", q: "", owner: "me" }),
+    enabled: !!me,
+  });
+  const underWay = (live.data?.pages ?? [])
+    .flatMap((page) => page.items)
+    .filter((one) => isUnderWay(one.state));
   const count = underWay.length + unread;
   const label = count > 0 ? t`Notifications, ${count} new or under way` : t`Notifications`;
   return (

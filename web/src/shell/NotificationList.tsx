@@ -17,7 +17,12 @@ interface Props {
 export function NotificationList({ underWay, notices, onOpen, onClear }: Props) {
   const { t, i18n } = useLingui();
   if (underWay.length === 0 && notices.length === 0) {
-    return <EmptyState title={t`Nothing is under way`} text={t`Sessions that start, run, fail or end show up here.`} />;
+    return (
+      <EmptyState
+        title={t`Nothing is under way`}
+        text={t`Sessions that start, run, fail or end show up here.`}
+      />
+    );
   }
   const time = new Intl.DateTimeFormat(i18n.locale, { timeStyle: "short" });
   return (

@@ -19,8 +19,8 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Me, Session } from "@/api/types";
 import { chooseLanguage, LANGUAGES, type Language } from "@/i18n";
 import { sessionsListQuery } from "@/queries/sessions-list";
-import { useSessionActions } from "@/sessions/use-actions";
 import { STATE_LOOKS } from "@/sessions/state-names";
+import { useSessionActions } from "@/sessions/use-actions";
 import { chooseProject } from "./project";
 
 export const [paletteStore, palette] = createSpotlight();
@@ -47,23 +47,45 @@ export function Palette({ me }: { me: Me }) {
       leftSection: icon,
       onClick,
     });
-    const list = [entry("show", t`Show ${name}`, <IconBox {...PICTURE} />, () => void actions.showDetail(id))];
+    const list = [
+      entry("show", t`Show ${name}`, <IconBox {...PICTURE} />, () => void actions.showDetail(id)),
+    ];
     if (running) {
       list.push(
-        entry("term", t`Terminal in ${name}`, <IconTerminal2 {...PICTURE} />, () => void actions.openTerminal(id)),
-        entry("jupyter", t`JupyterLab in ${name}`, <IconNotebook {...PICTURE} />, () =>
-          void actions.openApp(session, { name: "jupyter", title: "JupyterLab" }),
+        entry(
+          "term",
+          t`Terminal in ${name}`,
+          <IconTerminal2 {...PICTURE} />,
+          () => void actions.openTerminal(id),
         ),
       );
     }
-    list.push(entry("rm", t`Terminate ${name}`, <IconTrash {...PICTURE} />, () => actions.terminate([session])));
+    const jupyter = actions.jupyterIn(session);
+    if (jupyter) {
+      list.push(
+        entry(
+          "jupyter",
+          t`${jupyter.title} in ${name}`,
+          <IconNotebook {...PICTURE} />,
+          () => void actions.openApp(session, jupyter),
+        ),
+      );
+    }
+    list.push(
+      entry("rm", t`Terminate ${name}`, <IconTrash {...PICTURE} />, () => actions.terminate([session])),
+    );
     return list;
   };
 
   const pages: SpotlightActionGroupData = {
     group: t`Go to`,
     actions: [
-      { id: "start", label: t`Start`, leftSection: <IconHome2 {...PICTURE} />, onClick: () => void navigate({ to: "/" }) },
+      {
+        id: "start",
+        label: t`Start`,
+        leftSection: <IconHome2 {...PICTURE} />,
+        onClick: () => void navigate({ to: "/" }),
+      },
       {
         id: "sessions",
         label: t`Sessions`,
@@ -87,8 +109,18 @@ export function Palette({ me }: { me: Me }) {
         leftSection: <IconPlus {...PICTURE} />,
         onClick: () => void navigate({ to: "/sessions", search: (now) => ({ ...now, launch: "new" }) }),
       },
-      { id: "light", label: t`Light theme`, leftSection: <IconSun {...PICTURE} />, onClick: () => setColorScheme("light") },
-      { id: "dark", label: t`Dark theme`, leftSection: <IconMoon {...PICTURE} />, onClick: () => setColorScheme("dark") },
+      {
+        id: "light",
+        label: t`Light theme`,
+        leftSection: <IconSun {...PICTURE} />,
+        onClick: () => setColorScheme("light"),
+      },
+      {
+        id: "dark",
+        label: t`Dark theme`,
+        leftSection: <IconMoon {...PICTURE} />,
+        onClick: () => setColorScheme("dark"),
+      },
       ...(Object.keys(LANGUAGES) as Language[]).map((language) => ({
         id: `language:${language}`,
         label: LANGUAGES[language],
@@ -113,6 +145,7 @@ export function Palette({ me }: { me: Me }) {
       nothingFound={t`Nothing found`}
       highlightQuery
       scrollable
+      overlayProps={{ blur: 0, backgroundOpacity: 0.35 }}
       maxHeight={420}
       limit={60}
       searchProps={{

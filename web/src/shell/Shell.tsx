@@ -11,9 +11,9 @@ import { NotificationBell } from "./NotificationBell";
 import { Palette, palette } from "./Palette";
 import { ProjectSwitcher } from "./ProjectSwitcher";
 import styles from "./Shell.module.css";
-import { useToasts } from "./use-toasts";
 import { UserMenu } from "./UserMenu";
 import { useMe } from "./use-me";
+import { useToasts } from "./use-toasts";
 
 /** The frame around every page of a person who is signed in; it keeps the live stream open. */
 export function Shell() {
@@ -44,7 +44,11 @@ export function Shell() {
         </Link>
         <ProjectSwitcher me={me} />
         <div className={styles.search}>
-          <UnstyledButton className={styles.searchButton} onClick={palette.open} aria-label={t`Search and commands`}>
+          <UnstyledButton
+            className={styles.searchButton}
+            onClick={palette.open}
+            aria-label={t`Search and commands`}
+          >
             <IconSearch size={16} aria-hidden />
             <span className={styles.searchText}>
               <Trans>Search and commands</Trans>

@@ -29,7 +29,8 @@ export function UserMenu({ me }: { me: Me }) {
   const leave = () =>
     logout.mutate(undefined, {
       onSuccess: () => navigate({ to: "/signin" }),
-      onError: (problem) => notifications.show({ color: "red", message: problem.message || t`Could not sign out.` }),
+      onError: (problem) =>
+        notifications.show({ color: "red", message: problem.message || t`Could not sign out.` }),
     });
   const tick = (on: boolean) => (on ? <IconCheck size={15} aria-hidden /> : null);
   return (
@@ -48,7 +49,12 @@ export function UserMenu({ me }: { me: Me }) {
             {me.user.email}
           </Text>
         </Menu.Label>
-        <Menu.Item component={Link} to="/keypairs" closeMenuOnClick leftSection={<IconKey size={16} aria-hidden />}>
+        <Menu.Item
+          component={Link}
+          to="/keypairs"
+          closeMenuOnClick
+          leftSection={<IconKey size={16} aria-hidden />}
+        >
           <Trans>Keypairs</Trans>
         </Menu.Item>
         <Menu.Divider />

@@ -33,7 +33,9 @@ export function LaunchCard({ last, images }: Props) {
       ? toRequest(formLike(await client.fetchQuery(sessionsShowQuery(last.id))), last.project.id)
       : first;
     if (!request) return;
-    create.mutate(request, { onSuccess: (session) => void navigate({ to: "/sessions", search: { session: session.id } }) });
+    create.mutate(request, {
+      onSuccess: (session) => void navigate({ to: "/sessions", search: { session: session.id } }),
+    });
   };
 
   return (
@@ -47,7 +49,10 @@ export function LaunchCard({ last, images }: Props) {
         </Text>
         {create.error && <ProblemAlert problem={create.error} />}
         <Group gap="sm">
-          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => void navigate({ to: "/sessions", search: { launch: "new" } })}>
+          <Button
+            leftSection={<IconPlus size={16} aria-hidden />}
+            onClick={() => void navigate({ to: "/sessions", search: { launch: "new" } })}
+          >
             <Trans>Choose and start</Trans>
           </Button>
           <Button
@@ -62,7 +67,8 @@ export function LaunchCard({ last, images }: Props) {
         </Group>
         {shown && (
           <Text size="xs" c="dimmed">
-            {last ? <Trans>The last one:</Trans> : <Trans>The usual one:</Trans>} {shown.image} · <SlotsText slots={shown.slots} />
+            {last ? <Trans>The last one:</Trans> : <Trans>The usual one:</Trans>} {shown.image} ·{" "}
+            <SlotsText slots={shown.slots} />
           </Text>
         )}
       </Stack>

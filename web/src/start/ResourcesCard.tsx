@@ -6,7 +6,13 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./StartPage.module.css";
 
 /** How much of the machines is free. */
-export function ResourcesCard({ resources, problem }: { resources: Resources | undefined; problem: unknown }) {
+export function ResourcesCard({
+  resources,
+  problem,
+}: {
+  resources: Resources | undefined;
+  problem: unknown;
+}) {
   const { t } = useLingui();
   return (
     <section className={styles.card} aria-label={t`What is free`}>
@@ -18,8 +24,20 @@ export function ResourcesCard({ resources, problem }: { resources: Resources | u
         {!resources && problem == null && <Skeleton height={72} />}
         {resources && (
           <>
-            <Meter name={t`CPU`} left={resources.left.cpu} capacity={resources.capacity.cpu} show={formatCores} color="var(--carrel-cpu)" />
-            <Meter name={t`Memory`} left={resources.left.mem} capacity={resources.capacity.mem} show={formatSize} color="var(--carrel-mem)" />
+            <Meter
+              name={t`CPU`}
+              left={resources.left.cpu}
+              capacity={resources.capacity.cpu}
+              show={formatCores}
+              color="var(--carrel-cpu)"
+            />
+            <Meter
+              name={t`Memory`}
+              left={resources.left.mem}
+              capacity={resources.capacity.mem}
+              show={formatSize}
+              color="var(--carrel-mem)"
+            />
             <Text size="xs" c="dimmed">
               <Plural value={resources.nodes} one="On # node." other="On # nodes." />
             </Text>

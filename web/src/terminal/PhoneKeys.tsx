@@ -9,7 +9,11 @@ export function PhoneKeys({ onKey, onFocus }: { onKey: (input: string) => void; 
   const { t } = useLingui();
   const [ctrl, setCtrl] = useState(false);
   const keys: [string, string, string][] = ctrl
-    ? [..."CDZRLAEUWK"].map((letter) => [letter, String.fromCharCode(letter.charCodeAt(0) - 64), `Ctrl+${letter}`])
+    ? [..."CDZRLAEUWK"].map((letter) => [
+        letter,
+        String.fromCharCode(letter.charCodeAt(0) - 64),
+        `Ctrl+${letter}`,
+      ])
     : [
         ["Esc", ESC, t`Escape`],
         ["Tab", "\t", t`Tabulator`],

@@ -7,8 +7,8 @@ import { hasEnded } from "@/sessions/states";
 import { formatSize } from "@/ui/format";
 import { PhoneKeys } from "./PhoneKeys";
 import styles from "./Terminal.module.css";
-import { TerminalBar } from "./TerminalBar";
 import { TerminalBanner } from "./TerminalBanner";
+import { TerminalBar } from "./TerminalBar";
 import { useTerminal } from "./use-terminal";
 
 /** The screen with its bar above, and on a touch screen the keys a phone lacks below. */

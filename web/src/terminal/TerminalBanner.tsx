@@ -36,14 +36,20 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
   if (state.kind === "reconnecting") {
     return (
       <div className={styles.banner} role="status">
-        <Trans>The connection is lost; trying to reconnect. The shell keeps running, and typing is paused.</Trans>
+        <Trans>
+          The connection is lost; trying to reconnect. The shell keeps running, and typing is paused.
+        </Trans>
       </div>
     );
   }
   if (state.kind === "exited") {
     return (
       <div className={styles.banner} data-tone="quiet" role="status">
-        {state.code === null ? <Trans>The shell has ended.</Trans> : <Trans>The shell ended with code {state.code}.</Trans>}
+        {state.code === null ? (
+          <Trans>The shell has ended.</Trans>
+        ) : (
+          <Trans>The shell ended with code {state.code}.</Trans>
+        )}
         {!ended && <Reopen onReopen={onReopen} />}
       </div>
     );

@@ -50,7 +50,12 @@ export function TerminalBar({ session, fontSize, onFontSize, onCopy }: Props) {
         maw={280}
         label={t`Copy: Ctrl+Shift+C. Paste: Ctrl+Shift+V. Leave the terminal with the keyboard: Ctrl+Shift+X.`}
       >
-        <ActionIcon variant="subtle" color="gray" visibleFrom="sm" aria-label={t`Keys: copy Ctrl+Shift+C, paste Ctrl+Shift+V, leave Ctrl+Shift+X`}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          visibleFrom="sm"
+          aria-label={t`Keys: copy Ctrl+Shift+C, paste Ctrl+Shift+V, leave Ctrl+Shift+X`}
+        >
           <IconHelp {...PICTURE} />
         </ActionIcon>
       </Tooltip>

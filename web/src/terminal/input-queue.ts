@@ -35,7 +35,8 @@ export class InputQueue {
       this.options.send(this.chunks.shift() as Uint8Array<ArrayBuffer>);
     }
     this.tell();
-    if (this.chunks.length === 0 || this.waiting || this.options.inFlight() === Number.POSITIVE_INFINITY) return;
+    if (this.chunks.length === 0 || this.waiting || this.options.inFlight() === Number.POSITIVE_INFINITY)
+      return;
     this.waiting = true;
     this.options.later(() => {
       this.waiting = false;

@@ -58,7 +58,9 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
     });
     link.current = made;
     const typed = opened.screen.onData((text) => made.send(text));
-    const raw = opened.screen.onBinary((text) => made.send(Uint8Array.from(text, (char) => char.charCodeAt(0))));
+    const raw = opened.screen.onBinary((text) =>
+      made.send(Uint8Array.from(text, (char) => char.charCodeAt(0))),
+    );
     const resized = opened.screen.onResize(({ cols, rows }) => made.resize(cols, rows));
     const sizes = new ResizeObserver(() => opened.fit.fit());
     sizes.observe(root);
@@ -99,7 +101,9 @@ function openScreen(root: HTMLElement, fontSize: number, scheme: "light" | "dark
   const screen = new Screen({
     allowProposedApi: true,
     cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
-    fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--mantine-font-family-monospace"),
+    fontFamily: getComputedStyle(document.documentElement).getPropertyValue(
+      "--mantine-font-family-monospace",
+    ),
     fontSize,
     scrollback: 10_000,
     theme: terminalTheme(scheme),
@@ -118,7 +122,8 @@ function openScreen(root: HTMLElement, fontSize: number, scheme: "light" | "dark
 /** False for the keys that are not for the shell: copy, paste, and the way out of the terminal. */
 function onKey(screen: Screen, event: KeyboardEvent): boolean {
   const ours = event.ctrlKey && event.shiftKey && !event.altKey && !event.metaKey;
-  if (!ours) return !(event.metaKey && event.key === "k") && !(event.ctrlKey && event.key === "k" && event.altKey);
+  if (!ours)
+    return !(event.metaKey && event.key === "k") && !(event.ctrlKey && event.key === "k" && event.altKey);
   if (event.code === "KeyC") {
     if (event.type === "keydown" && screen.hasSelection()) void copyText(screen.getSelection());
     event.preventDefault();

@@ -42,12 +42,45 @@ const dark: MantineColorsTuple = [
   "#101412",
 ];
 
+const DIALOG_TITLE = { fontFamily: "var(--carrel-display)", fontSize: "1.25rem", fontWeight: 600 } as const;
+
+const RAISED = { backgroundColor: "var(--carrel-surface)" } as const;
+
+/** What is wrong, or cannot be undone. */
+const red: MantineColorsTuple = [
+  "#fbe9e6",
+  "#f6cfc9",
+  "#eda59b",
+  "#e37a6d",
+  "#d9584a",
+  "#c8402f",
+  "#b23324",
+  "#9c2a1d",
+  "#7d2117",
+  "#5c1710",
+];
+
+/** Paper and its shadows: what Mantine draws tracks, lines and quiet grounds with in the light scheme. */
+const gray: MantineColorsTuple = [
+  "#f7f5ef",
+  "#efece3",
+  "#e5e1d5",
+  "#d8d3c5",
+  "#c4bfae",
+  "#a29d8d",
+  "#757368",
+  "#565e57",
+  "#38403a",
+  "#1e2421",
+];
+
 export const theme = createTheme({
-  colors: { lamp, brass, dark },
+  colors: { lamp, brass, dark, gray, red },
   primaryColor: "lamp",
   primaryShade: { light: 7, dark: 4 },
   autoContrast: true,
-  luminanceThreshold: 0.32,
+  // Where black and white are equally readable.
+  luminanceThreshold: 0.18,
   defaultRadius: "sm",
   fontFamily:
     '"Inter", ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Apple SD Gothic Neo", "Noto Sans KR", "Noto Sans CJK KR", "Hiragino Sans", "Noto Sans JP", "Noto Sans CJK JP", sans-serif',
@@ -61,7 +94,22 @@ export const theme = createTheme({
     Button: { defaultProps: { size: "sm" } },
     TextInput: { defaultProps: { size: "sm" } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 350 } },
-    Drawer: { defaultProps: { position: "right", overlayProps: { backgroundOpacity: 0.25 } } },
-    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } } },
+    Drawer: {
+      defaultProps: {
+        position: "right",
+        overlayProps: { backgroundOpacity: 0.25 },
+        transitionProps: { duration: 150 },
+      },
+      styles: { title: DIALOG_TITLE, content: RAISED, header: RAISED },
+    },
+    Modal: {
+      defaultProps: {
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.35 },
+        transitionProps: { duration: 120 },
+      },
+      styles: { title: DIALOG_TITLE, content: RAISED, header: RAISED },
+    },
+    SegmentedControl: { defaultProps: { withItemsBorders: false } },
   },
 });

@@ -47,5 +47,7 @@ export function formatDuration(milliseconds: number): string {
 
 /** A date and time as people of this language write it, in this machine's time zone. */
 export function formatInstant(instant: string | Date, locale: string): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" }).format(new Date(instant));
+  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" }).format(
+    new Date(instant),
+  );
 }

@@ -1,0 +1,75 @@
+import { QueryClient } from "@tanstack/react-query";
+import { beforeEach, expect, test, vi } from "vitest";
+import { applyEvent } from "@/live/apply";
+import type { SessionPages } from "@/live/patch";
+import { usageFeed } from "@/live/usage";
+import { pendingCreates } from "@/queries/sessions-create";
+import { aSession, ids, LIVE, pagesOf } from "./sessions";
+
+const shown = vi.hoisted(() => vi.fn());
+vi.mock("@/api/generated/sdk.gen", () => ({ sessionsShow: shown }));
+
+const ENDED = { ...LIVE, state: "ended" as const };
+const key = (filter: object) => ["sessions", "list", filter];
+let client: QueryClient;
+const listed = (filter: object) => ids(client.getQueryData<SessionPages>(key(filter)) as SessionPages);
+
+beforeEach(() => {
+  client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  client.setQueryData(key(LIVE), pagesOf([[aSession("a")]]));
+  client.setQueryData(key(ENDED), pagesOf([[]]));
+  shown.mockReset();
+});
+
+test("an ended session enters the lists of ended ones without a question to the server", async () => {
+  const transition = await applyEvent(
+    client,
+    { kind: "session.updated", data: { id: "a", state: "TERMINATED" } },
+    "me",
+  );
+  expect(listed(ENDED)).toEqual([["a"]]);
+  expect(listed(LIVE)).toEqual([["a"]]);
+  expect(transition).toMatchObject({ before: { state: "RUNNING" }, after: { state: "TERMINATED" } });
+  expect(shown).not.toHaveBeenCalled();
+});
+
+test("a session started elsewhere is asked for once and put on top", async () => {
+  shown.mockResolvedValue({ data: aSession("new", { created_at: "2026-01-02T00:00:00Z" }) });
+  await applyEvent(client, { kind: "session.created", data: { id: "new", state: "PENDING" } }, "me");
+  expect(listed(LIVE)).toEqual([["new", "a"]]);
+  expect(shown).toHaveBeenCalledTimes(1);
+});
+
+test("somebody else's session stays out of one's own list", async () => {
+  shown.mockResolvedValue({ data: aSession("new", { owner: { id: "other", email: "o@example.org" } }) });
+  await applyEvent(client, { kind: "session.created", data: { id: "new", state: "PENDING" } }, "me");
+  expect(listed(LIVE)).toEqual([["a"]]);
+});
+
+test("the event about our own request waits for the answer to it, and asks nothing", async () => {
+  let answer: () => void = () => {};
+  const request = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  pendingCreates.add(request);
+  const applied = applyEvent(
+    client,
+    { kind: "session.created", data: { id: "own", state: "PENDING" } },
+    "me",
+  );
+  client.setQueryData(["sessions", "show", "own"], aSession("own", { created_at: "2026-01-02T00:00:00Z" }));
+  answer();
+  pendingCreates.delete(request);
+  await applied;
+  expect(shown).not.toHaveBeenCalled();
+  expect(listed(LIVE)).toEqual([["own", "a"]]);
+});
+
+test("readings go to the sparklines alone", async () => {
+  const before = client.getQueryData(key(LIVE));
+  for (const cpu_millis of [100, 200]) {
+    await applyEvent(client, { kind: "usage", data: { a: { cpu_millis, mem_bytes: 5 } } }, "me");
+  }
+  expect(usageFeed.of("a")).toEqual({ cpu_millis: [100, 200], mem_bytes: [5, 5] });
+  expect(client.getQueryData(key(LIVE))).toBe(before);
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { meetsFilter, patchPages, patchSession, removeSession, upsertSession } from "@/live/patch";
+import { rememberChange, withLaterChanges } from "@/live/seen";
+import { aSession, ids, LIVE, pagesOf } from "./sessions";
+
+const at = (hour: number) => `2026-01-01T${String(hour).padStart(2, "0")}:00:00Z`;
+
+describe("a change to one session", () => {
+  test("is patched into its row and leaves every other object as it was", () => {
+    const before = pagesOf([[aSession("a"), aSession("b")], [aSession("c")]]);
+    const after = patchPages(before, { id: "b", state: "TERMINATING", reason: "asked" });
+    expect(after.pages[0]?.items[1]).toMatchObject({ state: "TERMINATING", reason: "asked", name: "name-b" });
+    expect(after.pages[0]?.items[0]).toBe(before.pages[0]?.items[0]);
+    expect(after.pages[1]).toBe(before.pages[1]);
+  });
+
+  test("that says nothing new gives back the very same pages, so that nothing is drawn again", () => {
+    const before = pagesOf([[aSession("a", { progress: { phase: "pull", fraction: 0.5, text: "half" } })]]);
+    const same = {
+      id: "a",
+      state: "RUNNING" as const,
+      progress: { phase: "pull", fraction: 0.5, text: "half" },
+    };
+    expect(patchPages(before, same)).toBe(before);
+    expect(patchPages(before, { id: "unknown", state: "ERROR" })).toBe(before);
+  });
+
+  test("keeps an ended session in a live list, where the person sees how it ended", () => {
+    const after = patchPages(pagesOf([[aSession("a")]]), {
+      id: "a",
+      state: "ERROR",
+      reason: "out of memory",
+    });
+    expect(after.pages[0]?.items[0]).toMatchObject({ state: "ERROR", reason: "out of memory" });
+  });
+
+  test("takes it out of the queue once it is no longer pending", () => {
+    const waiting = aSession("a", { state: "PENDING", queue_position: 3 });
+    expect(patchSession(waiting, { id: "a", state: "SCHEDULED" }).queue_position).toBeNull();
+    expect(patchSession(waiting, { id: "a", reason: "no room" }).queue_position).toBe(3);
+  });
+
+  test("brings no field into a row that the row does not have", () => {
+    const change = { id: "a", state: "ERROR" as const, env: { SECRET: "1" } };
+    expect(patchSession(aSession("a"), change)).not.toHaveProperty("env");
+  });
+});
+
+describe("a session nobody knew", () => {
+  const old = aSession("old", { created_at: at(1) });
+  const middle = aSession("middle", { created_at: at(5) });
+
+  test("goes where its age belongs, across pages", () => {
+    const pages = pagesOf([[aSession("new", { created_at: at(9) })], [middle, old]]);
+    expect(ids(upsertSession(pages, aSession("x", { created_at: at(10) })))).toEqual([
+      ["x", "new"],
+      ["middle", "old"],
+    ]);
+    expect(ids(upsertSession(pages, aSession("x", { created_at: at(3) })))).toEqual([
+      ["new"],
+      ["middle", "x", "old"],
+    ]);
+    expect(ids(upsertSession(pages, aSession("x", { created_at: at(0) })))).toEqual([
+      ["new"],
+      ["middle", "old", "x"],
+    ]);
+  });
+
+  test("older than what is loaded is left to the next page, else it would be listed twice", () => {
+    const pages = pagesOf([[middle, old]], true);
+    expect(upsertSession(pages, aSession("x", { created_at: at(0) }))).toBe(pages);
+  });
+
+  test("is put into an empty list", () => {
+    expect(ids(upsertSession(pagesOf([[]]), old))).toEqual([["old"]]);
+  });
+
+  test("is not listed twice when it comes twice", () => {
+    const once = upsertSession(pagesOf([[middle]]), old);
+    expect(ids(upsertSession(once, old))).toEqual([["middle", "old"]]);
+  });
+
+  test("can be taken away again", () => {
+    const pages = pagesOf([[middle], [old]]);
+    expect(ids(removeSession(pages, "old"))).toEqual([["middle"], []]);
+    expect(removeSession(pages, "none")).toBe(pages);
+  });
+});
+
+describe("a filter", () => {
+  test("asks for live or ended sessions, for one state, for a text, and for one's own", () => {
+    const failed = aSession("a", {
+      state: "ERROR",
+      image: "docker.io/library/Python:3.13",
+      image_name: null,
+    });
+    expect(meetsFilter(aSession("a"), LIVE, "me")).toBe(true);
+    expect(meetsFilter(failed, LIVE, "me")).toBe(false);
+    expect(meetsFilter(failed, { ...LIVE, state: "ended" }, "me")).toBe(true);
+    expect(meetsFilter(failed, { ...LIVE, state: "RUNNING" }, "me")).toBe(false);
+    expect(meetsFilter(failed, { ...LIVE, state: "all", q: "PYTHON" }, "me")).toBe(true);
+    expect(meetsFilter(failed, { ...LIVE, state: "all", q: "starter" }, "me")).toBe(false);
+    expect(meetsFilter(aSession("a"), LIVE, "somebody")).toBe(false);
+    expect(meetsFilter(aSession("a"), { ...LIVE, owner: "all" }, "somebody")).toBe(true);
+  });
+});
+
+describe("an answer that was overtaken", () => {
+  test("is corrected by what an event said after the question, not by what one said before", () => {
+    rememberChange({ id: "raced", state: "RUNNING" }, 100);
+    const read = aSession("raced", { state: "STARTING" });
+    expect(withLaterChanges(read, 90).state).toBe("RUNNING");
+    expect(withLaterChanges(read, 110).state).toBe("STARTING");
+  });
+});

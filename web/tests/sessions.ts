@@ -1,0 +1,41 @@
+import type { Session, SessionState } from "@/api/types";
+import type { SessionFilter, SessionPages } from "@/live/patch";
+
+/** A session as the server lists it, with the given differences. */
+export function aSession(id: string, differences: Partial<Session> = {}): Session {
+  return {
+    id,
+    name: `name-${id}`,
+    kind: "interactive",
+    state: "RUNNING" as SessionState,
+    reason: null,
+    progress: null,
+    image: "carrel/starter:1",
+    image_name: "starter",
+    project: { id: "p", name: "default" },
+    owner: { id: "me", email: "me@example.org" },
+    slots: { cpu: 1000, mem: 2 ** 30 },
+    node: "node-1",
+    warnings: [],
+    created_at: "2026-01-01T10:00:00Z",
+    started_at: "2026-01-01T10:00:02Z",
+    ended_at: null,
+    queue_position: null,
+    ...differences,
+  };
+}
+
+/** Pages holding these sessions, the last of them followed by more when `more` holds. */
+export function pagesOf(sessions: Session[][], more = false): SessionPages {
+  return {
+    pages: sessions.map((items, index) => ({
+      items,
+      next_cursor: index < sessions.length - 1 || more ? `after-${index}` : null,
+    })),
+    pageParams: sessions.map((_, index) => (index === 0 ? null : `after-${index - 1}`)),
+  };
+}
+
+export const LIVE: SessionFilter = { state: "live", q: "", owner: "me" };
+export const ids = (pages: SessionPages): string[][] =>
+  pages.pages.map((page) => page.items.map((one) => one.id));

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { sessionsSearch, signInSearch } from "@/app/search";
+import { parseLine, plainLine } from "@/detail/ansi";
+import { LogBuffer } from "@/detail/log-buffer";
+import { toCsv } from "@/sessions/csv";
+import { cliSize, formatCores, formatDuration, formatSize } from "@/ui/format";
+import { aSession } from "./sessions";
+
+const [KIB, MIB, GIB] = [2 ** 10, 2 ** 20, 2 ** 30];
+
+describe("amounts in words", () => {
+  test.each([
+    [0, "0 B"],
+    [1023, "1023 B"],
+    [GIB, "1 GiB"],
+    [1.5 * GIB, "1.5 GiB"],
+    [512 * MIB, "512 MiB"],
+    [2 ** 60, "1024 PiB"],
+  ])("%d bytes", (bytes, text) => expect(formatSize(bytes)).toBe(text));
+
+  test.each([
+    [1000, "1"],
+    [1500, "1.5"],
+    [250, "0.25"],
+    [33, "0.033"],
+  ])("%d millicores", (millis, text) => expect(formatCores(millis)).toBe(text));
+
+  test.each([
+    [GIB, "1g"],
+    [1.5 * GIB, "1536m"],
+    [MIB + KIB, "1025k"],
+    [1025, "1025"],
+    [2 ** 41, "2t"],
+  ])("%d bytes on the command line, exactly", (bytes, text) => expect(cliSize(bytes)).toBe(text));
+
+  test.each([
+    [-5, "0s"],
+    [59_999, "59s"],
+    [250_000, "4m 10s"],
+    [11_100_000, "3h 05m"],
+    [187_200_000, "2d 4h"],
+  ])("%d ms", (milliseconds, text) => expect(formatDuration(milliseconds)).toBe(text));
+});
+
+describe("a line of a log", () => {
+  const ESC = "\u001b";
+  test("keeps its colours and loses every other control sequence", () => {
+    expect(parseLine(`${ESC}[1;31mred${ESC}[0m ${ESC}[2Kplain ${ESC}]0;title\u0007${ESC}[94mblue`)).toEqual([
+      { text: "red", color: 1, bold: true },
+      { text: " ", color: null, bold: false },
+      { text: "plain ", color: null, bold: false },
+      { text: "blue", color: 12, bold: false },
+    ]);
+  });
+
+  test("does not take the numbers of a palette colour for codes", () => {
+    expect(parseLine(`${ESC}[38;5;31mx`)).toEqual([{ text: "x", color: null, bold: false }]);
+  });
+
+  test("that was redrawn shows its last drawing", () => {
+    expect(plainLine("10 %\r50 %\r100 %\r")).toBe("100 %");
+  });
+
+  test("is put together from pieces that end anywhere", () => {
+    const buffer = new LogBuffer(3);
+    for (const piece of ["one\ntw", "o\n", "thr"]) buffer.add(piece);
+    expect(buffer.read()).toEqual(["one", "two", "thr"]);
+    buffer.add("ee\nfour\n");
+    expect(buffer.read()).toEqual(["two", "three", "four"]);
+    expect(buffer.dropped).toBe(1);
+  });
+});
+
+test("a spreadsheet gets text and no formulas", () => {
+  const csv = toCsv([aSession("a", { name: "=cmd()", reason: 'said "no", twice\nand left' })]);
+  expect(csv.split("\r\n")[0]).toMatch(/^id,name,state/);
+  expect(csv).toContain("a,'=cmd(),RUNNING,");
+  expect(csv).toContain('"said ""no"", twice\nand left"');
+  expect(csv).toContain(",1000,1073741824,");
+});
+
+describe("an address", () => {
+  test("carries what the page knows and nothing else", () => {
+    expect(
+      sessionsSearch({ state: "ended", q: 42, tab: "logs", session: "abc", sort: "evil", x: 1 }),
+    ).toEqual({
+      state: "ended",
+      q: "42",
+      tab: "logs",
+      session: "abc",
+    });
+  });
+
+  test.each(["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"])(
+    "after signing in never leads to %s",
+    (next) => expect(signInSearch({ next })).toEqual({}),
+  );
+
+  test("after signing in leads back to where one was", () => {
+    expect(signInSearch({ next: "/sessions?session=abc" })).toEqual({ next: "/sessions?session=abc" });
+  });
+});
