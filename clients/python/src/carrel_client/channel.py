@@ -32,8 +32,8 @@ _UNHEARD_LIMIT = 65536
 _BLOCK = 65536
 _READ_LIMIT = 1 << 20
 _MESSAGE_LIMIT = 16 << 20
-# The codes with which the server closes, as the status that HTTP has for the same.
-_REFUSALS = {4401: 401, 4403: 403, 4404: 404, 4409: 409, 4422: 422, 4429: 429, 4503: 503}
+# A refusal closes with 4000 and the status that HTTP has for it.
+_REFUSALS = range(4400, 4600)
 # 1001 and 1012 are a server that goes away, 1006 is no close at all: all worth a new connection.
 _PASSING = frozenset({1001, 1005, 1006, 1012, 1013, 1014})
 # epoll refuses regular files, and macOS' poll refuses terminals.
@@ -247,7 +247,7 @@ class Channel:
         if code == 1000:
             self._failure = None
         elif code in _REFUSALS:
-            self._failure = from_problem(_REFUSALS[code], _problem(reason))
+            self._failure = from_problem(code - 4000, _problem(reason))
         elif code in _PASSING:
             self._failure = Broken(reason or "the server goes away")
         else:

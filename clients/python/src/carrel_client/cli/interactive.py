@@ -29,10 +29,7 @@ def execute_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
     parser.add_argument("-t", "--tty", action="store_true", help="give the command a terminal")
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="environment variable, K=V")
-    parser.add_argument(
-        "command", metavar="-- CMD", nargs=argparse.REMAINDER, help="the command and its arguments"
-    )
-    parser.without_output()
+    parser.followed_by_command()
     parser.explain(
         "Run a command in a session. Standard input, output and error are the command's; the exit code is its own.\n"
         "What goes wrong before it starts has the exit codes of carrel. With -t, Enter ~ . leaves a command that hangs."
@@ -46,20 +43,12 @@ def execute_arguments(parser: Arguments) -> None:
 
 def execute(args: argparse.Namespace, context: Context) -> int:
     """Run a command; its exit code is ours."""
-    command = args.command[1:] if args.command[:1] == ["--"] else args.command
-    if not command:
-        report(
-            CarrelError(
-                "usage", "No command follows the ID.", status=422, hint="carrel session exec ID -- CMD"
-            )
-        )
-        return USAGE
     env = dict(variable.partition("=")[::2] for variable in args.env)
     if args.tty:
         env.setdefault("TERM", os.environ.get("TERM", "xterm-256color"))
     tty = _size() if args.tty else None
     with (
-        context.client.sessions.exec(args.id, command, env=env, tty=tty) as execution,
+        context.client.sessions.exec(args.id, args.command, env=env, tty=tty) as execution,
         Keyboard(raw=args.tty) as keys,
     ):
         code = _shuttle(execution, keys)

@@ -17,6 +17,7 @@ _PIPE_CLOSED = 141
 def main(argv: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
+    _occupy_standard_streams()
     try:
         code = _dispatch(words)
         sys.stdout.flush()
@@ -27,6 +28,20 @@ def main(argv: list[str] | None = None) -> int:
         # The reader has gone; the interpreter must not complain when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
+
+
+def _occupy_standard_streams() -> None:
+    """Open what the caller closed, so that no socket of ours becomes standard input, output or error."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    names = ("stdin", "stdout", "stderr")
+    for descriptor, name in enumerate(names):
+        if getattr(sys, name) is None:
+            mode = "w" if descriptor else "r"
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - stays open
 
 
 def exit_code(error: CarrelError) -> int:
@@ -74,7 +89,7 @@ def _run(words: list[str]) -> int:
 
     parser, run = arguments_of(command)
     try:
-        args = parser.parse_args(words[len(command.words.split()) :])
+        args = parser.read(words[len(command.words.split()) :])
         return run(args, Context(profile=args.profile, as_json=getattr(args, "output", "") == "json"))
     except CarrelError as error:
         sys.stdout.flush()

@@ -48,6 +48,7 @@ class Arguments(argparse.ArgumentParser):
         self.explanation = command.summary + "."
         self.examples: list[str] = []
         self.takes_output = True
+        self.takes_command = False
 
     def explain(self, text: str) -> None:
         """More than the one line of the table."""
@@ -60,6 +61,23 @@ class Arguments(argparse.ArgumentParser):
     def without_output(self) -> None:
         """This command prints what another program writes, so that -o means nothing to it."""
         self.takes_output = False
+
+    def followed_by_command(self) -> None:
+        """Behind a -- comes a command with options of its own, which are none of ours: `args.command`."""
+        self.takes_command = True
+        self.add_argument("command", metavar="-- CMD", nargs="*", help="the command and its arguments")
+        self.without_output()
+
+    def read(self, words: list[str]) -> argparse.Namespace:
+        """The arguments of a command line. Raises: SystemExit."""
+        if not self.takes_command:
+            return self.parse_args(words)
+        cut = words.index("--") if "--" in words else len(words)
+        args = self.parse_args(words[:cut])
+        if args.command or not words[cut + 1 :]:
+            self.error("the command comes behind a --")
+        args.command = words[cut + 1 :]
+        return args
 
     def finish(self) -> None:
         """Add what every command has, and put the help together."""
