@@ -152,11 +152,32 @@ export const sessionsRename = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
+ * List Apps
+ *
+ * The apps of a session, and whether each answers.
+ */
+export const appsList = <ThrowOnError extends boolean = true>(options: Options<AppsListData, ThrowOnError>) => (options.client ?? client).get<AppsListResponses, AppsListErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps', ...options });
+
+/**
+ * Open App
+ *
+ * A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment.
+ */
+export const appsOpen = <ThrowOnError extends boolean = true>(options: Options<AppsOpenData, ThrowOnError>) => (options.client ?? client).post<AppsOpenResponses, AppsOpenErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps/{app}/open', ...options });
+
+/**
  * History
  *
  * Every transition with its time, cause and actor, oldest first.
  */
 export const sessionsHistory = <ThrowOnError extends boolean = true>(options: Options<SessionsHistoryData, ThrowOnError>) => (options.client ?? client).get<SessionsHistoryResponses, SessionsHistoryErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/history', ...options });
+
+/**
+ * Logs
+ *
+ * What the session's main process and its apps wrote; kept after the end.
+ */
+export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Options<SessionsLogsData, ThrowOnError>) => (options.client ?? client).get<SessionsLogsResponses, SessionsLogsErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/logs', ...options });
 
 /**
  * Session Usage
@@ -171,18 +192,3 @@ export const sessionsUsage = <ThrowOnError extends boolean = true>(options: Opti
  * The last five minutes of several sessions; those that you may not see are left out.
  */
 export const usageRecent = <ThrowOnError extends boolean = true>(options: Options<UsageRecentData, ThrowOnError>) => (options.client ?? client).get<UsageRecentResponses, UsageRecentErrors, ThrowOnError>({ url: '/api/v1/usage', ...options });
-
-/**
- * Logs
- */
-export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Options<SessionsLogsData, ThrowOnError>) => (options.client ?? client).get<SessionsLogsResponses, SessionsLogsErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/logs', ...options });
-
-/**
- * Apps
- */
-export const appsList = <ThrowOnError extends boolean = true>(options: Options<AppsListData, ThrowOnError>) => (options.client ?? client).get<AppsListResponses, AppsListErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps', ...options });
-
-/**
- * Aopen
- */
-export const appsOpen = <ThrowOnError extends boolean = true>(options: Options<AppsOpenData, ThrowOnError>) => (options.client ?? client).post<AppsOpenResponses, AppsOpenErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps/{app}/open', ...options });

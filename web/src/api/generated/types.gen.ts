@@ -5,6 +5,20 @@ export type ClientOptions = {
 };
 
 /**
+ * AppList
+ */
+export type AppList = {
+    /**
+     * Items
+     */
+    items: Array<AppView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
  * AppRef
  */
 export type AppRef = {
@@ -16,6 +30,34 @@ export type AppRef = {
      * Protocol
      */
     protocol: string;
+    /**
+     * Title
+     */
+    title: string;
+};
+
+/**
+ * AppView
+ *
+ * running: it answers now.
+ */
+export type AppView = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Port
+     */
+    port: number;
+    /**
+     * Protocol
+     */
+    protocol: string;
+    /**
+     * Running
+     */
+    running: boolean;
     /**
      * Title
      */
@@ -119,6 +161,8 @@ export type HistoryList = {
  * HistoryView
  *
  * cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes.
+ *
+ * actor: e-mail of the person, null when Carrel did it.
  */
 export type HistoryView = {
     /**
@@ -283,6 +327,22 @@ export type Me = {
      */
     projects: Array<ProjectRef>;
     user: UserProfile;
+};
+
+/**
+ * OpenedApp
+ *
+ * url: works once, until expires_at; it then gives the browser a cookie of its own.
+ */
+export type OpenedApp = {
+    /**
+     * Expires At
+     */
+    expires_at: string;
+    /**
+     * Url
+     */
+    url: string;
 };
 
 /**
@@ -754,504 +814,6 @@ export type UserProfile = {
      */
     name: string;
     role: Role;
-};
-
-/**
- * AppInfo
- */
-export type AppInfo = {
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Title
-     */
-    title: string;
-    /**
-     * Protocol
-     */
-    protocol: string;
-};
-
-/**
- * AppList
- */
-export type AppList = {
-    /**
-     * Items
-     */
-    items: Array<AppView>;
-    /**
-     * Next Cursor
-     */
-    next_cursor?: string | null;
-};
-
-/**
- * AppOpened
- */
-export type AppOpened = {
-    /**
-     * Url
-     */
-    url: string;
-    /**
-     * Expires At
-     */
-    expires_at: string;
-};
-
-/**
- * AppView
- */
-export type AppView = {
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Title
-     */
-    title: string;
-    /**
-     * Protocol
-     */
-    protocol: string;
-    /**
-     * Port
-     */
-    port: number;
-    /**
-     * Running
-     */
-    running: boolean;
-};
-
-/**
- * HTTPValidationError
- */
-export type HttpValidationError = {
-    /**
-     * Detail
-     */
-    detail?: Array<ValidationError>;
-};
-
-/**
- * HistoryEntry
- */
-export type HistoryEntry = {
-    /**
-     * At
-     */
-    at: string;
-    /**
-     * From State
-     */
-    from_state: 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'TERMINATING' | 'TERMINATED' | 'CANCELLED' | 'ERROR' | null;
-    /**
-     * To State
-     */
-    to_state: 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'TERMINATING' | 'TERMINATED' | 'CANCELLED' | 'ERROR';
-    /**
-     * Cause
-     */
-    cause: string;
-    /**
-     * Reason
-     */
-    reason: string | null;
-    /**
-     * Actor
-     */
-    actor: string | null;
-};
-
-/**
- * Image
- */
-export type Image = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Reference
-     */
-    reference: string;
-    /**
-     * Title
-     */
-    title: string;
-    /**
-     * Description
-     */
-    description: string;
-    /**
-     * Architecture
-     */
-    architecture: string | null;
-    /**
-     * Size Bytes
-     */
-    size_bytes: number | null;
-    /**
-     * Present
-     */
-    present: boolean;
-    min_slots: Slots;
-    /**
-     * Apps
-     */
-    apps: Array<AppInfo>;
-};
-
-/**
- * Keypair
- */
-export type Keypair = {
-    /**
-     * Access Key
-     */
-    access_key: string;
-    /**
-     * Created At
-     */
-    created_at: string;
-    /**
-     * Last Used At
-     */
-    last_used_at: string | null;
-    /**
-     * Active
-     */
-    active: boolean;
-};
-
-/**
- * Login
- */
-export type Login = {
-    /**
-     * Email
-     */
-    email: string;
-    /**
-     * Password
-     */
-    password: string;
-};
-
-/**
- * Named
- */
-export type Named = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Name
-     */
-    name: string;
-};
-
-/**
- * NewKeypair
- */
-export type NewKeypair = {
-    /**
-     * Access Key
-     */
-    access_key: string;
-    /**
-     * Secret Key
-     */
-    secret_key: string;
-    /**
-     * Created At
-     */
-    created_at: string;
-};
-
-/**
- * Part
- */
-export type Part = {
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * State
-     */
-    state: 'ok' | 'down';
-    /**
-     * Version
-     */
-    version?: string | null;
-    /**
-     * Detail
-     */
-    detail?: string | null;
-    /**
-     * Address
-     */
-    address?: string | null;
-};
-
-/**
- * Person
- */
-export type Person = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Email
-     */
-    email: string;
-};
-
-/**
- * Progress
- */
-export type Progress = {
-    /**
-     * Phase
-     */
-    phase: string;
-    /**
-     * Fraction
-     */
-    fraction: number | null;
-    /**
-     * Text
-     */
-    text: string;
-};
-
-/**
- * Recent
- */
-export type Recent = {
-    /**
-     * Cpu Millis
-     */
-    cpu_millis: Array<number>;
-    /**
-     * Mem Bytes
-     */
-    mem_bytes: Array<number>;
-};
-
-/**
- * Resources
- */
-export type Resources = {
-    /**
-     * Nodes
-     */
-    nodes: number;
-    capacity: Slots;
-    used: Slots;
-    left: Slots;
-    largest: Slots;
-};
-
-/**
- * Sample
- */
-export type Sample = {
-    /**
-     * At
-     */
-    at: string;
-    /**
-     * Cpu Millis
-     */
-    cpu_millis: number;
-    /**
-     * Mem Bytes
-     */
-    mem_bytes: number;
-};
-
-/**
- * ServerInfo
- */
-export type ServerInfo = {
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Version
-     */
-    version: string;
-    /**
-     * Apps Url
-     */
-    apps_url: string;
-    /**
-     * Parts
-     */
-    parts: Array<Part>;
-};
-
-/**
- * Session
- */
-export type Session = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Kind
-     */
-    kind: 'interactive';
-    /**
-     * State
-     */
-    state: 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'TERMINATING' | 'TERMINATED' | 'CANCELLED' | 'ERROR';
-    /**
-     * Reason
-     */
-    reason: string | null;
-    progress: Progress | null;
-    /**
-     * Image
-     */
-    image: string;
-    /**
-     * Image Name
-     */
-    image_name: string | null;
-    project: Named;
-    owner: Person;
-    slots: Slots;
-    /**
-     * Node
-     */
-    node: string | null;
-    /**
-     * Warnings
-     */
-    warnings: Array<string>;
-    /**
-     * Created At
-     */
-    created_at: string;
-    /**
-     * Started At
-     */
-    started_at: string | null;
-    /**
-     * Ended At
-     */
-    ended_at: string | null;
-    /**
-     * Queue Position
-     */
-    queue_position: number | null;
-};
-
-/**
- * Slots
- */
-export type Slots = {
-    /**
-     * Cpu
-     */
-    cpu: number;
-    /**
-     * Mem
-     */
-    mem: number;
-};
-
-/**
- * Usage
- */
-export type Usage = {
-    /**
-     * Samples
-     */
-    samples: Array<Sample>;
-};
-
-/**
- * UsageRecent
- */
-export type UsageRecent = {
-    /**
-     * Items
-     */
-    items: {
-        [key: string]: Recent;
-    };
-};
-
-/**
- * User
- */
-export type User = {
-    /**
-     * Id
-     */
-    id: string;
-    /**
-     * Email
-     */
-    email: string;
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Role
-     */
-    role: string;
-    domain: Named;
-};
-
-/**
- * ValidationError
- */
-export type ValidationError = {
-    /**
-     * Location
-     */
-    loc: Array<string | number>;
-    /**
-     * Message
-     */
-    msg: string;
-    /**
-     * Error Type
-     */
-    type: string;
-    /**
-     * Input
-     */
-    input?: unknown;
-    /**
-     * Context
-     */
-    ctx?: {
-        [key: string]: unknown;
-    };
 };
 
 export type AuthLoginData = {
@@ -1739,6 +1301,74 @@ export type SessionsRenameResponses = {
 
 export type SessionsRenameResponse = SessionsRenameResponses[keyof SessionsRenameResponses];
 
+export type AppsListData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/apps';
+};
+
+export type AppsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+};
+
+export type AppsListError = AppsListErrors[keyof AppsListErrors];
+
+export type AppsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: AppList;
+};
+
+export type AppsListResponse = AppsListResponses[keyof AppsListResponses];
+
+export type AppsOpenData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+        /**
+         * App
+         */
+        app: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/apps/{app}/open';
+};
+
+export type AppsOpenErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+};
+
+export type AppsOpenError = AppsOpenErrors[keyof AppsOpenErrors];
+
+export type AppsOpenResponses = {
+    /**
+     * Successful Response
+     */
+    200: OpenedApp;
+};
+
+export type AppsOpenResponse = AppsOpenResponses[keyof AppsOpenResponses];
+
 export type SessionsHistoryData = {
     body?: never;
     path: {
@@ -1770,6 +1400,57 @@ export type SessionsHistoryResponses = {
 };
 
 export type SessionsHistoryResponse = SessionsHistoryResponses[keyof SessionsHistoryResponses];
+
+export type SessionsLogsData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Follow
+         *
+         * Go on until the session ends.
+         */
+        follow?: boolean;
+        /**
+         * Tail
+         *
+         * Only the last lines.
+         */
+        tail?: number | null;
+        /**
+         * Download
+         *
+         * Have browsers save it.
+         */
+        download?: boolean;
+    };
+    url: '/api/v1/sessions/{ref}/logs';
+};
+
+export type SessionsLogsErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+};
+
+export type SessionsLogsError = SessionsLogsErrors[keyof SessionsLogsErrors];
+
+export type SessionsLogsResponses = {
+    /**
+     * The log
+     */
+    200: string;
+};
+
+export type SessionsLogsResponse = SessionsLogsResponses[keyof SessionsLogsResponses];
 
 export type SessionsUsageData = {
     body?: never;
@@ -1839,104 +1520,3 @@ export type UsageRecentResponses = {
 };
 
 export type UsageRecentResponse = UsageRecentResponses[keyof UsageRecentResponses];
-
-export type SessionsLogsData = {
-    body?: never;
-    path: {
-        /**
-         * Ref
-         */
-        ref: string;
-    };
-    query?: {
-        /**
-         * Follow
-         */
-        follow?: boolean;
-        /**
-         * Tail
-         */
-        tail?: number | null;
-    };
-    url: '/api/v1/sessions/{ref}/logs';
-};
-
-export type SessionsLogsErrors = {
-    /**
-     * Validation Error
-     */
-    422: HttpValidationError;
-};
-
-export type SessionsLogsError = SessionsLogsErrors[keyof SessionsLogsErrors];
-
-export type SessionsLogsResponses = {
-    /**
-     * Successful Response
-     */
-    200: unknown;
-};
-
-export type AppsListData = {
-    body?: never;
-    path: {
-        /**
-         * Ref
-         */
-        ref: string;
-    };
-    query?: never;
-    url: '/api/v1/sessions/{ref}/apps';
-};
-
-export type AppsListErrors = {
-    /**
-     * Validation Error
-     */
-    422: HttpValidationError;
-};
-
-export type AppsListError = AppsListErrors[keyof AppsListErrors];
-
-export type AppsListResponses = {
-    /**
-     * Successful Response
-     */
-    200: AppList;
-};
-
-export type AppsListResponse = AppsListResponses[keyof AppsListResponses];
-
-export type AppsOpenData = {
-    body?: never;
-    path: {
-        /**
-         * Ref
-         */
-        ref: string;
-        /**
-         * App
-         */
-        app: string;
-    };
-    query?: never;
-    url: '/api/v1/sessions/{ref}/apps/{app}/open';
-};
-
-export type AppsOpenErrors = {
-    /**
-     * Validation Error
-     */
-    422: HttpValidationError;
-};
-
-export type AppsOpenError = AppsOpenErrors[keyof AppsOpenErrors];
-
-export type AppsOpenResponses = {
-    /**
-     * Successful Response
-     */
-    200: AppOpened;
-};
-
-export type AppsOpenResponse = AppsOpenResponses[keyof AppsOpenResponses];
