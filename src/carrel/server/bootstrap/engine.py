@@ -16,7 +16,6 @@ from carrel.core.errors import Unavailable
 from carrel.server.bootstrap import Consent, Say
 from carrel.server.bootstrap.packages import NEEDS_CONSENT, as_root, has_apt, install
 
-_PING_S = 3.0
 _START_S = 60.0
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
 _SYSTEMD = Path("/run/systemd/system")
@@ -71,10 +70,10 @@ def usual_sockets() -> list[Path]:
     return [path for path in candidates if _exists(path)]
 
 
-def ping(url: str) -> Exception | None:
-    """None when an engine answers at the URL, else what went wrong. Waits three seconds at most."""
+def ping(url: str, *, timeout_s: float = 3.0) -> Exception | None:
+    """None when an engine answers at the URL, else what went wrong."""
     try:
-        connection = _connection(url)
+        connection = _connection(url, timeout_s)
         try:
             connection.request("GET", "/_ping", headers={"Host": "engine"})
             response = connection.getresponse()
@@ -114,27 +113,28 @@ def _exists(path: Path) -> bool:
 
 
 class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("engine", timeout=_PING_S)
+    def __init__(self, path: str, timeout_s: float) -> None:
+        super().__init__("engine", timeout=timeout_s)
         self._path = path
+        self._timeout_s = timeout_s
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(_PING_S)
+        self.sock.settimeout(self._timeout_s)
         self.sock.connect(self._path)
 
 
-def _connection(url: str) -> http.client.HTTPConnection:
+def _connection(url: str, timeout_s: float) -> http.client.HTTPConnection:
     parts = urlsplit(url)
     if parts.scheme == "unix":
-        return _UnixConnection(parts.path)
+        return _UnixConnection(parts.path, timeout_s)
     if parts.scheme not in ("tcp", "http", "https") or not parts.hostname:
         raise ValueError("Carrel understands unix://, tcp:// and https:// addresses")
     if parts.scheme == "https" or os.environ.get("DOCKER_TLS_VERIFY"):
         return http.client.HTTPSConnection(
-            parts.hostname, parts.port or 2376, timeout=_PING_S, context=_client_certificate()
+            parts.hostname, parts.port or 2376, timeout=timeout_s, context=_client_certificate()
         )
-    return http.client.HTTPConnection(parts.hostname, parts.port or 2375, timeout=_PING_S)
+    return http.client.HTTPConnection(parts.hostname, parts.port or 2375, timeout=timeout_s)
 
 
 def _client_certificate() -> ssl.SSLContext:

@@ -74,7 +74,8 @@ def step_titles(context: Mapping[str, bytes]) -> list[str]:
     continued = False
     for line in context["Dockerfile"].decode().splitlines():
         if continued:
-            continued = line.endswith("\\")
+            # A comment between two lines of one instruction does not end it.
+            continued = line.endswith("\\") or line.lstrip().startswith("#")
         elif line.startswith("#"):
             comment = comment or line.removeprefix("#").strip()
         elif line:

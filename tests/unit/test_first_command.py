@@ -1,0 +1,162 @@
+"""`./carrel` in a checkout where nothing is set up: what it refuses, and what it accepts from an index."""
+
+import hashlib
+import http.server
+import io
+import os
+import select
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UNPACK = """
+import sys; sys.path.insert(0, {tools!r})
+from pathlib import Path
+from pins import Wheel; from download import unpack; from screen import SetupError
+try:
+    print(unpack(Wheel("thing", "1", "thing-1-py3-none-any.whl", {sha256!r}), Path({target!r})))
+except SetupError as error:
+    print("refused:", error)
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The first command and what it reads, with nothing set up."""
+    folder = tmp_path / "checkout"
+    (folder / "web").mkdir(parents=True)
+    for name in ("carrel", "uv.lock", "pyproject.toml"):
+        shutil.copy2(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "tools" / "bootstrap", folder / "tools" / "bootstrap")
+    return folder
+
+
+def _run(checkout: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [checkout / "carrel", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (["up", "--port", "9000"], "./carrel up --port 9000 --yes"),
+        (["session", "ls"], "./carrel up --yes"),
+        (["test"], "./carrel test --yes"),
+    ],
+)
+def test_without_a_terminal_nothing_is_installed_and_the_command_is_told(
+    checkout: Path, arguments: list[str], advice: str
+) -> None:
+    answer = _run(checkout, *arguments)
+    assert answer.returncode == 2
+    assert "Python packages" in answer.stderr
+    assert f"Run: {advice}\n" in answer.stderr
+    assert not (checkout / ".venv").exists()
+
+
+def test_help_installs_nothing(checkout: Path) -> None:
+    answer = _run(checkout, "--help")
+    assert answer.returncode == 0
+    assert "./carrel up" in answer.stdout
+    assert not (checkout / ".venv").exists()
+
+
+def test_another_first_command_is_waited_for(checkout: Path) -> None:
+    (checkout / ".tools").mkdir()
+    lock = checkout / ".tools" / "lock"
+    holder = subprocess.Popen(
+        ["flock", lock, "sh", "-c", "echo held; read line"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    waiting = subprocess.Popen(
+        [checkout / "carrel", "session", "ls"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert waiting.stderr is not None
+    said, _, _ = select.select([waiting.stderr], [], [], 10)
+    was_waiting = waiting.poll() is None
+    holder.communicate("go\n")
+    _, complaints = waiting.communicate(timeout=20)
+    assert said
+    assert was_waiting
+    assert "another ./carrel" in complaints.splitlines()[0]
+    assert waiting.returncode == 2
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[tuple[str, bytes]]:
+    """A package index with one wheel behind a relative link, and the wheel's content."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("thing/bin/thing", "#!/bin/sh\n")
+    folder = tmp_path / "index"
+    (folder / "thing").mkdir(parents=True)
+    (folder / "files").mkdir()
+    (folder / "files" / "thing-1-py3-none-any.whl").write_bytes(content.getvalue())
+    (folder / "thing" / "index.html").write_text(
+        '<a href="../files/thing-1-py3-none-any.whl#sha256=00">thing</a>'
+    )
+
+    class Silent(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments, directory=str(folder))  # type: ignore[arg-type]
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/", content.getvalue()
+        server.shutdown()
+        thread.join()
+
+
+def _unpack(url: str, sha256: str, target: Path) -> str:
+    script = UNPACK.format(tools=str(ROOT / "tools" / "bootstrap"), sha256=sha256, target=str(target))
+    variables = {**os.environ, "PIP_INDEX_URL": url}
+    variables.pop("UV_DEFAULT_INDEX", None)
+    answer = subprocess.run(
+        [sys.executable, "-c", script], env=variables, capture_output=True, text=True, check=True
+    )
+    return answer.stdout.strip()
+
+
+def test_a_pinned_file_is_unpacked_with_programs_that_run(index: tuple[str, bytes], tmp_path: Path) -> None:
+    url, content = index
+    target = tmp_path / "tools" / "thing"
+    assert _unpack(url, hashlib.sha256(content).hexdigest(), target) == str(target)
+    assert os.access(target / "thing" / "bin" / "thing", os.X_OK)
+
+
+def test_a_file_that_is_not_the_pinned_one_is_refused_and_leaves_nothing(
+    index: tuple[str, bytes], tmp_path: Path
+) -> None:
+    answer = _unpack(index[0], "0" * 64, tmp_path / "tools" / "thing")
+    assert answer.startswith("refused: thing-1-py3-none-any.whl is not the file we pinned")
+    assert list((tmp_path / "tools").iterdir()) == []
+
+
+def test_an_index_that_does_not_answer_is_named_without_its_password(tmp_path: Path) -> None:
+    answer = _unpack("http://user:secret@127.0.0.1:1/simple", "0" * 64, tmp_path / "thing")
+    assert "http://127.0.0.1:1/simple" in answer
+    assert "secret" not in answer
