@@ -94,13 +94,13 @@ def test_only_authorities_beyond_the_public_ones_are_taken_and_each_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     public = sorted(Path("/usr/share/ca-certificates/mozilla").glob("*.crt"))[0].read_text()
+    ours, ours_broken_otherwise = _CERTIFICATE.format("QUJD"), _CERTIFICATE.format("QU\nJD")
     bundle = tmp_path / "bundle.pem"
-    # The same certificate twice, its lines broken otherwise.
-    bundle.write_text(f"# ours\n{_CERTIFICATE.format('QUJD')}{public}{_CERTIFICATE.format('QU\nJD')}")
+    bundle.write_text(f"# ours\n{ours}{public}{ours_broken_otherwise}")
     monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
     taken = list(authorities.extra_authorities().values())
-    assert taken.count(_CERTIFICATE.format("QUJD").encode()) == 1
-    assert _CERTIFICATE.format("QU\nJD").encode() not in taken
+    assert taken.count(ours.encode()) == 1
+    assert ours_broken_otherwise.encode() not in taken
     assert public.strip().encode() not in b"".join(taken)
 
 

@@ -34,7 +34,7 @@ def extra_authorities() -> dict[str, bytes]:
     for pem in _trusted_here():
         fingerprint = _fingerprint(pem)
         if fingerprint not in public:
-            found[f"{fingerprint[:16]}.crt"] = f"{pem}\n".encode()
+            found.setdefault(f"{fingerprint[:16]}.crt", f"{pem}\n".encode())
     return dict(sorted(found.items()))
 
 
