@@ -55,7 +55,8 @@ export class TerminalLink {
     this.input = new InputQueue({
       send: (chunk) => this.wire?.send(chunk),
       inFlight: () => (this.ready ? (this.wire?.bufferedAmount ?? 0) : Number.POSITIVE_INFINITY),
-      later: options.later ?? setTimeout,
+      // Called as a method of another object, the browser's own function would throw.
+      later: options.later ?? ((callback, delayMs) => setTimeout(callback, delayMs)),
       onPending: options.onPending,
     });
     options.onState({ kind: "connecting" });
