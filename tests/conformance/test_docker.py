@@ -9,7 +9,7 @@ from tiny_image import docker_url, ensure_tiny_image
 from tiny_registry import TinyRegistry
 
 from carrel.engines.conformance import EngineConformance
-from carrel.engines.conformance_kit import Harness, run
+from carrel.engines.conformance_kit import Harness, eventually, run, running
 from carrel.engines.docker import DockerEngine
 from carrel.engines.port import Engine
 
@@ -63,4 +63,18 @@ async def _forget_image(docker: aiodocker.Docker, reference: str) -> None:
 
 
 class TestDockerEngine(EngineConformance):
-    pass
+    async def test_a_process_that_is_left_alone_is_hung_up_on(self, harness: Harness) -> None:
+        container = await running(harness)
+        script = "sleep 4321 & echo up; while true; do :; done"
+        async with harness.engine.exec(container, ("sh", "-c", script), env={}, terminal=None) as process:
+            assert await anext(process.output()) == (1, b"up\n")
+
+        async def gone() -> bool:
+            return b"4321" not in (await run(harness.engine, container, "ps")).stdout
+
+        await eventually(harness, gone, "both processes ended")
+
+    async def test_what_a_finished_command_leaves_behind_stays(self, harness: Harness) -> None:
+        container = await running(harness)
+        await run(harness.engine, container, "sh", "-c", "sleep 4321 >/dev/null 2>&1 & true")
+        assert b"4321" in (await run(harness.engine, container, "ps")).stdout

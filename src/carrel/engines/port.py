@@ -204,8 +204,10 @@ class Engine(Protocol):
         env: Mapping[str, str],
         terminal: TerminalSize | None,
     ) -> AbstractAsyncContextManager[ExecStream]:
-        """Run a process as the session's user in its home directory; leaving the context detaches from it.
+        """Run a process as the session's user in its home directory.
 
+        Leaving the context while it runs hangs up on it (SIGHUP, also to its children) when it has no
+        terminal, and only detaches from it when it has one. What it leaves in the background stays.
         Raises: ContainerGone, EngineUnavailable; a command that is not there ends with exit code 126 or 127.
         """
         ...

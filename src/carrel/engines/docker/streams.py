@@ -1,9 +1,10 @@
 """Processes inside containers, and the output of their main process, as byte streams."""
 
 import asyncio
+import secrets
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import aiodocker
 import aiohttp
@@ -17,6 +18,8 @@ _FIRST_LOOK_S = 0.005
 _LAST_LOOK_S = 1.0
 _END_OF_TRANSMISSION = b"\x04"
 _KILLED = 137
+_MARK = "CARREL_PROCESS"
+"""Variable that tells the processes of one exec from all others in a container."""
 
 
 @asynccontextmanager
@@ -31,9 +34,10 @@ async def run_process(
 
     Raises: ContainerGone, EngineUnavailable.
     """
+    mark = f"{_MARK}={secrets.token_hex(8)}"
     body: dict[str, object] = {
         "Cmd": list(command),
-        "Env": [f"{name}={value}" for name, value in env.items()],
+        "Env": [*(f"{name}={value}" for name, value in env.items()), mark],
         "Tty": terminal is not None,
         "AttachStdin": True,
         "AttachStdout": True,
@@ -48,9 +52,24 @@ async def run_process(
             process = DockerProcess(api, made["Id"], stream, with_terminal=terminal is not None)
             if terminal is not None:
                 await process.resize(terminal)
-            yield process
+            try:
+                yield process
+            finally:
+                if terminal is None:
+                    await process.hang_up(daemon_name, mark)
     except aiodocker.DockerError as error:
         raise gone_or_refused(daemon_name, error) from error
+
+
+# Finds processes by the mark in their environment, which children inherit. Only builtins of the shell: the
+# image may have nothing else. `read` stops at a newline inside a value, hence the inner loop.
+_HANG_UP = """
+for folder in /proc/[0-9]*; do
+  while read -r line || [ -n "$line" ]; do
+    case "$line" in *%s*) kill -HUP "${folder#/proc/}"; break;; esac
+  done <"$folder/environ"
+done 2>/dev/null
+"""
 
 
 def gone_or_refused(daemon_name: str, error: aiodocker.DockerError) -> EngineError:
@@ -130,6 +149,18 @@ class DockerProcess:
             await asyncio.wait_for(self._drained.wait(), seconds)
         except TimeoutError:
             pass
+
+    async def hang_up(self, daemon_name: str, mark: str) -> None:
+        """Send SIGHUP to it and its children if it still runs, since nobody is left to hear them.
+
+        The daemon has no call for that, and would swallow the output of an abandoned process for ever.
+        """
+        with suppress(aiodocker.DockerError, EngineUnavailable):
+            if (await self._api.call("GET", f"exec/{self._exec_id}/json"))["Running"]:
+                body = {"Cmd": ["/bin/sh", "-c", _HANG_UP % mark]}
+                made = await self._api.call("POST", f"containers/{daemon_name}/exec", body=body)
+                start = {"Detach": True}
+                await self._api.call("POST", f"exec/{made['Id']}/start", body=start)
 
     def _half_close(self) -> None:
         # aiodocker only closes both directions, and then the rest of the output would be lost.
