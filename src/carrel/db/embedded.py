@@ -26,6 +26,7 @@ _OPTIONS = {
     "max_connections": "100",
     "fsync": "on",
     "log_min_messages": "warning",
+    "log_error_verbosity": "terse",
     "timezone": "UTC",
     "jit": "off",
 }

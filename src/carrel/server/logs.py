@@ -2,11 +2,14 @@
 
 import logging
 import logging.handlers
+import re
 from pathlib import Path
 
 import structlog
 
 _SIZE = 10 << 20
+# PostgreSQL quotes the row at fault, whatever secrets it holds.
+_ROW = re.compile(r"\nDETAIL:.*?(?=\n(?:HINT:|CONTEXT:|\[SQL|\n)|\Z)", re.DOTALL)
 
 
 def set_up(file: Path | None) -> None:
@@ -23,6 +26,7 @@ def set_up(file: Path | None) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
+        _without_rows,
     ]
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -43,3 +47,11 @@ def set_up(file: Path | None) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
+
+
+def _without_rows(
+    logger: object, method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    if isinstance(text := event.get("exception"), str):
+        event["exception"] = _ROW.sub("", text)
+    return event

@@ -273,7 +273,7 @@ class Authenticator:
             access_key, secret_key = base64.b64decode(encoded, validate=True).decode().split(":", 1)
         except (ValueError, binascii.Error):
             return None
-        if scheme.lower() != "basic":
+        if scheme.lower() != "basic" or not access_key.isalnum():
             return None
         return await self._remembered(
             (b"k" + _digest(f"{access_key}:{secret_key}"), address),
