@@ -11,6 +11,7 @@ nobody is attached, the shell runs on and the oldest output is forgotten.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
 
@@ -158,7 +159,7 @@ class Terminals:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._terminals: dict[str, Terminal] = {}
-        self._opening: dict[SessionId, int] = {}
+        self._held: Counter[SessionId] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lives: dict[str, asyncio.Task[None]] = {}
         self._expiries: dict[str, asyncio.TimerHandle] = {}
@@ -181,15 +182,13 @@ class Terminals:
 
     async def open(self, session: SessionId, user: UserId, size: TerminalSize) -> Terminal:
         """A fresh shell. Raises: Refused (too many), Conflict (not running), Unavailable."""
-        held = sum(terminal.session == session for terminal in self._terminals.values())
-        opening = self._opening.get(session, 0)
-        if held + opening >= MAX_PER_SESSION:
+        if self._held[session] >= MAX_PER_SESSION:
             raise Refused(
                 "terminal.too_many",
                 f"This session has {MAX_PER_SESSION} terminals already.",
                 hint="Close some; one that is not watched goes away after five minutes.",
             )
-        self._opening[session] = opening + 1
+        self._held[session] += 1
         opened: asyncio.Future[Terminal] = asyncio.get_running_loop().create_future()
         life = self._start(self._live(session, user, size, opened))
         try:
@@ -198,9 +197,8 @@ class Terminals:
             life.cancel()
             raise
         finally:
-            self._opening[session] -= 1
-            if not self._opening[session]:
-                del self._opening[session]
+            if not opened.done():
+                self._held[session] -= 1
         if not opened.done():
             try:
                 life.result()
@@ -271,7 +269,9 @@ class Terminals:
         return task
 
     def _forget(self, terminal: Terminal) -> None:
-        self._terminals.pop(terminal.id, None)
+        if self._terminals.pop(terminal.id, None):
+            self._held[terminal.session] -= 1
+            self._held += Counter()  # drops what has come to zero
         if expiry := self._expiries.pop(terminal.id, None):
             expiry.cancel()
         if life := self._lives.pop(terminal.id, None):

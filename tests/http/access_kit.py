@@ -1,0 +1,122 @@
+"""Fixtures for the ways into a session: a server on a real port, over an engine with real processes."""
+
+import asyncio
+import base64
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import uvicorn
+from local_engine import LocalEngine
+from people import PASSWORD, People
+from websockets.asyncio.client import ClientConnection, connect
+
+from carrel.access.keepalive import PatientProtocol
+from carrel.core.clock import SystemClock
+from carrel.core.ids import SessionId, new_id
+from carrel.db.database import Database
+from carrel.engines.port import ContainerSpec
+from carrel.policy.decide import Actor
+from carrel.server import compose
+from carrel.server.settings import Settings
+from carrel.sessions import transitions
+from carrel.sessions.model import Session
+from carrel.sessions.states import SessionState
+from carrel.tenancy import service as tenancy
+
+
+@dataclass
+class World:
+    """A server at `url`, its engine and its database, and who is who."""
+
+    url: str
+    engine: LocalEngine
+    database: Database
+    people: People
+    settings: Settings
+    keys: dict[str, str]
+
+    async def session(
+        self, *, owner: Actor | None = None, apps: list[dict[str, Any]] | None = None, **values: Any
+    ) -> SessionId:
+        """A running session with its container, or one in another state without."""
+        owner = owner or self.people.user
+        state = values.pop("state", SessionState.RUNNING)
+        session = SessionId(new_id())
+        now = SystemClock().now()
+        if state == SessionState.RUNNING:
+            await self.engine.ensure(ContainerSpec(session, "tiny", {"cpu": 1, "mem": 1}), lambda _: None)
+        async with self.database.transaction() as tx:
+            tx.add(
+                Session(
+                    id=session, name=values.pop("name", "desk"), owner_id=owner.user_id,
+                    project_id=self.people.project, domain_id=self.people.domain, image="tiny",
+                    apps=apps or [], slots={"cpu": 1, "mem": 1}, env={}, state=state,
+                    address="127.0.0.1" if state == SessionState.RUNNING else None, created_at=now, **values,
+                )
+            )  # fmt: skip
+        return session
+
+    async def terminate(self, session: SessionId) -> None:
+        async with self.database.transaction() as tx:
+            await transitions.terminate(tx, session, cause="user", reason=None, now=SystemClock().now())
+
+    def authorization(self, actor: Actor | None = None) -> dict[str, str]:
+        return {"Authorization": self.keys[(actor or self.people.user).user_id]}
+
+    def connect(self, path: str, *, actor: Actor | None = None, **options: Any) -> connect:
+        """A WebSocket to the server, signed in by keypair."""
+        headers = options.pop("additional_headers", self.authorization(actor))
+        return connect(
+            self.url.replace("http", "ws", 1) + f"/api/v1/sessions/{path}",
+            additional_headers=headers, max_size=None, compression=None, proxy=None, **options,
+        )  # fmt: skip
+
+    @asynccontextmanager
+    async def http(self, actor: Actor | None = None) -> AsyncIterator[aiohttp.ClientSession]:
+        async with aiohttp.ClientSession(self.url, headers=self.authorization(actor)) as client:
+            yield client
+
+
+@asynccontextmanager
+async def listening(app: Any) -> AsyncIterator[str]:
+    """The application on a free port of loopback, as the real server runs it."""
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, lifespan="off", ws=PatientProtocol, timeout_graceful_shutdown=1)
+    )
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        await serving
+
+
+@pytest.fixture
+async def world(database: Database, people: People, tmp_path: Path) -> AsyncIterator[World]:
+    home = tmp_path / "home"
+    home.mkdir()
+    engine = LocalEngine(home)
+    settings = Settings(data_dir=tmp_path, port=8700, apps_domain="localhost")
+    keys = {}
+    async with database.transaction() as tx:
+        for actor in (people.user, people.colleague, people.stranger, people.superadmin):
+            pair = await tenancy.create_keypair(tx, SystemClock(), actor)
+            text = f"{pair.access_key}:{pair.secret_key}".encode()
+            keys[actor.user_id] = "Basic " + base64.b64encode(text).decode()
+    async with compose.api(settings, database, engine) as app, listening(app) as url:
+        yield World(url, engine, database, people, settings, keys)
+    for process in engine.processes:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+__all__ = ["PASSWORD", "ClientConnection", "World", "listening", "world"]

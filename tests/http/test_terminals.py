@@ -1,0 +1,295 @@
+"""Terminals over a real server, real shells and real network breaks."""
+
+import asyncio
+import json
+import os
+import re
+
+import pytest
+from access_kit import ClientConnection, World, world
+from people import PASSWORD, eventually
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from carrel.access import terminals
+
+__all__ = ["world"]
+
+
+class Client:
+    """What a page does: counts the output and remembers what it was told."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.output = b""
+        self.told: list[dict[str, object]] = []
+
+    async def ready(self) -> dict[str, object]:
+        while not self.told or self.told[-1]["type"] != "ready":
+            await self.step()
+        return self.told[-1]
+
+    async def step(self) -> None:
+        message = await asyncio.wait_for(self.socket.recv(), 10)
+        if isinstance(message, bytes):
+            self.output += message
+        else:
+            self.told.append(json.loads(message))
+
+    async def until(self, wanted: bytes) -> None:
+        while wanted not in self.output:
+            await self.step()
+
+    async def type(self, text: str) -> None:
+        await self.socket.send(text.encode())
+
+    async def end(self) -> ConnectionClosed:
+        try:
+            while True:
+                await self.step()
+        except ConnectionClosed as closed:
+            return closed
+
+
+def refusal(closed: ConnectionClosed) -> tuple[int, str]:
+    assert closed.rcvd is not None
+    return closed.rcvd.code, json.loads(closed.rcvd.reason)["code"]
+
+
+async def test_shell_runs_with_its_size_and_its_exit_code_arrives(world: World) -> None:
+    session = await world.session()
+    async with world.connect(f"{session}/terminal?cols=91&rows=17") as socket:
+        client = Client(socket)
+        assert (await client.ready())["offset"] == 0
+        await client.type("stty size; echo $TERM $LANG\n")
+        await client.until(b"17 91\r\nxterm-256color C.UTF-8")
+        await socket.send('{"type":"resize","cols":100,"rows":40}')
+        await client.type("stty size\n")
+        await client.until(b"40 100")
+        await client.type("exit 7\n")
+        closed = await client.end()
+    assert client.told[-1] == {"type": "exit", "code": 7}
+    assert closed.rcvd is not None
+    assert closed.rcvd.code == 1000
+    assert not re.match(rb"^\d+\r\n", client.output), "the shell's process id is nobody's business"
+
+
+async def test_broken_connection_goes_on_where_it_stopped(world: World) -> None:
+    session = await world.session()
+    async with world.connect(f"{session}/terminal") as socket:
+        client = Client(socket)
+        terminal = (await client.ready())["terminal"]
+        await client.type("stty -echo; PS1=; echo read''y\n")
+        await client.until(b"ready\r\n")
+        await client.type("while read word; do seq 1 2000; echo end-$word; done\n")
+        await client.type("one\n")
+        await client.until(b"end-one\r\n")
+        socket.transport.abort()
+    # Written while nobody watches: by another process, so that the shell itself need not be asked.
+    seen = client.output
+    async with world.connect(f"{session}/terminal?terminal={terminal}&offset={len(seen)}") as socket:
+        again = Client(socket)
+        assert await again.ready() == {"type": "ready", "terminal": terminal, "offset": len(seen)}
+        await again.type("two\n")
+        await again.until(b"end-two\r\n")
+        middle = len(seen) + 1000
+        socket.transport.abort()
+    async with world.connect(f"{session}/terminal?terminal={terminal}&offset={middle}") as socket:
+        third = Client(socket)
+        assert (await third.ready())["offset"] == middle
+        await third.until(b"end-two\r\n")
+    assert third.output == (seen + again.output)[middle:]
+
+
+async def test_unknown_terminal_is_gone_and_a_fresh_one_starts(world: World) -> None:
+    session = await world.session()
+    async with world.connect(f"{session}/terminal?terminal=abcdefghijkl&offset=5") as socket:
+        client = Client(socket)
+        ready = await client.ready()
+    assert [message["type"] for message in client.told] == ["gone", "ready"]
+    assert ready["offset"] == 0
+
+
+async def test_terminal_of_one_session_cannot_be_joined_through_another(world: World) -> None:
+    first, second = await world.session(name="first"), await world.session(name="second")
+    async with world.connect(f"{first}/terminal") as socket:
+        terminal = (await Client(socket).ready())["terminal"]
+        async with world.connect(f"{second}/terminal?terminal={terminal}") as other:
+            client = Client(other)
+            assert (await client.ready())["terminal"] != terminal
+            assert client.told[0]["type"] == "gone"
+
+
+async def test_paste_of_a_megabyte_arrives_complete_and_in_order(world: World) -> None:
+    session = await world.session()
+    lines = b"".join(b"%07d %b\n" % (number, b"x" * 90) for number in range(11_000))
+    async with world.connect(f"{session}/terminal") as socket:
+        client = Client(socket)
+        await client.ready()
+        await client.type(f"stty -echo; echo go''; head -c {len(lines)} > pasted; echo do''ne\n")
+        await client.until(b"go\r\n")
+        await socket.send(lines)
+        await client.until(b"done\r\n")
+    assert (world.engine.home / "pasted").read_bytes() == lines
+
+
+async def test_client_that_does_not_read_holds_the_shell_back(world: World) -> None:
+    session = await world.session()
+    count = world.engine.home / "count"
+    async with world.connect(f"{session}/terminal", max_queue=1) as socket:
+        client = Client(socket)
+        await client.ready()
+        # Its own count of what it could write so far; each line is 1 KiB.
+        await client.type(
+            'awk \'BEGIN{l=sprintf("%1023s",""); for(i=0;i<40960;i++){print l; fflush(); '
+            f'if(i%64==0){{print i >"{count}"; fflush("{count}")}}}}}}\'\n'
+        )
+        await client.until(b" " * 1000)
+
+        async def stands_still() -> bool:
+            before = count.read_text()
+            await asyncio.sleep(0.4)
+            return count.read_text() == before
+
+        assert await eventually(stands_still, within_s=20)
+        stopped_at = int(count.read_text().split()[-1])
+        assert stopped_at < 20_000, "somebody buffers more than a window and the kernel's buffers"
+        socket.transport.abort()
+
+
+async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World) -> None:
+    session = await world.session()
+    async with world.connect(f"{session}/terminal") as socket:
+        client = Client(socket)
+        terminal = (await client.ready())["terminal"]
+        await client.type("stty -echo; echo go''\n")
+        await client.until(b"go\r\n")
+        await client.type("sleep 0.3; seq 1 400000; touch finished\n")
+        socket.transport.abort()
+    finished = world.engine.home / "finished"
+
+    async def ran_on() -> bool:
+        return finished.exists()
+
+    await eventually(ran_on, within_s=30)
+    async with world.connect(f"{session}/terminal?terminal={terminal}&offset={len(client.output)}") as socket:
+        late = Client(socket)
+        ready = await late.ready()
+        await late.until(b"\r\n400000\r\n")
+    assert int(str(ready["offset"])) > 1_000_000
+    assert terminals.RING_BYTES - 5000 < len(late.output) <= terminals.RING_BYTES + 100
+    assert late.output.split(b"\r\n")[0].isdigit(), "begins at the start of a line"
+
+
+async def test_client_that_takes_nothing_for_long_counts_as_gone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals, "STALL_S", 0.3)
+    session = await world.session()
+    async with world.connect(f"{session}/terminal", max_queue=1) as socket:
+        client = Client(socket)
+        terminal = (await client.ready())["terminal"]
+        await client.type("stty -echo; seq 1 3000000; touch finished\n")
+        finished = world.engine.home / "finished"
+
+        async def ran_on() -> bool:
+            return finished.exists()
+
+        await eventually(ran_on, within_s=30)
+        socket.transport.abort()
+    async with world.connect(f"{session}/terminal?terminal={terminal}&offset=0") as socket:
+        assert (await Client(socket).ready())["terminal"] == terminal
+
+
+async def test_second_client_takes_the_terminal_over(world: World) -> None:
+    session = await world.session()
+    async with world.connect(f"{session}/terminal") as socket:
+        first = Client(socket)
+        terminal = (await first.ready())["terminal"]
+        async with world.connect(f"{session}/terminal?terminal={terminal}") as other:
+            second = Client(other)
+            assert (await second.ready())["terminal"] == terminal
+            assert refusal(await first.end()) == (4409, "terminal.taken")
+            await second.type("echo still''here\n")
+            await second.until(b"stillhere")
+
+
+async def test_left_terminal_is_hung_up_in_the_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = await world.session()
+    async with world.connect(f"{session}/terminal") as socket:
+        client = Client(socket)
+        terminal = (await client.ready())["terminal"]
+        monkeypatch.setattr(terminals, "KEPT_S", 0.2)
+        await client.type("echo pid=$$.\n")
+        await client.until(b"pid=")
+        while not (found := re.search(rb"pid=(\d+)\.", client.output)):
+            await client.step()
+
+    async def ended() -> bool:
+        try:
+            os.kill(int(found[1]), 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    await eventually(ended)
+    async with world.connect(f"{session}/terminal?terminal={terminal}&offset=0") as socket:
+        again = Client(socket)
+        await again.ready()
+    assert again.told[0]["type"] == "gone"
+
+
+async def test_terminals_close_when_the_session_stops_running(world: World) -> None:
+    session, other = await world.session(), await world.session(name="other")
+    async with world.connect(f"{session}/terminal") as socket, world.connect(f"{other}/terminal") as spared:
+        client, bystander = Client(socket), Client(spared)
+        await client.ready()
+        await bystander.ready()
+        await world.terminate(session)
+        assert refusal(await client.end()) == (4409, "session.not_running")
+        await bystander.type("echo un''touched\n")
+        await bystander.until(b"untouched")
+
+
+async def test_a_session_has_a_limited_number_of_terminals(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals, "MAX_PER_SESSION", 2)
+    session = await world.session()
+    async with world.connect(f"{session}/terminal") as one, world.connect(f"{session}/terminal") as two:
+        await Client(one).ready()
+        await Client(two).ready()
+        async with world.connect(f"{session}/terminal") as three:
+            assert refusal(await Client(three).end()) == (4409, "terminal.too_many")
+
+
+@pytest.mark.parametrize("way", ["terminal", "exec"])
+async def test_only_the_owner_of_a_running_session_gets_in(world: World, way: str) -> None:
+    session = await world.session()
+    ended = await world.session(name="old", state="PENDING")
+    cases = [
+        (world.connect(f"{session}/{way}", additional_headers={}), (4401, "auth.required")),
+        (world.connect(f"{session}/{way}", actor=world.people.stranger), (4404, "session.not_found")),
+        (world.connect(f"{ended}/{way}"), (4409, "session.not_running")),
+        (world.connect(f"nothing-like-it/{way}"), (4404, "session.not_found")),
+    ]
+    for connecting, expected in cases:
+        async with connecting as socket:
+            assert refusal(await Client(socket).end()) == expected
+
+
+async def test_page_of_another_site_cannot_use_the_cookie(world: World) -> None:
+    session = await world.session()
+    async with world.http() as http:
+        login = {"email": "user@example.org", "password": PASSWORD}
+        async with http.post("/api/v1/auth/login", json=login, headers={"Authorization": ""}) as answer:
+            cookie = answer.cookies["carrel_session"].value
+    url = world.url.replace("http", "ws", 1) + f"/api/v1/sessions/{session}/terminal"
+    for origin, expected in (("http://evil.example", (4403, "auth.origin")), (world.url, None)):
+        headers = {"Cookie": f"carrel_session={cookie}", "Origin": origin}
+        async with connect(url, additional_headers=headers, proxy=None) as socket:
+            client = Client(socket)
+            if expected:
+                assert refusal(await client.end()) == expected
+            else:
+                assert (await client.ready())["offset"] == 0
