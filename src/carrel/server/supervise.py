@@ -5,6 +5,7 @@ starts them again when they die (waiting longer each time), watches the embedded
 all on SIGTERM. Sessions are not its children: they go on.
 """
 
+import fcntl
 import json
 import os
 import signal
@@ -60,6 +61,8 @@ class Supervisor:
     """Runs until told to stop."""
 
     def __init__(self, data_dir: Path) -> None:
+        self._lock = (data_dir / "lock").open("w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         run = json.loads((data_dir / "run.json").read_text())
         self._pid_file = data_dir / "supervisor.pid"
         logs = data_dir / "logs"
@@ -111,4 +114,8 @@ class Supervisor:
 
 
 if __name__ == "__main__":
-    Supervisor(Path(sys.argv[1])).run()
+    try:
+        supervisor = Supervisor(Path(sys.argv[1]))
+    except BlockingIOError:
+        sys.exit("Another supervisor runs in this data directory.")
+    supervisor.run()

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 import http.client
 import json
 import os
@@ -12,8 +13,9 @@ import sys
 import time
 from pathlib import Path
 
-from carrel.core.errors import Conflict, Unavailable
+from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.db.embedded import Embedded, EmbeddedError
+from carrel.db.revision import is_current
 from carrel.server.bootstrap import Consent
 from carrel.server.settings import Settings, default_data_dir, write_secret
 
@@ -42,27 +44,52 @@ def up(options: argparse.Namespace) -> int:
     engine_url = find_or_install_engine(data_dir=data_dir, consent=consenting(options.yes), say=say)
     settings = settings.model_copy(update={"engine_url": engine_url})
     # 2. the database
-    embedded = not settings.database_url
+    embedded = None if settings.database_url else Embedded(data_dir / "postgres")
     if embedded:
-        settings = settings.model_copy(update={"database_url": _start_postgres(data_dir)})
-    # 3. schema, first administrator, starter image
+        settings = settings.model_copy(update={"database_url": _start_postgres(embedded)})
     settings.key()
-    founder = asyncio.run(_prepare(settings, options))
-    # 4. the processes
-    _write_run(settings, embedded=embedded)
-    if options.detach:
-        process = _start_supervisor(data_dir)
-        _wait_until_ready(settings, process)
-        announce(settings, founder)
-        return 0
-    if os.fork() == 0:
-        # The child only waits for the address to answer and prints it; the parent becomes the supervisor.
+    # 3. schema, first administrator, starter image: before the processes the first time and after an upgrade,
+    #    beside them on every other start
+    founder = None
+    ready = is_current(settings.database_url)
+    if not ready:
         try:
-            _wait_until_ready(settings, None)
-            announce(settings, founder)
-        finally:
-            os._exit(0)
+            founder = asyncio.run(_prepare(settings, options))
+        except BaseException:
+            if embedded:
+                embedded.stop()
+            raise
+    # 4. the processes
+    _write_run(settings, embedded=embedded is not None)
+    later = options if ready else None
+    if options.detach:
+        return _accompany(settings, later, founder, _start_supervisor(data_dir).pid)
+    supervisor = os.getpid()
+    if os.fork() == 0:
+        # The child sees the start through and prints the address; the parent becomes the supervisor.
+        os._exit(_accompany(settings, later, founder, supervisor))
     return os.execv(sys.executable, _supervisor_command(data_dir))
+
+
+def _accompany(
+    settings: Settings,
+    options: argparse.Namespace | None,
+    founder: tuple[str, str] | None,
+    supervisor: int,
+) -> int:
+    """Prepare what is left (options not None), wait until it answers, print the address; else stop it."""
+    from carrel.server.command import complain
+
+    try:
+        if options:
+            founder = asyncio.run(_prepare(settings, options))
+        _wait_until_ready(settings, supervisor)
+    except CarrelError as error:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(supervisor, signal.SIGTERM)
+        return complain(error)
+    announce(settings, founder)
+    return 0
 
 
 def effective_settings(options: argparse.Namespace) -> Settings:
@@ -109,7 +136,7 @@ def running_pid(data_dir: Path) -> int | None:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except (OSError, ValueError):
         return None
-    return pid if b"carrel.server.supervise" in command else None
+    return pid if _supervisor_command(data_dir)[1:] == command.decode().split("\0")[1:-1] else None
 
 
 def _require_free_ports(settings: Settings) -> None:
@@ -128,9 +155,9 @@ def _require_free_ports(settings: Settings) -> None:
                 ) from None
 
 
-def _start_postgres(data_dir: Path) -> str:
+def _start_postgres(embedded: Embedded) -> str:
     try:
-        return Embedded(data_dir / "postgres").start()
+        return embedded.start()
     except EmbeddedError as error:
         raise Unavailable("setup.database", str(error)) from None
 
@@ -138,12 +165,14 @@ def _start_postgres(data_dir: Path) -> str:
 async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str, str] | None:
     """The first administrator's e-mail and password when this is the first start, else None."""
     from carrel.db.database import Database
-    from carrel.db.migrate import migrate
     from carrel.server import catalogue
     from carrel.server.bootstrap.starter import ensure_starter_image
     from carrel.tenancy import service as tenancy
 
-    await asyncio.to_thread(migrate, settings.database_url)
+    if not is_current(settings.database_url):
+        from carrel.db.migrate import migrate
+
+        await asyncio.to_thread(migrate, settings.database_url)
     database = Database(settings.database_url, pool_size=1)
     try:
         reference = await ensure_starter_image(settings.engine_url, say=say, consent=consenting(options.yes))
@@ -185,27 +214,30 @@ def _start_supervisor(data_dir: Path) -> "subprocess.Popen[bytes]":
         )  # fmt: skip
 
 
-def _wait_until_ready(settings: Settings, process: "subprocess.Popen[bytes] | None") -> None:
+def _wait_until_ready(settings: Settings, supervisor: int) -> None:
     deadline = time.monotonic() + READY_S
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
     parts = [(settings.port, "/api/v1/health"), (settings.effective_gateway_port, "/.carrel/health")]
     while parts:
-        if process is not None and process.poll() is not None:
-            break
-        if time.monotonic() > deadline:
+        if time.monotonic() > deadline or not _lives(supervisor):
             break
         if answers(host, *parts[0]):
             parts.pop(0)
         else:
             time.sleep(0.05)
     if parts:
-        if process is not None:
-            process.send_signal(signal.SIGTERM)
         raise Unavailable(
             "setup.not_ready",
             f"Carrel did not answer on port {parts[0][0]} in time.",
             hint=f"See the logs in {settings.data_dir / 'logs'}.",
         )
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG) == (0, 0)
+    except ChildProcessError:
+        return os.getppid() == pid  # in the foreground the supervisor is our parent
 
 
 def answers(host: str, port: int, path: str) -> bool:

@@ -1,9 +1,9 @@
-"""first tables"""
+"""First tables."""
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.dialects import postgresql
+
 revision = '0001'
 down_revision = None
 branch_labels = None
