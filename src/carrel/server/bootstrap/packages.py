@@ -88,17 +88,24 @@ def _run_apt(command: Sequence[str], *, what: str, say: Say) -> None:
         line = raw.strip()
         percent = _percent(line)
         if percent is None:
-            last_words = [*last_words, line][-15:]
+            last_words = [*last_words, line][-40:]
         elif time.monotonic() - reported_at > _REPORT_EVERY_S:
             reported_at = time.monotonic()
             say(f"{what}: {percent}")
     if process.wait() != 0:
-        detail = next((line for line in last_words if line.startswith("E:")), " ".join(last_words[-3:]))
         raise Unavailable(
             "setup.apt_failed",
-            f"apt failed while {what}: {detail}",
+            f"apt failed while {what}: {' / '.join(_complaints(last_words))}",
             hint=f"Try it by hand: {' '.join(command)}",
         )
+
+
+def _complaints(lines: Sequence[str]) -> list[str]:
+    """What a person needs of apt's last words: the first error and the two lines that led to it."""
+    first = next(
+        (number for number, line in enumerate(lines) if line.startswith(("E:", "dpkg: error"))), None
+    )
+    return list(lines[-4:] if first is None else lines[max(0, first - 2) : first + 2])
 
 
 def _percent(line: str) -> str | None:
