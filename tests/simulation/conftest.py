@@ -1,0 +1,49 @@
+"""One database for all lives of a test, emptied between them by deleting rows."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from people import PASSWORD
+
+from carrel.db.database import Database
+from carrel.policy.decide import Actor
+from carrel.tenancy import service as tenancy
+
+_EMPTIED = ("session_logs", "session_history", "allocations", "usage_samples", "events", "audit", "sessions", "nodes")
+
+
+def empty(look: psycopg.Connection[Any]) -> None:
+    """Forget every session and node; people stay, and leaders keep counting."""
+    for table in _EMPTIED:
+        look.execute(f"DELETE FROM {table}")
+
+
+@pytest.fixture
+def look(postgres: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection of the test's own, to look at rows behind everybody's back."""
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        # Thousands of commits, none of which has to survive a power cut.
+        name = connection.info.dbname
+        connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
+        yield connection
+
+
+@pytest.fixture
+def actor(postgres: str, look: psycopg.Connection[Any]) -> Actor:
+    """Somebody who may start sessions."""
+
+    async def found() -> Actor:
+        database = Database(postgres)
+        async with database.transaction() as tx:
+            await tenancy.found(tx, email="admin@example.org", password=PASSWORD)
+        async with database.transaction() as tx:
+            admin = await tenancy._user_by_email(tx, "admin@example.org")
+            assert admin is not None
+            actor = await tenancy._actor(tx, admin, "test", "127.0.0.1")
+        await database.close()
+        return actor
+
+    return asyncio.run(found())

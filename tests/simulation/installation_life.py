@@ -1,0 +1,339 @@
+"""A whole installation in virtual time whose control plane can be struck down, or put to sleep, anywhere.
+
+    people --- act() ---> ControlPlane 1   X killed at a chosen point; its tasks and connections are dropped
+                          ControlPlane 2   a new database pool, a new leader's epoch, new controllers
+                                |
+                          FakeWorld        containers outlive every control plane
+
+A control plane passes a *point* before and after each commit and each engine call, where it may be killed,
+and a *gate* before each transaction and in each engine call, where it may stall and be woken much later.
+"""
+
+import asyncio
+import contextvars
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from simulation import invariants
+from simulation.virtual_time import LoopClock
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.controllers import plane
+from carrel.controllers.housekeeping import Housekeeping
+from carrel.controllers.loop import Controller, Tools
+from carrel.core.errors import Unavailable
+from carrel.core.ids import SessionId
+from carrel.db.database import Database
+from carrel.db.leader import Leader, LeadershipLost, lead
+from carrel.engines.fake import FakeEngine, FakeWorld
+from carrel.engines.port import EngineError, Observed
+from carrel.policy.decide import Actor
+from carrel.sessions import service
+from carrel.sessions.states import LIFECYCLE, SessionState
+
+T = TypeVar("T")
+
+CALL_S = 0.1
+START_S = 1.6
+"""Virtual seconds of an engine's call, and of starting a container: long enough to be seen STARTING."""
+_ROUNDS = 60
+
+
+class Killed(BaseException):
+    """The process is gone. Not an Exception: nothing in it may catch this."""
+
+
+@dataclass
+class Fate:
+    """When a control plane is killed (the n-th point) or stalls (the n-th gate); None: never."""
+
+    kill_at: int | None = None
+    stall_at: int | None = None
+    points: int = 0
+    gates: int = 0
+    struck: asyncio.Event = field(default_factory=asyncio.Event)
+    awake: asyncio.Event = field(default_factory=asyncio.Event)
+    look_at_point: Callable[[int, str], None] = lambda number, name: None
+    look_at_gate: Callable[[int, str], None] = lambda number, name: None
+
+    def point(self, name: str) -> None:
+        if not self.struck.is_set() or self.kill_at is None:
+            self.points += 1
+            self.look_at_point(self.points, name)
+        if self.points == self.kill_at:
+            # Whatever else this process is doing ends at its own next point.
+            self.struck.set()
+            raise Killed(name)
+
+    async def gate(self, name: str) -> None:
+        if not self.struck.is_set():
+            self.gates += 1
+            self.look_at_gate(self.gates, f"{name} {_place()}")
+        if self.gates == self.stall_at:
+            self.struck.set()
+            await self.awake.wait()
+
+
+def _place() -> str:
+    """Where in the controllers, or else by which use case, the gate was reached."""
+    frame = sys._getframe(2)
+    place = ""
+    while frame.f_back is not None:
+        frame = frame.f_back
+        file = Path(frame.f_code.co_filename)
+        if file.parent.name == "controllers" and file.name != "loop.py":
+            return f"{file.stem}:{frame.f_lineno}"
+        if file.parent.name == "sessions":
+            place = frame.f_code.co_name
+    return place
+
+
+class _Database(Database):
+    """Passes a gate before each transaction."""
+
+    def __init__(self, url: str, fate: Fate) -> None:
+        super().__init__(url, pool_size=8, commit_hook=lambda when: fate.point(f"{when} commit"))
+        self._fate = fate
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        await self._fate.gate("transaction")
+        async with super().transaction() as tx:
+            yield tx
+
+
+class _Engine(FakeEngine):
+    """Calls take time, and may be made by a process that dies or stalls in them."""
+
+    def __init__(self, world: FakeWorld, fate: Fate) -> None:
+        super().__init__(world)
+        self._fate = fate
+
+    async def ensure(self, *arguments: Any) -> Observed:
+        self._fate.point("before ensure")
+        observed = await super().ensure(*arguments)
+        self._fate.point("after ensure")
+        return observed
+
+    async def _step(self, name: str, act: Callable[[], T]) -> T:
+        self._fate.point(f"before {name}")
+        await asyncio.sleep(START_S if name == "ensure.start" else CALL_S)
+        await self._fate.gate(name)
+        self.world.reach(name)
+        result = act()
+        self._fate.point(f"after {name}")
+        return result
+
+
+_owner: contextvars.ContextVar["ControlPlane | None"] = contextvars.ContextVar("owner", default=None)
+
+
+def _owned_task(
+    loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], **arguments: Any
+) -> asyncio.Task[T]:
+    task = asyncio.Task(work, loop=loop, **arguments)
+    context = arguments.get("context")
+    owner = context.get(_owner) if context else _owner.get()
+    if owner:
+        owner.tasks.add(task)
+        task.add_done_callback(owner.tasks.discard)
+    return task
+
+
+class ControlPlane:
+    """One process: a connection pool, an engine client, a leader, its controllers and all their tasks."""
+
+    def __init__(self, database: Database, leader: Leader, engine: FakeEngine, fate: Fate) -> None:
+        self.database = database
+        self.leader = leader
+        self.fate = fate
+        self.tasks: set[asyncio.Task[Any]] = set()
+        tools = Tools(database, engine, LoopClock(), leader)
+        self.controllers: list[Controller] = [
+            c for c in plane.controllers(tools) if not isinstance(c, Housekeeping)
+        ]
+
+    @classmethod
+    async def start(cls, url: str, world: FakeWorld, fate: Fate) -> "ControlPlane":
+        return cls(_Database(url, fate), await lead(url), _Engine(world, fate), fate)
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run something as a part of this process."""
+        context = contextvars.copy_context()
+        context.run(_owner.set, self)
+        return asyncio.get_running_loop().create_task(work, context=context)
+
+    async def round(self) -> None:
+        """Step every controller once; what they start goes on beside."""
+        for controller in self.controllers:
+            try:
+                await controller.step()
+            except (EngineError, Unavailable, LeadershipLost):
+                continue
+
+    async def throw_away(self) -> None:
+        while self.tasks:
+            for task in list(self.tasks):
+                task.cancel()
+            await asyncio.wait(list(self.tasks))
+        await self.leader.resign()
+        await self.database.close()
+
+
+class Installation:
+    """Control planes in succession, the world they act on, and the people who ask for things.
+
+    fates: one for each control plane in turn; those after the last live for ever.
+    """
+
+    def __init__(
+        self, url: str, look: psycopg.Connection[Any], world: FakeWorld, actor: Actor, fates: list[Fate]
+    ) -> None:
+        asyncio.get_running_loop().set_task_factory(_owned_task)
+        self.url = url
+        self.look = look
+        self.world = world
+        self.actor = actor
+        self.clock = LoopClock()
+        self.down_s = 0.0
+        self.asked = 0
+        self._fates = fates
+        self._asleep: list[ControlPlane] = []
+        self._plane: ControlPlane | None = None
+
+    # What people do. A request that got no answer is made again, as a client does.
+
+    async def create(self, image: str = "debian:12", cpu: int = 1000) -> SessionId:
+        self.asked += 1
+        request = service.Request(
+            image=image, slots={"cpu": cpu, "mem": 64 << 20}, idempotency_key=f"key-{self.asked}"
+        )
+        return await self.act(lambda p: service.enqueue(p.database, self.clock, self.actor, request))
+
+    async def remove(self, session: SessionId, *, force: bool = False) -> None:
+        async def remove(plane: ControlPlane) -> None:
+            async with plane.database.transaction() as tx:
+                await service.remove(tx, self.clock, self.actor, session, force=force)
+
+        self.asked += 1
+        await self.act(remove)
+
+    # The passing of time
+
+    async def round(self, pause_s: float = 1.0) -> None:
+        """Every controller steps once, then time passes while what they began goes on."""
+
+        async def round_(plane: ControlPlane) -> None:
+            await plane.round()
+            await asyncio.sleep(pause_s)
+
+        await self.act(round_)
+
+    async def until(self, session: SessionId, *states: SessionState) -> None:
+        """Go on until the session is seen in one of the states, or has ended."""
+        for _ in range(_ROUNDS):
+            if self.state(session) in {*states, *LIFECYCLE.final}:
+                return
+            await self.round()
+        raise AssertionError(f"never {states}: {self.standing()}")
+
+    async def settle(self, *, queue: bool = False) -> None:
+        """Go on until nothing changes any more. queue: sessions that do not fit may still wait."""
+        unsettled = LIFECYCLE.live - {SessionState.RUNNING} - ({SessionState.PENDING} if queue else set())
+        pause_s, before = 1.0, None
+        for _ in range(_ROUNDS):
+            await self.round(pause_s)
+            standing = self.standing()
+            if standing == before and not any(row[1] in unsettled for row in standing[0]):
+                return
+            before = standing
+            pause_s = min(pause_s * 1.3, 600)
+        raise AssertionError(f"never comes to rest: {self.standing()}")
+
+    async def wake_sleepers(self) -> None:
+        """Stalled control planes go on where they stopped, unaware that somebody else leads now."""
+        if not self._asleep:
+            return
+        for plane in self._asleep:
+            plane.fate.awake.set()
+            if plane.tasks:
+                await asyncio.wait(list(plane.tasks), timeout=600)
+            await plane.throw_away()
+        self._asleep.clear()
+        await self.settle()
+
+    async def close(self) -> None:
+        for plane in [*self._asleep, *([self._plane] if self._plane else [])]:
+            await plane.throw_away()
+
+    async def act(self, ask: Callable[[ControlPlane], Awaitable[T]]) -> T:
+        """Have the control plane do something, and its successor if it does not live to answer."""
+        while True:
+            plane = self._plane = self._plane or await ControlPlane.start(
+                self.url, self.world, self._fates.pop(0) if self._fates else Fate()
+            )
+            answer = plane.begin(_answer(ask, plane))
+            struck = asyncio.create_task(plane.fate.struck.wait())
+            await asyncio.wait({answer, struck}, return_when=asyncio.FIRST_COMPLETED)
+            struck.cancel()
+            if plane.fate.struck.is_set():
+                answered = answer.done() and answer.exception() is None
+                await self._replace(plane)
+                if not answered:
+                    continue
+            return answer.result()
+
+    async def _replace(self, plane: ControlPlane) -> None:
+        self._plane = None
+        if plane.fate.kill_at is not None:
+            await plane.throw_away()
+        else:
+            # Its connection to the database is lost, which it does not know.
+            await plane.leader.resign()
+            self._asleep.append(plane)
+        await asyncio.sleep(self.down_s)
+
+    # What can be seen
+
+    def state(self, session: SessionId) -> SessionState:
+        row = self.look.execute("SELECT state FROM sessions WHERE id = %s", (session,)).fetchone()
+        assert row is not None
+        return SessionState(row[0])
+
+    def seen(self) -> list[Observed]:
+        engine = FakeEngine(self.world)
+        return [engine._observed(container) for container in self.world.containers.values()]
+
+    def violations(self) -> list[str]:
+        return invariants.at_rest(self.look, self.seen(), self.clock.now())
+
+    def standing(self) -> tuple[list[Any], list[Any]]:
+        """Sessions and containers, to compare one moment with another."""
+        rows = self.look.execute(
+            "SELECT id, state, outcome, attempts, restarts, reason, warnings FROM sessions ORDER BY id"
+        ).fetchall()
+        return rows, sorted((observed.id, observed.state) for observed in self.seen())
+
+    def durable(self) -> str:
+        """All that a crash now would leave behind, and how much people have asked for."""
+        row = self.look.execute(_DURABLE).fetchone()
+        assert row is not None
+        containers = [(o.id, o.state, o.out_of_memory) for o in self.seen()]
+        return repr((row, containers, sorted(self.world.local_images), self.asked))
+
+
+_DURABLE = """SELECT
+    (SELECT json_agg(s) FROM (SELECT id, state, outcome, reason, progress, warnings, node_id, force, attempts,
+        restarts FROM sessions ORDER BY id) s)::text,
+    (SELECT json_agg(a) FROM (SELECT session_id, slot, released_at IS NULL FROM allocations ORDER BY id) a)::text,
+    (SELECT json_agg(n) FROM (SELECT name, state FROM nodes ORDER BY name) n)::text,
+    (SELECT count(*) FROM session_logs)"""
+
+
+async def _answer(ask: Callable[[ControlPlane], Awaitable[T]], plane: ControlPlane) -> T:
+    return await ask(plane)

@@ -1,0 +1,168 @@
+"""What must hold of an installation whatever happened to it. Shared by the simulation and the real engine.
+
+`always` holds after every single commit; `at_rest` once the control plane has had time to finish its work.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from carrel.engines.port import ContainerState, Observed
+from carrel.sessions.states import LIFECYCLE, PLACED, SessionState
+
+Row = dict[str, Any]
+
+TRANSITIONAL = frozenset(LIFECYCLE.deadlines)
+
+
+def always(connection: psycopg.Connection[Any]) -> list[str]:
+    """Violations of what every commit must keep; empty when all is well."""
+    with _one_moment(connection):
+        sessions = _rows(connection, "SELECT * FROM sessions")
+        return [
+            *_ledger_agrees(connection, sessions),
+            *_capacity_holds(connection),
+            *_rows_are_coherent(sessions),
+            *_history_is_a_chain(connection, sessions),
+            *_every_move_was_told(connection, sessions),
+        ]
+
+
+def at_rest(connection: psycopg.Connection[Any], seen: Collection[Observed], now: datetime) -> list[str]:
+    """Violations of what holds when nothing is in hand. seen: the engine's own list."""
+    with _one_moment(connection):
+        sessions = _rows(connection, "SELECT * FROM sessions")
+    return [
+        *always(connection),
+        *_nobody_is_overdue(sessions, now),
+        *_containers_belong(sessions, seen),
+        *_running_means_running(sessions, seen),
+    ]
+
+
+@contextmanager
+def _one_moment(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """All queries of the block see the same commits."""
+    with connection.transaction():
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield
+
+
+def _rows(connection: psycopg.Connection[Any], query: str) -> list[Row]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query).fetchall()
+
+
+def _ledger_agrees(connection: psycopg.Connection[Any], sessions: list[Row]) -> Iterable[str]:
+    """A placed session holds exactly its slots on exactly its node; any other holds nothing."""
+    held: dict[str, dict[tuple[str, str], int]] = {}
+    for row in _rows(connection, "SELECT * FROM allocations WHERE released_at IS NULL"):
+        held.setdefault(row["session_id"], {})[row["node_id"], row["slot"]] = row["amount"]
+    for session in sessions:
+        holds = held.get(session["id"], {})
+        if session["state"] in PLACED:
+            due = {(session["node_id"], slot): amount for slot, amount in session["slots"].items() if amount}
+        else:
+            due = {}
+        if holds != due:
+            yield f"{_name(session)} holds {holds or 'nothing'} instead of {due or 'nothing'}"
+
+
+def _capacity_holds(connection: psycopg.Connection[Any]) -> Iterable[str]:
+    query = """
+        SELECT n.name, a.slot, sum(a.amount) AS held, (n.slots ->> a.slot)::bigint AS capacity
+        FROM allocations a JOIN nodes n ON n.id = a.node_id WHERE a.released_at IS NULL
+        GROUP BY n.name, a.slot, n.slots"""
+    for row in _rows(connection, query):
+        if row["held"] > (row["capacity"] or 0):
+            yield f"node {row['name']} has {row['capacity']} {row['slot']} and {row['held']} are held"
+
+
+def _rows_are_coherent(sessions: list[Row]) -> Iterable[str]:
+    for session in sessions:
+        state = session["state"]
+        if (state in TRANSITIONAL) != (session["deadline"] is not None):
+            yield f"{_name(session)} has the deadline {session['deadline']}"
+        if (state == SessionState.RUNNING) != (session["address"] is not None):
+            yield f"{_name(session)} has the address {session['address']}"
+        if state == SessionState.RUNNING and session["started_at"] is None:
+            yield f"{_name(session)} never started"
+        if state in LIFECYCLE.final and session["outcome"] not in (None, state):
+            yield f"{_name(session)} was to end in {session['outcome']}"
+        if state == SessionState.ERROR and not session["reason"]:
+            yield f"{_name(session)} does not say what went wrong"
+
+
+def _history_is_a_chain(connection: psycopg.Connection[Any], sessions: list[Row]) -> Iterable[str]:
+    steps: dict[str, list[Row]] = {}
+    for row in _rows(connection, "SELECT * FROM session_history ORDER BY id"):
+        steps.setdefault(row["session_id"], []).append(row)
+    for session in sessions:
+        at = None
+        for step in steps.get(session["id"], []):
+            before, after = step["from_state"], step["to_state"]
+            note = before == after
+            if before != at:
+                yield f"{_name(session)}: history goes on from {before} after {at}"
+            elif at is None and after != SessionState.PENDING:
+                yield f"{_name(session)}: history begins with {after}"
+            elif at is not None and not note and after not in LIFECYCLE.moves[SessionState(at)]:
+                yield f"{_name(session)}: {at} -> {after} is not a move"
+            at = after
+        if at != session["state"]:
+            yield f"{_name(session)}: history ends with {at}"
+
+
+def _every_move_was_told(connection: psycopg.Connection[Any], sessions: list[Row]) -> Iterable[str]:
+    """The states that the events show, repeats left out, are those of the history."""
+    moves: dict[str, list[str]] = {}
+    for row in _rows(
+        connection,
+        "SELECT session_id, to_state FROM session_history"
+        " WHERE from_state IS DISTINCT FROM to_state ORDER BY id",
+    ):
+        moves.setdefault(row["session_id"], []).append(row["to_state"])
+    told: dict[str, list[str]] = {}
+    for row in _rows(
+        connection,
+        "SELECT object_id, data ->> 'state' AS state FROM events WHERE object_kind = 'session' ORDER BY id",
+    ):
+        states = told.setdefault(row["object_id"], [])
+        if not states or states[-1] != row["state"]:
+            states.append(row["state"])
+    for session in sessions:
+        if told.get(session["id"]) != moves.get(session["id"]):
+            yield f"{_name(session)}: events tell {told.get(session['id'])}, not {moves.get(session['id'])}"
+
+
+def _nobody_is_overdue(sessions: list[Row], now: datetime) -> Iterable[str]:
+    for session in sessions:
+        if session["state"] in TRANSITIONAL and session["deadline"] < now:
+            yield f"{_name(session)} is past its deadline"
+
+
+def _containers_belong(sessions: list[Row], seen: Collection[Observed]) -> Iterable[str]:
+    placed = {session["id"] for session in sessions if session["state"] in PLACED}
+    for observed in seen:
+        if observed.id not in placed:
+            yield f"the container {observed.id} ({observed.state}) belongs to no placed session"
+
+
+def _running_means_running(sessions: list[Row], seen: Collection[Observed]) -> Iterable[str]:
+    running = {observed.id: observed for observed in seen if observed.state is ContainerState.RUNNING}
+    for session in sessions:
+        if session["state"] != SessionState.RUNNING:
+            continue
+        observed = running.get(session["id"])
+        if observed is None:
+            yield f"{_name(session)} has no running container"
+        elif observed.address != session["address"]:
+            yield f"{_name(session)} is at {observed.address}, not at {session['address']}"
+
+
+def _name(session: Row) -> str:
+    return f"session {session['id']} ({session['state']})"

@@ -1,0 +1,137 @@
+"""The lives of a session that the simulation interrupts: what people do, what breaks, how it must end."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from simulation.installation_life import Installation
+
+from carrel.core.ids import SessionId
+from carrel.engines.fake import FakeWorld
+from carrel.engines.port import EngineError
+from carrel.sessions.states import SessionState as S
+
+IMAGE = "debian:12"
+
+
+@dataclass(frozen=True)
+class Life:
+    """prepare: what is wrong with the world. live: what happens, giving the session. ends: how it may end."""
+
+    live: Callable[[Installation], Awaitable[SessionId]]
+    ends: frozenset[S]
+    prepare: Callable[[FakeWorld], None] = lambda world: None
+
+
+async def _run(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE)
+    await installation.until(session, S.RUNNING)
+    return session
+
+
+async def _run_and_end(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    await installation.remove(session)
+    return session
+
+
+async def _cancel_while_waiting(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE)
+    await installation.remove(session)
+    return session
+
+
+async def _cancel_while_pulling(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE)
+    await installation.until(session, S.PREPARING, S.STARTING, S.RUNNING)
+    await installation.remove(session)
+    return session
+
+
+async def _end_while_starting(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE)
+    await installation.until(session, S.STARTING, S.RUNNING)
+    await installation.remove(session, force=True)
+    return session
+
+
+async def _start(installation: Installation) -> SessionId:
+    return await installation.create(IMAGE)
+
+
+async def _engine_restarts(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    installation.world.restart()
+    await installation.round()
+    return session
+
+
+async def _out_of_memory(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    installation.world.run_out_of_memory(session)
+    await installation.round()
+    return session
+
+
+async def _container_vanishes(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    installation.world.vanish(session)
+    await installation.round()
+    return session
+
+
+async def _engine_away_while_starting(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE)
+    await installation.until(session, S.PREPARING, S.STARTING, S.RUNNING)
+    installation.world.go_away()
+    for _ in range(3):
+        await installation.round(4)
+    installation.world.come_back()
+    return session
+
+
+async def _engine_away_while_ending(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    installation.world.go_away()
+    await installation.remove(session)
+    for _ in range(3):
+        await installation.round(4)
+    installation.world.come_back()
+    return session
+
+
+def _slow_pull(world: FakeWorld) -> None:
+    world.pull_s = 8
+
+
+def _no_such_image(world: FakeWorld) -> None:
+    world.unknown_images.add(IMAGE)
+
+
+def _failing(step: str, times: int) -> Callable[[FakeWorld], None]:
+    def prepare(world: FakeWorld) -> None:
+        error = EngineError("The disk is full.", retriable=True, code="disk_full")
+        world.fail_next(step, error, times=times)
+
+    return prepare
+
+
+RUNS = frozenset({S.RUNNING})
+ENDED = frozenset({S.TERMINATED})
+CALLED_OFF = frozenset({S.CANCELLED, S.TERMINATED})
+FAILED = frozenset({S.ERROR})
+
+LIVES = {
+    "runs": Life(_run, RUNS),
+    "runs and is ended": Life(_run_and_end, ENDED),
+    "cancelled while it waits": Life(_cancel_while_waiting, CALLED_OFF),
+    "cancelled while pulling": Life(_cancel_while_pulling, CALLED_OFF, _slow_pull),
+    "ended while starting": Life(_end_while_starting, CALLED_OFF),
+    "no such image": Life(_start, FAILED, _no_such_image),
+    "fails once, then starts": Life(_start, RUNS, _failing("ensure.start", 1)),
+    "fails until given up": Life(_start, FAILED, _failing("ensure.create", 99)),
+    "engine restarts": Life(_engine_restarts, RUNS),
+    "out of memory": Life(_out_of_memory, RUNS),
+    "container vanishes": Life(_container_vanishes, FAILED),
+    "engine away while starting": Life(_engine_away_while_starting, RUNS, _slow_pull),
+    "engine away while ending": Life(_engine_away_while_ending, ENDED),
+}

@@ -1,0 +1,120 @@
+"""The control plane may die, or stall, anywhere in a session's life without leaving anything behind.
+
+Each life is first played undisturbed to count the points. Points at which a crash leaves the same rows,
+containers and images behind are the same to whoever starts next, so one of each such group is tried;
+CARREL_EVERY_POINT=1 tries them all.
+"""
+
+import os
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import psycopg
+import pytest
+from simulation.conftest import empty
+from simulation.installation_life import Fate, Installation
+from simulation.lives import LIVES, Life
+from simulation.virtual_time import LoopClock, simulate
+
+from carrel.engines.fake import FakeWorld
+from carrel.policy.decide import Actor
+from carrel.sessions.states import SessionState
+
+EVERY_POINT = os.environ.get("CARREL_EVERY_POINT") == "1"
+
+
+class Theatre:
+    """Plays a life again and again, each time with another fate."""
+
+    def __init__(self, postgres: str, look: psycopg.Connection[Any], actor: Actor, life: Life) -> None:
+        self._postgres = postgres
+        self._look = look
+        self._actor = actor
+        self._life = life
+
+    async def play(
+        self, fate: Fate, *, down_s: float = 0.0, prepare: Callable[[Installation], None] = lambda _: None
+    ) -> SessionState:
+        """One life to its end, checked; how the session ended."""
+        empty(self._look)
+        world = FakeWorld(LoopClock())
+        self._life.prepare(world)
+        installation = Installation(self._postgres, self._look, world, self._actor, [fate])
+        installation.down_s = down_s
+        prepare(installation)
+        try:
+            session = await self._life.live(installation)
+            await installation.settle()
+            await installation.wake_sleepers()
+            assert not installation.violations()
+            return installation.state(session)
+        finally:
+            await installation.close()
+
+    async def kill_points(self) -> dict[int, str]:
+        """Numbers and names of the points of an undisturbed life."""
+        found: dict[Hashable, tuple[int, str]] = {}
+        fate = Fate()
+
+        def prepare(installation: Installation) -> None:
+            def look(number: int, name: str) -> None:
+                found.setdefault(number if EVERY_POINT else installation.durable(), (number, name))
+
+            fate.look_at_point = look
+
+        assert await self.play(fate, prepare=prepare) in self._life.ends
+        return dict(found.values())
+
+    async def gates(self) -> dict[int, str]:
+        """The same for gates, of which the place in the code matters too: a sleeper goes on from there."""
+        found: dict[Hashable, tuple[int, str]] = {}
+        fate = Fate()
+
+        def prepare(installation: Installation) -> None:
+            def look(number: int, name: str) -> None:
+                found.setdefault(number if EVERY_POINT else (name, installation.durable()), (number, name))
+
+            fate.look_at_gate = look
+
+        await self.play(fate, prepare=prepare)
+        return dict(found.values())
+
+    async def survives(self, name: str, fate: Fate, *, down_s: float = 0.0) -> None:
+        try:
+            state = await self.play(fate, down_s=down_s)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
+        assert fate.struck.is_set(), f"{name} was never reached"
+        assert state in self._life.ends, f"{name}: the session is {state}"
+
+
+@pytest.fixture(params=LIVES)
+def theatre(request: pytest.FixtureRequest, postgres: str, look: Any, actor: Actor) -> Theatre:
+    return Theatre(postgres, look, actor, LIVES[request.param])
+
+
+def test_a_kill_at_any_point_leaves_nothing_behind(theatre: Theatre) -> None:
+    async def main() -> None:
+        points = await theatre.kill_points()
+        for number, name in points.items():
+            await theatre.survives(f"killed at point {number}, {name}", Fate(kill_at=number))
+
+    simulate(main())
+
+
+def test_a_kill_followed_by_hours_of_silence_changes_nothing(theatre: Theatre) -> None:
+    async def main() -> None:
+        points = await theatre.kill_points()
+        for number, name in points.items():
+            await theatre.survives(f"dead from point {number}, {name}", Fate(kill_at=number), down_s=7200)
+
+    simulate(main())
+
+
+def test_a_leader_that_wakes_up_late_changes_nothing(theatre: Theatre) -> None:
+    async def main() -> None:
+        gates = await theatre.gates()
+        for number, name in gates.items():
+            await theatre.survives(f"asleep at gate {number}, {name}", Fate(stall_at=number))
+
+    simulate(main())
