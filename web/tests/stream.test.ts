@@ -99,3 +99,12 @@ test("nothing is opened after it was closed", () => {
   expect(sources.length).toBe(1);
   expect(source().closed).toBe(true);
 });
+
+test("a hidden page lets go of its connection and later resumes where it was", () => {
+  source().open();
+  source().frame("session.updated", { data: {} }, "12");
+  stream.pause();
+  expect(source().closed).toBe(true);
+  stream.retry();
+  expect(source().url).toContain("last_event_id=12");
+});

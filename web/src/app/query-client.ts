@@ -8,7 +8,8 @@ export const queryClient = new QueryClient({
       staleTime: 15_000,
       refetchOnWindowFocus: false,
       // A "no" is an answer; only a server that did not answer is asked again.
-      retry: (failures, error) => failures < 3 && error instanceof Problem && error.unreachable,
+      retry: (failures, error) => failures < 4 && error instanceof Problem && error.unreachable,
+      retryDelay: (failures) => 150 * 3 ** failures,
     },
   },
 });

@@ -2,8 +2,9 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Drawer, ScrollArea, Skeleton, Stack, Tabs } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { SessionDetail } from "@/api/types";
+import { part } from "@/app/part";
 import { DETAIL_TABS, type DetailTab } from "@/app/search";
 import { sessionsShowQuery } from "@/queries/sessions-show";
 import { useSessionActions } from "@/sessions/use-actions";
@@ -15,8 +16,8 @@ import { EnvironmentTab } from "./EnvironmentTab";
 import { HistoryTab } from "./HistoryTab";
 import { OverviewTab } from "./OverviewTab";
 
-const LogsTab = lazy(() => import("./LogsTab").then((m) => ({ default: m.LogsTab })));
-const UsageTab = lazy(() => import("./UsageTab").then((m) => ({ default: m.UsageTab })));
+const LogsTab = part(() => import("./LogsTab").then((m) => m.LogsTab));
+const UsageTab = part(() => import("./UsageTab").then((m) => m.UsageTab));
 
 interface Props {
   id: string;

@@ -1,3 +1,4 @@
+import { useDocumentVisibility } from "@mantine/hooks";
 import { useCallback, useEffect, useState } from "react";
 import { toProblem } from "@/api/problem";
 import { LogBuffer } from "./log-buffer";
@@ -19,12 +20,15 @@ const NOTHING: Logs = { lines: [], dropped: 0, problem: null, live: false };
 export function useLogs(id: string, follow: boolean): Logs & { again: () => void } {
   const [logs, setLogs] = useState(NOTHING);
   const [round, setRound] = useState(0);
+  const visible = useDocumentVisibility() === "visible";
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
   useEffect(() => {
+    // A tab that nobody looks at keeps its lines and gives its connection back.
+    if (!visible) return;
     const stop = new AbortController();
     void read(id, follow, stop.signal, setLogs);
     return () => stop.abort();
-  }, [id, follow, round]);
+  }, [id, follow, round, visible]);
   return { ...logs, again: useCallback(() => setRound((now) => now + 1), []) };
 }
 
@@ -56,7 +60,7 @@ async function read(
     paint(false);
   } catch (error) {
     if (signal.aborted) return;
-    const problem = toProblem(error instanceof TypeError ? error : error);
+    const problem = toProblem(error);
     show({ lines: buffer.read(), dropped: buffer.dropped, problem, live: false });
     if (problem.unreachable && follow) {
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -52,9 +52,21 @@ export class EventStream {
     this.connect();
   }
 
+  /** Opens a new connection in place of one that may be dead without knowing it. */
+  reconnect(): void {
+    this.pause();
+    this.retry();
+  }
+
+  /** Lets go of the connection until `retry`; the next one resumes after the last event seen. */
+  pause(): void {
+    this.source?.close();
+    this.source = null;
+  }
+
   close(): void {
     this.stopped = true;
-    this.source?.close();
+    this.pause();
   }
 
   private connect(): void {

@@ -5,6 +5,9 @@ import { hasEnded } from "@/sessions/states";
 import { applyEvent, type Transition } from "./apply";
 import { noticeBoard } from "./notices";
 import { EventStream, type StreamState } from "./stream";
+import { watchLine } from "./watch-line";
+
+const WORRY_MS = 1200;
 
 /** Keeps the caches true for as long as the caller is shown; tells how the line is. */
 export function useLive(me: Me, onTransition: (transition: Transition) => void): StreamState {
@@ -14,18 +17,24 @@ export function useLive(me: Me, onTransition: (transition: Transition) => void):
   told.current = onTransition;
 
   useEffect(() => {
-    let broken = false;
+    let missed = false;
+    let worry: ReturnType<typeof setTimeout> | undefined;
+    const show = (next: StreamState) => {
+      clearTimeout(worry);
+      // A break that mends at once is nobody's concern.
+      if (next === "reconnecting") worry = setTimeout(() => setState(next), WORRY_MS);
+      else setState(next);
+    };
     const stream = new EventStream({
       url: "/api/v1/events?follow=true",
       onState: (next) => {
-        setState(next);
-        if (next === "reconnecting") broken = true;
-        if (next !== "open" || !broken) return;
+        show(next);
+        if (next !== "open") missed = true;
+        if (next !== "open" || !missed) return;
         // What was missed may reach further back than the server remembers.
-        broken = false;
+        missed = false;
         void client.invalidateQueries({ queryKey: ["sessions"] });
         void client.invalidateQueries({ queryKey: ["resources"] });
-        void client.invalidateQueries({ queryKey: ["auth"] });
       },
       onEvent: async (event) => {
         const transition = await applyEvent(client, event, me.user.id);
@@ -33,13 +42,18 @@ export function useLive(me: Me, onTransition: (transition: Transition) => void):
         if (transition) told.current(transition);
       },
     });
-    const online = () => stream.retry();
-    const offline = () => setState("reconnecting");
-    addEventListener("online", online);
-    addEventListener("offline", offline);
+    const stopWatching = watchLine({
+      onReachable: () => stream.reconnect(),
+      onUnreachable: () => show("reconnecting"),
+      onShown: () => stream.retry(),
+      onHidden: () => {
+        missed = true;
+        stream.pause();
+      },
+    });
     return () => {
-      removeEventListener("online", online);
-      removeEventListener("offline", offline);
+      clearTimeout(worry);
+      stopWatching();
       stream.close();
     };
   }, [client, me.user.id]);

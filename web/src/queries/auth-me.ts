@@ -11,5 +11,4 @@ export const authMeQuery = queryOptions({
     return data;
   },
   staleTime: Number.POSITIVE_INFINITY,
-  retry: (failures, error) => failures < 2 && "unreachable" in error && error.unreachable === true,
 });

@@ -1,6 +1,7 @@
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { sessionsCreate } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
+import { untilReached } from "@/api/reach";
 import type { Me, Session, SessionCreate, SessionDetail } from "@/api/types";
 import { dropSession, placeSession } from "@/live/caches";
 import { withLaterChanges } from "@/live/seen";
@@ -29,7 +30,7 @@ async function createSession(client: QueryClient, request: SessionCreate): Promi
   const key =
     crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
   const askedAt = performance.now();
-  const sent = sessionsCreate({ body: request, headers: { "Idempotency-Key": key } });
+  const sent = untilReached(() => sessionsCreate({ body: request, headers: { "Idempotency-Key": key } }));
   pendingCreates.add(sent);
   const requestedId = REQUESTED + key;
   if (me) placeSession(client, requestedRow(request, me, requestedId), me.user.id);

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { sessionsRemove } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
+import { untilReached } from "@/api/reach";
 import type { SessionDetail } from "@/api/types";
 import { cachedSession, changeSession } from "@/live/caches";
 import { withLaterChanges } from "@/live/seen";
@@ -15,7 +16,7 @@ export function useRemoveSession() {
       const askedAt = performance.now();
       if (before && !hasEnded(before.state)) changeSession(client, { id, state: "TERMINATING" });
       try {
-        const { data } = await sessionsRemove({ path: { ref: id }, query: { force } });
+        const { data } = await untilReached(() => sessionsRemove({ path: { ref: id }, query: { force } }));
         const session = withLaterChanges(data, askedAt);
         changeSession(client, session);
         return session;

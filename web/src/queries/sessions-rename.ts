@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { sessionsRename } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
+import { untilReached } from "@/api/reach";
 import type { SessionDetail } from "@/api/types";
 import { changeSession } from "@/live/caches";
 
@@ -8,7 +9,8 @@ import { changeSession } from "@/live/caches";
 export function useRenameSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; name: string }>({
-    mutationFn: async ({ id, name }) => (await sessionsRename({ path: { ref: id }, body: { name } })).data,
+    mutationFn: async ({ id, name }) =>
+      (await untilReached(() => sessionsRename({ path: { ref: id }, body: { name } }))).data,
     onSuccess: (session) => changeSession(client, { id: session.id, name: session.name }),
   });
 }

@@ -3,7 +3,8 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { RowSelectionState } from "@tanstack/react-table";
-import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { part } from "@/app/part";
 import type { SessionsSearch } from "@/app/search";
 import type { SessionFilter } from "@/live/patch";
 import { sessionsListQuery } from "@/queries/sessions-list";
@@ -20,10 +21,8 @@ import { useSessionActions } from "./use-actions";
 import { useColumnChoice } from "./use-column-choice";
 import { usePageKeys } from "./use-page-keys";
 
-const LauncherDrawer = lazy(() =>
-  import("@/launcher/LauncherDrawer").then((m) => ({ default: m.LauncherDrawer })),
-);
-const DetailDrawer = lazy(() => import("@/detail/DetailDrawer").then((m) => ({ default: m.DetailDrawer })));
+const LauncherDrawer = part(() => import("@/launcher/LauncherDrawer").then((m) => m.LauncherDrawer));
+const DetailDrawer = part(() => import("@/detail/DetailDrawer").then((m) => m.DetailDrawer));
 
 const route = getRouteApi("/shell/sessions");
 
