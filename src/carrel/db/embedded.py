@@ -158,11 +158,15 @@ class Embedded:
         if not copy.exists():
             fresh = self.root / "program.new"
             shutil.rmtree(fresh, ignore_errors=True)
-            shutil.copytree(chosen, fresh, symlinks=True)
+            # The programs look for the wheel's own libraries in a folder beside their package.
+            package, libraries = chosen.parent, chosen.parent.with_name(f"{chosen.parent.name}.libs")
+            shutil.copytree(chosen, fresh / package.name / chosen.name, symlinks=True)
+            if libraries.is_dir():
+                shutil.copytree(libraries, fresh / libraries.name, symlinks=True)
             for path in [fresh, *fresh.rglob("*")]:
                 os.chown(path, owner.pw_uid, owner.pw_gid, follow_symlinks=False)
             os.rename(fresh, copy)
-        return copy / "bin"
+        return copy / chosen.parent.name / chosen.name / "bin"
 
     def _require_reachable(self, owner: pwd.struct_passwd) -> None:
         if not _reachable_by_all(self.root.parent):
