@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,42 +63,42 @@ def install(packages: Sequence[str], *, purpose: str, consent: Consent, say: Say
             hint=f"Run: {command}   or start again with --yes",
         )
     say(f"installing {', '.join(packages)} by apt")
-    _run_apt([*prefix, *_APT, "update"], what="reading the package lists", say=say)
-    _run_apt(
-        [*prefix, *_APT, "install", "--no-install-recommends", *packages], what="installing packages", say=say
-    )
+    _run_apt(prefix, "update", what="reading the package lists", say=say)
+    _run_apt(prefix, "install", "--no-install-recommends", *packages, what="installing packages", say=say)
 
 
-def _run_apt(command: Sequence[str], *, what: str, say: Say) -> None:
+def _run_apt(prefix: Sequence[str], *words: str, what: str, say: Say) -> None:
     """Run apt and say where it is every few seconds; its last words are in the error when it fails."""
-    status_options = ["-o", "APT::Status-Fd=1", "-o", "Dpkg::Use-Pty=0"]
+    command = [*_APT, *words]
+    # Its state comes on a descriptor of its own (apt takes that away from the packages' scripts, so it cannot
+    # be their standard output), opened by a shell because sudo hands on the first three only.
+    shell = [*prefix, "sh", "-c", 'exec "$@" 3>&1 1>&2', "apt", *command, "-o", "APT::Status-Fd=3"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    process = subprocess.Popen(
-        [*command, *status_options],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    assert process.stdout is not None
-    last_words: list[str] = []
-    reported_at = time.monotonic()
-    for raw in process.stdout:
-        line = raw.strip()
-        percent = _percent(line)
-        if percent is None:
-            last_words = [*last_words, line][-40:]
-        elif time.monotonic() - reported_at > _REPORT_EVERY_S:
-            reported_at = time.monotonic()
-            say(f"{what}: {percent}")
-    if process.wait() != 0:
-        raise Unavailable(
-            "setup.apt_failed",
-            f"apt failed while {what}: {' / '.join(_complaints(last_words))}",
-            hint=f"Try it by hand: {' '.join(command)}",
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = subprocess.Popen(
+            [*shell, "-o", "Dpkg::Use-Pty=0"],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            text=True,
+            errors="replace",
         )
+        assert process.stdout is not None
+        reported_at = time.monotonic()
+        for line in process.stdout:
+            percent = _percent(line.strip())
+            if percent and time.monotonic() - reported_at > _REPORT_EVERY_S:
+                reported_at = time.monotonic()
+                say(f"{what}: {percent}")
+        if process.wait() == 0:
+            return
+        output.seek(0)
+        complaints = " / ".join(_complaints(output.read().splitlines()))
+    by_hand = " ".join([*prefix, *command])
+    raise Unavailable(
+        "setup.apt_failed", f"apt failed while {what}: {complaints}", hint=f"Try by hand: {by_hand}"
+    )
 
 
 def _complaints(lines: Sequence[str]) -> list[str]:
