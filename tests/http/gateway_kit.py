@@ -1,0 +1,167 @@
+"""Fixtures for the gateway: one at work on a free port, and apps on loopback behind it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from people import People
+from yarl import URL
+
+import carrel.nodes.model  # noqa: F401 - sessions refer to it
+from carrel.apps import service as apps
+from carrel.core.clock import SystemClock
+from carrel.core.ids import SessionId, new_id
+from carrel.db.database import Database
+from carrel.gateway.serve import gateway
+from carrel.gateway.settings import GatewaySettings
+from carrel.policy.decide import Actor
+from carrel.sessions import transitions
+from carrel.sessions.model import Session
+from carrel.sessions.states import SessionState
+
+KEY = b"k" * 32
+PUBLIC_URL = "http://carrel.example:8700"
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: Any
+    body: bytes
+
+
+@dataclass
+class Gate:
+    """A gateway that listens on `port`, and what is behind it."""
+
+    port: int
+    database: Database
+    people: People
+    stack: AsyncExitStack
+
+    async def app(self, handle: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> int:
+        """An app of aiohttp that answers everything; its port."""
+        made = web.Application(client_max_size=1 << 40)
+        made.router.add_route("*", "/{tail:.*}", handle)
+        runner = web.AppRunner(made, access_log=None, shutdown_timeout=0.1, auto_decompress=False)
+        await runner.setup()
+        self.stack.push_async_callback(runner.cleanup)
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        return int(runner.addresses[0][1])
+
+    async def raw_app(
+        self, handle: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+    ) -> int:
+        """An app that does with each connection what it likes; its port."""
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                await handle(reader, writer)
+            except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                pass
+            finally:
+                writer.close()
+
+        server = await asyncio.start_server(connected, "127.0.0.1", 0, limit=1 << 20)
+        self.stack.callback(server.close)
+        return int(server.sockets[0].getsockname()[1])
+
+    async def session(
+        self, port: int, *, auth_header: str = "", name: str = "web", **values: Any
+    ) -> SessionId:
+        """A running session with an app at that port of loopback."""
+        session, user = SessionId(new_id()), self.people.user
+        row: dict[str, Any] = {"state": SessionState.RUNNING, "address": "127.0.0.1", **values}
+        async with self.database.transaction() as tx:
+            tx.add(
+                Session(
+                    id=session, name=f"s-{session}", owner_id=user.user_id, project_id=self.people.project,
+                    domain_id=self.people.domain, image="tiny", slots={"cpu": 1, "mem": 1}, env={},
+                    apps=[{"name": name, "title": name, "protocol": "http", "port": port,
+                           "auth_header": auth_header}],
+                    created_at=SystemClock().now(), **row,
+                )
+            )  # fmt: skip
+        return session
+
+    async def ticket(self, session: SessionId, app: str = "web", *, actor: Actor | None = None) -> str:
+        async with self.database.transaction() as tx:
+            user = (actor or self.people.user).user_id
+            now = SystemClock().now()
+            return (await apps.issue_ticket(tx, session=session, app=app, user=user, now=now)).token
+
+    async def cookie(self, session: SessionId, app: str = "web") -> str:
+        """A Cookie header that opens the app."""
+        ticket = await self.ticket(session, app)
+        async with self.database.transaction() as tx:
+            now = SystemClock().now()
+            issued = await apps.redeem(tx, ticket=ticket, session=session, app=app, now=now)
+        assert issued
+        return f"carrel_app={issued.token}"
+
+    async def terminate(self, session: SessionId) -> None:
+        async with self.database.transaction() as tx:
+            await transitions.terminate(tx, session, cause="user", reason=None, now=SystemClock().now())
+
+    def host(self, session: SessionId, app: str = "web") -> str:
+        return f"{app}-{session}.localhost:{self.port}"
+
+    def client(self, session: SessionId, cookie: str | None = None, **options: Any) -> aiohttp.ClientSession:
+        """A browser's stand-in, without a mind of its own about cookies."""
+        headers = {"Host": self.host(session), **({"Cookie": cookie} if cookie else {})}
+        return aiohttp.ClientSession(
+            f"http://127.0.0.1:{self.port}", headers=headers, cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False, timeout=aiohttp.ClientTimeout(total=30), **options,
+        )  # fmt: skip
+
+    async def get(
+        self, session: SessionId, path: str = "/", *, cookie: str | None = None, method: str = "GET",
+        headers: dict[str, str] | None = None, data: Any = None,
+    ) -> Answer:  # fmt: skip
+        # As it stands, since browsers do not tidy paths up either.
+        url = URL(f"http://127.0.0.1:{self.port}{path}", encoded=True)
+        async with (
+            self.client(session, cookie) as client,
+            client.request(
+                method,
+                URL(f"http://127.0.0.1:{self.port}{path}", encoded=True),
+                headers=headers,
+                data=data,
+                allow_redirects=False,
+            ) as answer,
+        ):
+            return Answer(answer.status, answer.headers, await answer.read())
+
+    async def speak(self, text: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection on which that has been said, to the byte."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 20)
+        self.stack.callback(writer.close)
+        writer.write(text)
+        return reader, writer
+
+
+@asynccontextmanager
+async def gate_at_work(database: Database, people: People, apps_url: str) -> AsyncIterator[Gate]:
+    settings = GatewaySettings("127.0.0.1", 0, apps_url, PUBLIC_URL, KEY)
+    async with AsyncExitStack() as stack, gateway(settings, database.url) as port:
+        yield Gate(port, database, people, stack)
+        await stack.aclose()
+
+
+@pytest.fixture
+async def gate(database: Database, people: People) -> AsyncIterator[Gate]:
+    async with gate_at_work(database, people, "http://localhost:1") as gate:
+        yield gate
+
+
+async def said(reader: asyncio.StreamReader) -> bytes:
+    """A response's or a request's head."""
+    return await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+
+
+__all__ = ["KEY", "PUBLIC_URL", "Answer", "Gate", "gate", "gate_at_work", "said"]
