@@ -8,10 +8,12 @@ import pytest
 from tiny_image import docker_url, ensure_tiny_image
 from tiny_registry import TinyRegistry
 
+from carrel.core.ids import new_id
 from carrel.engines.conformance import EngineConformance
-from carrel.engines.conformance_kit import Harness, eventually, run, running
+from carrel.engines.conformance_kit import Harness, ProgressLog, eventually, run, running
 from carrel.engines.docker import DockerEngine
-from carrel.engines.port import Engine
+from carrel.engines.docker.firewall import rules, run_here
+from carrel.engines.port import ContainerSpec, Engine
 
 
 class DockerHarness:
@@ -78,3 +80,110 @@ class TestDockerEngine(EngineConformance):
         container = await running(harness)
         await run(harness.engine, container, "sh", "-c", "sleep 4321 >/dev/null 2>&1 & true")
         assert b"4321" in (await run(harness.engine, container, "ps")).stdout
+
+
+# What only this engine promises.
+
+
+async def test_an_image_off_the_shelf_gets_user_and_home(docker_engine: DockerEngine) -> None:
+    wanted = small(await ensure_tiny_image("bare"))
+    await docker_engine.ensure(wanted, ProgressLog())
+    ran = await run(docker_engine, wanted.id, "sh", "-c", "id -un; pwd; touch here && ls -l here")
+    lines = ran.stdout.decode().splitlines()
+    assert lines[:2] == ["work", "/home/work"]
+    assert lines[2].split()[2:4] == ["work", "work"]
+
+
+async def test_an_image_name_that_moves_is_noticed(
+    docker_engine: DockerEngine, docker: aiodocker.Docker, installation: str
+) -> None:
+    name = f"{installation}:moving"
+    await docker.images.tag(await ensure_tiny_image(), installation, tag="moving")
+    await docker_engine.ensure(small(name), ProgressLog())
+    await docker.images.tag(await ensure_tiny_image("bare"), installation, tag="moving")
+    moved = small(name)
+    await docker_engine.ensure(moved, ProgressLog())
+    assert (await run(docker_engine, moved.id, "sh", "-c", "touch here && id -un")).stdout == b"work\n"
+    await docker_engine.purge()
+    await docker.images.delete(name)
+
+
+async def test_installations_do_not_see_each_other(docker_engine: DockerEngine, installation: str) -> None:
+    other = DockerEngine(docker_url(), f"{installation}-x")
+    mine, theirs = small(await ensure_tiny_image()), small(await ensure_tiny_image())
+    await docker_engine.ensure(mine, ProgressLog())
+    await other.ensure(theirs, ProgressLog())
+    assert [one.id for one in await docker_engine.list()] == [mine.id]
+    await docker_engine.remove(theirs.id, grace_s=0)
+    assert [one.id for one in await other.list()] == [theirs.id]
+    await docker_engine.purge()
+    assert [one.id for one in await other.list()] == [theirs.id]
+    await other.purge()
+    await other.close()
+
+
+async def test_nothing_is_left_after_a_purge(
+    docker_engine: DockerEngine, docker: aiodocker.Docker, installation: str
+) -> None:
+    await docker_engine.ensure(small(await ensure_tiny_image()), ProgressLog())
+    await docker_engine.purge()
+    mine = {"label": [f"carrel.installation={installation}"]}
+    assert await docker.networks.list(filters=mine) == []
+    assert await docker_engine.list() == ()
+    assert not await rules_hold(docker_engine)
+
+
+async def test_the_firewall_can_be_set_by_a_container(docker_engine: DockerEngine) -> None:
+    """As for somebody who is not root but may use Docker."""
+    await docker_engine.purge()
+    assert not await rules_hold(docker_engine)
+    firewall, image = docker_engine._firewall, await ensure_tiny_image()
+    firewall._reaches_host = lambda: False  # type: ignore[method-assign]
+    await firewall.apply(None)
+    assert not firewall.holds
+    await firewall.apply(image)
+    assert firewall.holds
+    assert await rules_hold(docker_engine)
+    await firewall.purge(image)
+    assert not await rules_hold(docker_engine)
+
+
+async def test_a_firewall_that_cannot_be_set_is_told_and_stops_nothing(docker_engine: DockerEngine) -> None:
+    docker_engine._firewall._reaches_host = lambda: False  # type: ignore[method-assign]
+    docker_engine._firewall.run_in_container = refuse  # type: ignore[method-assign]
+    docker_engine._firewall.forget()
+    wanted = small(await ensure_tiny_image())
+    assert (await docker_engine.ensure(wanted, ProgressLog())).address
+    [node] = await docker_engine.nodes()
+    assert "host-firewall" not in node.capabilities
+    assert "shared-network" in node.capabilities
+
+
+async def test_a_network_deleted_behind_our_back_is_made_again(
+    docker_engine: DockerEngine, docker: aiodocker.Docker, installation: str
+) -> None:
+    network = await docker.networks.get(f"carrel-{installation}")
+    await network.delete()
+    made = await docker_engine.ensure(small(await ensure_tiny_image()), ProgressLog())
+    assert made.address
+
+
+async def test_a_file_without_end_on_stdin_needs_no_reader(docker_engine: DockerEngine) -> None:
+    wanted = small(await ensure_tiny_image())
+    await docker_engine.ensure(wanted, ProgressLog())
+    ran = await asyncio.wait_for(run(docker_engine, wanted.id, "true", stdin=bytes(8 << 20)), 30)
+    assert ran.exit_code == 0
+
+
+def small(image: str) -> ContainerSpec:
+    return ContainerSpec(new_id(), image, {"cpu": 500, "mem": 64 << 20})
+
+
+async def rules_hold(engine: DockerEngine) -> bool:
+    """Whether this machine's packet filter has all rules of the installation."""
+    checks = [f"iptables -w 10 -t mangle -C {rule}" for rule in rules(engine._names.bridge)]
+    return await run_here(" && ".join(checks))
+
+
+async def refuse(script: str, image: str) -> bool:
+    return False

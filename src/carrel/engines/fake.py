@@ -60,7 +60,12 @@ class FakeEngine:
         return self._observed(self._find(spec.id))
 
     async def remove(self, container: str, *, grace_s: float) -> None:
-        await self._step("remove", lambda: self._delete(container))
+        self.world.before("remove")
+        await asyncio.sleep(0)
+        self.world.reach("remove")
+        await self._step("remove.stop", lambda: self._stop(container))
+        await self._step("remove.delete", lambda: self._delete(container))
+        self.world.after("remove")
 
     async def list(self) -> Sequence[Observed]:
         return await self._step("list", lambda: tuple(map(self._observed, self.world.containers.values())))
@@ -138,6 +143,11 @@ class FakeEngine:
         found = self._find(container)
         if not found.running:
             self.world.start(found)
+
+    def _stop(self, container: str) -> None:
+        found = self.world.containers.get(container)
+        if found is not None and found.running:
+            self.world.exit(container, KILLED_BY_SIGKILL)
 
     def _delete(self, container: str) -> None:
         if container in self.world.containers:

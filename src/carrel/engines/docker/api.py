@@ -11,9 +11,8 @@ from typing import Any
 
 import aiodocker
 import aiohttp
-from aiodocker.execs import Exec
-from aiodocker.stream import Stream
 
+from carrel.engines.docker.pipe import Pipe, open_pipe
 from carrel.engines.port import EngineError, EngineUnavailable
 
 CONNECT_S = 5.0
@@ -80,15 +79,13 @@ class DockerApi:
                 response.close()
 
     @asynccontextmanager
-    async def hijack(self, exec_id: str, *, terminal: bool) -> AsyncIterator[Stream]:
-        """Start an exec and talk to it; the daemon turns the connection into a raw pipe."""
-        with self._answering():
-            stream = Exec(self._client(), exec_id, tty=terminal).start()
-            try:
-                await stream._init()
-                yield stream
-            finally:
-                await stream.close()
+    async def hijack(self, exec_id: str, *, terminal: bool) -> AsyncIterator[Pipe]:
+        """Start an exec and talk to it. Raises: DockerError, EngineUnavailable."""
+        pipe = await open_pipe(self.url, self._client().api_version, exec_id, terminal=terminal)
+        try:
+            yield pipe
+        finally:
+            pipe.close()
 
     async def close(self) -> None:
         """Twice: no-op."""

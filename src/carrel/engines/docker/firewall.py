@@ -26,7 +26,7 @@ log = structlog.get_logger()
 
 _PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 _TOOL = "iptables -w 10 -t mangle"
-_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
+_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives")
 """Folders that hold iptables, its loader and its libraries, on every common distribution."""
 
 

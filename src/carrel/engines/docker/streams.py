@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, suppress
 
 import aiodocker
 import aiohttp
-from aiodocker.stream import Stream
 
 from carrel.engines.docker.api import DockerApi
+from carrel.engines.docker.pipe import Pipe
 from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable, ExecStream, TerminalSize
 
 _FRAME = struct.Struct(">BxxxL")
@@ -48,8 +48,8 @@ async def run_process(
         body["ConsoleSize"] = [terminal.rows, terminal.cols]
     try:
         made = await api.call("POST", f"containers/{daemon_name}/exec", body=body)
-        async with api.hijack(made["Id"], terminal=terminal is not None) as stream:
-            process = DockerProcess(api, made["Id"], stream, with_terminal=terminal is not None)
+        async with api.hijack(made["Id"], terminal=terminal is not None) as pipe:
+            process = DockerProcess(api, made["Id"], pipe, with_terminal=terminal is not None)
             if terminal is not None:
                 await process.resize(terminal)
             try:
@@ -82,30 +82,34 @@ def gone_or_refused(daemon_name: str, error: aiodocker.DockerError) -> EngineErr
 class DockerProcess:
     """An `ExecStream` over the daemon's raw pipe."""
 
-    def __init__(self, api: DockerApi, exec_id: str, stream: Stream, *, with_terminal: bool) -> None:
+    def __init__(self, api: DockerApi, exec_id: str, pipe: Pipe, *, with_terminal: bool) -> None:
         self._api = api
         self._exec_id = exec_id
-        self._stream = stream
+        self._pipe = pipe
         self._with_terminal = with_terminal
         self._input_open = True
-        self._drained = asyncio.Event()
+        self._silent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done once the output has been read to its end; the daemon takes no more input then."""
 
     async def output(self) -> AsyncIterator[tuple[int, bytes]]:
-        try:
-            while (message := await self._stream.read_out()) is not None:
-                yield message.stream, message.data
-        except (aiohttp.ClientError, ConnectionError):
-            pass  # the pipe broke: `exit_code` says whether the process or the engine is gone
-        finally:
-            self._drained.set()
+        async for piece in self._pipe.output():
+            yield piece
+        # Ended, or the pipe broke: `exit_code` says whether the process or the engine is gone.
+        if not self._silent.done():
+            self._silent.set_result(None)
 
     async def write(self, chunk: bytes) -> None:
-        if not self._input_open or self._drained.is_set():
+        if not self._input_open or self._silent.done():
             return
+        writing = asyncio.ensure_future(self._pipe.write(chunk))
         try:
-            await self._stream.write_in(chunk)
-        except (aiohttp.ClientError, ConnectionError, AssertionError):
+            await asyncio.wait({writing, self._silent}, return_when=asyncio.FIRST_COMPLETED)
+            if writing.done():
+                writing.result()
+        except ConnectionError:
             self._input_open = False  # the process ended first; nobody is left to read it
+        finally:
+            writing.cancel()
 
     async def close_stdin(self) -> None:
         if not self._input_open:
@@ -115,7 +119,7 @@ class DockerProcess:
             await self.write(_END_OF_TRANSMISSION)
         self._input_open = False
         if not self._with_terminal:
-            self._half_close()
+            self._pipe.end_input()
 
     async def resize(self, size: TerminalSize) -> None:
         if not self._with_terminal:
@@ -142,13 +146,10 @@ class DockerProcess:
 
     async def _wait_a_little(self, seconds: float) -> None:
         """Until the output ended, if that has not been so before, but not longer."""
-        if self._drained.is_set():
+        if self._silent.done():
             await asyncio.sleep(seconds)
-            return
-        try:
-            await asyncio.wait_for(self._drained.wait(), seconds)
-        except TimeoutError:
-            pass
+        else:
+            await asyncio.wait({self._silent}, timeout=seconds)
 
     async def hang_up(self, daemon_name: str, mark: str) -> None:
         """Send SIGHUP to it and its children if it still runs, since nobody is left to hear them.
@@ -161,13 +162,6 @@ class DockerProcess:
                 made = await self._api.call("POST", f"containers/{daemon_name}/exec", body=body)
                 start = {"Detach": True}
                 await self._api.call("POST", f"exec/{made['Id']}/start", body=start)
-
-    def _half_close(self) -> None:
-        # aiodocker only closes both directions, and then the rest of the output would be lost.
-        response = self._stream._resp
-        transport = response.connection.transport if response and response.connection else None
-        if transport is not None and transport.can_write_eof():
-            transport.write_eof()
 
 
 async def read_logs(

@@ -1,0 +1,250 @@
+"""What the Docker engine decides without a daemon: configuration, words for refusals, addresses, progress."""
+
+import io
+import tarfile
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+import aiodocker
+import pytest
+
+from carrel.engines.docker import DockerEngine, answers
+from carrel.engines.docker.firewall import delete_script, insert_script
+from carrel.engines.docker.network import free_subnet, own_bridge, routed_here
+from carrel.engines.docker.pull import Layers, pull_error
+from carrel.engines.docker.spec import IDLE, Names, configuration, home_archive
+from carrel.engines.port import ContainerGone, ContainerSpec, ContainerState, EngineError, ImageUnusable
+
+NAMES = Names("test")
+RANGE = IPv4Network("10.213.0.0/16")
+
+
+def wanted(*command: str, **slots: int) -> ContainerSpec:
+    return ContainerSpec("abc", "image:1", slots or {"cpu": 1500, "mem": 1 << 30}, command=command)
+
+
+def made(spec: ContainerSpec, *, with_init: bool = False) -> dict[str, Any]:
+    return configuration(spec, NAMES, network="net", with_init=with_init)
+
+
+def test_limits_reach_the_daemon_in_its_units() -> None:
+    host = made(wanted())["HostConfig"]
+    assert host["NanoCpus"] == 1_500_000_000
+    assert host["Memory"] == host["MemorySwap"] == 1 << 30
+    assert host["ShmSize"] == 1 << 29
+    assert host["PidsLimit"] == 1024
+
+
+def test_nothing_privileged_is_asked_for() -> None:
+    body = made(wanted())
+    host = body["HostConfig"]
+    assert host["CapDrop"] == ["ALL"]
+    assert host["SecurityOpt"] == ["no-new-privileges:true"]
+    assert body["User"] == "1000:1000"
+    shared = {
+        "CapAdd",
+        "Privileged",
+        "PidMode",
+        "IpcMode",
+        "UTSMode",
+        "Binds",
+        "Mounts",
+        "Devices",
+        "PortBindings",
+    }
+    assert not shared & host.keys()
+
+
+def test_a_command_replaces_the_entry_point_and_gets_an_init() -> None:
+    assert made(wanted())["Entrypoint"] == list(IDLE)
+    assert "Init" not in made(wanted(), with_init=True)["HostConfig"]
+    batch = made(wanted("python", "train.py"), with_init=True)
+    assert batch["Entrypoint"] == ["python", "train.py"]
+    assert batch["Cmd"] == []
+    assert batch["HostConfig"]["Init"] is True
+
+
+def test_a_session_may_change_its_environment() -> None:
+    spec = ContainerSpec("abc", "image:1", {}, env={"HOME": "/elsewhere", "A": "b=c"})
+    env = made(spec)["Env"]
+    assert "HOME=/elsewhere" in env
+    assert "A=b=c" in env
+    assert sum(line.startswith("HOME=") for line in env) == 1
+
+
+@pytest.mark.parametrize("name", ["", "Big", "a b", "x" * 40, "-a"])
+def test_an_installation_needs_a_plain_name(name: str) -> None:
+    with pytest.raises(ValueError, match="cannot name an installation"):
+        DockerEngine("unix:///nowhere", name)
+
+
+def test_bridges_of_an_installation_share_a_beginning_that_fits_the_kernel() -> None:
+    assert own_bridge(NAMES, "abc").startswith(NAMES.bridge)
+    assert len(own_bridge(NAMES, "abc")) == 15
+    assert Names("other").bridge != NAMES.bridge
+    assert f"-i {NAMES.bridge}+" in insert_script(NAMES.bridge)
+    assert delete_script(NAMES.bridge).count("-D") == insert_script(NAMES.bridge).count("-I") == 2
+
+
+def names_in(archive: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        return {
+            one.name: (tar.extractfile(one) or io.BytesIO()).read() if one.isreg() else b"" for one in tar
+        }
+
+
+def test_an_image_without_the_user_gets_a_home_and_a_name() -> None:
+    found = names_in(home_archive(b"root:x:0:0::/root:/bin/sh", b""))
+    assert found.keys() == {"home/work", "etc/passwd", "etc/group"}
+    assert found["etc/passwd"].splitlines() == [
+        b"root:x:0:0::/root:/bin/sh",
+        b"work:x:1000:1000:work:/home/work:/bin/sh",
+    ]
+
+
+def test_names_of_an_image_are_left_alone() -> None:
+    assert names_in(home_archive(b"node:x:1000:1000::/home/node:/bin/sh\n", b"node:x:1000:\n")).keys() == {
+        "home/work"
+    }
+    assert names_in(home_archive(None, None)).keys() == {"home/work"}
+
+
+def test_subnets_avoid_what_is_taken_and_run_out_with_a_sentence() -> None:
+    first = free_subnet(RANGE, 20, [], "a")
+    second = free_subnet(RANGE, 20, [first], "a")
+    assert not first.overlaps(second)
+    taken = [IPv4Network("10.213.0.0/17"), IPv4Network("10.213.128.0/18"), IPv4Network("172.17.0.0/16")]
+    assert free_subnet(RANGE, 18, taken, "a") == IPv4Network("10.213.192.0/18")
+    with pytest.raises(EngineError, match="No addresses are left"):
+        free_subnet(RANGE, 20, [IPv4Network("10.0.0.0/8")], "a")
+
+
+def test_routes_are_read_from_the_kernels_table(tmp_path: Path) -> None:
+    table = tmp_path / "route"
+    table.write_text(
+        "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
+        "eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+        "eth1\t0000D50A\t00000000\t0001\t0\t0\t0\t00F0FFFF\t0\t0\t0\n"
+    )
+    assert routed_here(table) == [IPv4Network("10.213.0.0/20")]
+    assert routed_here(tmp_path / "none") == []
+
+
+def test_progress_never_goes_back_and_ends_at_one() -> None:
+    layers, seen = Layers(), []
+    for line in (
+        {"status": "Pulling from library/x", "id": "1"},
+        {"status": "Pulling fs layer", "id": "a"},
+        {"status": "Downloading", "id": "a", "progressDetail": {"current": 50, "total": 100}},
+        {"status": "Pulling fs layer", "id": "b"},
+        {"status": "Already exists", "id": "c"},
+        {"status": "Extracting", "id": "a", "progressDetail": {"current": 50, "total": 100}},
+        {"status": "Downloading", "id": "b", "progressDetail": {}},
+        {"status": "Pull complete", "id": "a"},
+        {"status": "Download complete", "id": "b"},
+        {"status": "Pull complete", "id": "b"},
+        {"status": "Digest: sha256:1"},
+    ):
+        layers.note(line)
+        seen.append(layers.fraction)
+    assert seen == sorted(seen)
+    assert 0.3 < seen[2] < 0.4
+    assert seen[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("image", "text", "kind", "words"),
+    [
+        (
+            "python:9",
+            "manifest for python:9 not found: manifest unknown",
+            ImageUnusable,
+            "no image named python:9",
+        ),
+        ("hub.example.org/x:1", "manifest unknown: manifest unknown", ImageUnusable, "hub.example.org"),
+        (
+            "nobody/x",
+            "pull access denied for nobody/x, repository does not exist",
+            ImageUnusable,
+            "does not let",
+        ),
+        ("A:B:c", "invalid reference format", ImageUnusable, "not a valid image name"),
+        ("x", "no matching manifest for linux/amd64 in the manifest list", ImageUnusable, "processor"),
+        ("x", "dial tcp: lookup registry-1.docker.io: no such host", EngineError, "No registry answered"),
+        ("x", "toomanyrequests: You have reached your pull rate limit", EngineError, "rate limit"),
+        ("x", "write /var/lib: no space left on device", EngineError, "disk is full"),
+        ("x", "something new", EngineError, "something new"),
+    ],
+)
+def test_refused_pulls_are_sentences(image: str, text: str, kind: type[EngineError], words: str) -> None:
+    error = pull_error(image, text)
+    assert type(error) is kind
+    assert words in error.message
+    assert error.message.endswith(".")
+    assert error.retriable is (kind is EngineError)
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "kind", "words"),
+    [
+        ((), 'exec: "/bin/sh": stat /bin/sh: no such file or directory: unknown', ImageUnusable, "no shell"),
+        (("nope",), 'exec: "nope": executable file not found in $PATH', EngineError, "'nope'"),
+        ((), "exec /bin/sh: exec format error", ImageUnusable, "processor"),
+        ((), "No such container: abc", ContainerGone, "was removed"),
+        ((), "something new", EngineError, "something new"),
+    ],
+)
+def test_refused_starts_are_sentences(
+    command: tuple[str, ...], text: str, kind: type[EngineError], words: str
+) -> None:
+    status = 404 if "No such" in text else 400
+    error = answers.start_error(wanted(*command), aiodocker.DockerError(status, text))
+    assert type(error) is kind
+    assert words in error.message
+    assert error.message.endswith(".")
+
+
+def inspected(status: str, **state: object) -> dict[str, Any]:
+    return {
+        "State": {"Status": status, "ExitCode": 0, "OOMKilled": False, "StartedAt": "0001-01-01T00:00:00Z"}
+        | state,
+        "Config": {"Labels": {"carrel.id": "abc", "carrel.epoch": "4"}},
+        "NetworkSettings": {"Networks": {"n": {"IPAddress": "10.213.0.2"}}},
+    }
+
+
+def test_an_exit_code_is_told_only_of_what_has_exited() -> None:
+    created = answers.observed(inspected("created", ExitCode=127))
+    assert (created.state, created.exit_code, created.address) == (ContainerState.STARTING, None, None)
+    ended = answers.observed(inspected("exited", ExitCode=3, OOMKilled=True))
+    assert (ended.state, ended.exit_code, ended.address) == (ContainerState.EXITED, 3, None)
+    assert ended.out_of_memory
+    assert ended.epoch == 4
+
+
+@pytest.mark.parametrize("started", ["2026-11-21T11:15:18.883270123Z", "2026-11-21T11:15:18.88327Z"])
+def test_times_of_the_daemon_are_read(started: str) -> None:
+    seen = answers.observed(inspected("running", StartedAt=started))
+    assert seen.started_at is not None
+    assert seen.started_at.isoformat() == "2026-11-21T11:15:18.883270+00:00"
+    assert seen.address == "10.213.0.2"
+
+
+@pytest.mark.parametrize(
+    ("memory", "in_use"),
+    [
+        ({"usage": 100, "stats": {"total_inactive_file": 30, "inactive_file": 1}}, 70),
+        ({"usage": 100, "stats": {"inactive_file": 40}}, 60),
+        ({"usage": 100}, 100),
+        ({"usage": 10, "stats": {"inactive_file": 40}}, 0),
+    ],
+)
+def test_memory_in_use_leaves_the_page_cache_out(memory: dict[str, Any], in_use: int) -> None:
+    reading = answers.usage("abc", {"memory_stats": memory, "cpu_stats": {"cpu_usage": {"total_usage": 5}}})
+    assert reading is not None
+    assert (reading.cpu_ns, reading.mem_bytes) == (5, in_use)
+
+
+def test_a_container_that_stopped_meanwhile_has_no_reading() -> None:
+    assert answers.usage("abc", {"memory_stats": {}}) is None
