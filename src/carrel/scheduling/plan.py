@@ -1,7 +1,8 @@
 """The plan: first come, first served, with a bounded skip-ahead.
 
 A session that does not fit lets later ones pass, but only while it has waited less than PATIENCE; after
-that nobody starts before it, so a large one is never starved by a stream of small ones.
+that nobody starts before it, so a large one is never starved by a stream of small ones. A session that no
+ready node could hold even when empty (its node is down) holds nobody back: draining would not help it.
 """
 
 from collections import Counter
@@ -9,30 +10,41 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from carrel.core.ids import NodeId
-from carrel.core.units import add, format_slot, subtract
-from carrel.scheduling.snapshot import NodeView, Placement, Plan, Refusal, Snapshot
+from carrel.core.units import add, format_slot
+from carrel.scheduling.snapshot import NodeView, Placement, Plan, Refusal, Snapshot, Waiting
 
 PATIENCE = timedelta(minutes=5)
+HELD_BACK = "An earlier session has waited so long that nothing may start before it."
 
 
 def plan(snapshot: Snapshot) -> Plan:
-    """Who starts now and where, and why each of the others waits."""
+    """Who starts now and where, and why each of the others waits.
+
+    Twice, with the first plan applied: places nobody and refuses the same for the same reasons.
+    """
+    # 1. place whom we can, in order
     used: dict[NodeId, Mapping[str, int]] = {node.id: node.used for node in snapshot.nodes}
     placements: list[Placement] = []
-    refusals: list[Refusal] = []
-    held_back = False
+    refused: list[tuple[Waiting, bool]] = []
+    guarded = False
     for request in snapshot.waiting:
-        node = None if held_back else _place(snapshot.nodes, used, request.slots)
+        node = None if guarded else _place(snapshot.nodes, used, request.slots)
         if node is not None:
             used[node.id] = add(used[node.id], request.slots)
             placements.append(Placement(request.id, node.id))
             continue
-        if held_back:
-            reason = "An earlier session has waited so long that nothing may start before it."
-        else:
-            reason = explain(snapshot.nodes, used, request.slots)
-            held_back = snapshot.now - request.since > PATIENCE
-        refusals.append(Refusal(request.id, reason, len(refusals) + 1))
+        refused.append((request, guarded))
+        if snapshot.now - request.since > PATIENCE:
+            guarded = guarded or any(_holds(node, {}, request.slots) for node in snapshot.nodes)
+    # 2. say why the others wait, with all placements made: a reason is read after them
+    reasons = [
+        HELD_BACK if held_back else explain(snapshot.nodes, used, request.slots)
+        for request, held_back in refused
+    ]
+    refusals = (
+        Refusal(request.id, reason, position)
+        for position, ((request, _), reason) in enumerate(zip(refused, reasons, strict=True), start=1)
+    )
     return Plan(tuple(placements), tuple(refusals))
 
 
@@ -48,9 +60,9 @@ def explain(
             causes["not ready"] += 1
             continue
         for slot, amount in slots.items():
-            free = node.capacity.get(slot, 0) - used[node.id].get(slot, 0)
+            free = max(node.capacity.get(slot, 0) - used[node.id].get(slot, 0), 0)
             if amount > free:
-                causes[f"needs {format_slot(slot, amount)}, {format_slot(slot, max(free, 0))} free"] += 1
+                causes[f"needs {format_slot(slot, amount)}, {format_slot(slot, free)} free"] += 1
                 break
     return (
         "; ".join(f"{count} node{'s' * (count > 1)}: {cause}" for cause, count in sorted(causes.items()))
@@ -65,10 +77,23 @@ def _place(
     best: tuple[float, str] | None = None
     chosen = None
     for node in nodes:
-        left = subtract(subtract(node.capacity, used[node.id]), slots)
-        if not node.ready or any(left[slot] < 0 for slot in slots):
+        if not _holds(node, used[node.id], slots):
             continue
-        share = min(left[slot] / node.capacity[slot] for slot in slots) if slots else 1.0
+        share = min(
+            (
+                (node.capacity[slot] - used[node.id].get(slot, 0) - amount) / node.capacity[slot]
+                for slot, amount in slots.items()
+                if amount
+            ),
+            default=1.0,
+        )
         if best is None or (-share, node.name) < best:
             best, chosen = (-share, node.name), node
     return chosen
+
+
+def _holds(node: NodeView, used: Mapping[str, int], slots: Mapping[str, int]) -> bool:
+    """There is room for it beside what is used. A slot that is not wanted need not exist."""
+    return node.ready and all(
+        node.capacity.get(slot, 0) - used.get(slot, 0) >= amount for slot, amount in slots.items() if amount
+    )
