@@ -129,7 +129,7 @@ class Gate:
             self.client(session, cookie) as client,
             client.request(
                 method,
-                URL(f"http://127.0.0.1:{self.port}{path}", encoded=True),
+                url,
                 headers=headers,
                 data=data,
                 allow_redirects=False,
