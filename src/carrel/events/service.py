@@ -41,19 +41,20 @@ class Happening:
     data: Mapping[str, Any]
 
 
+# Ordered by the column and not by its text of the same name, in which 1000 comes before 999.
 _AFTER = text("""
     SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, data,
         xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled
     FROM events
     WHERE (xid, id) > (CAST(CAST(:xid AS text) AS xid8), :id)
-    ORDER BY xid, id LIMIT :limit
+    ORDER BY events.xid, events.id LIMIT :limit
 """)
 
 _LATEST = text("""
     SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, data
     FROM events
     WHERE (xid, id) < (CAST(CAST(:xid AS text) AS xid8), :id) AND (:owner = '' OR owner_id = :owner)
-    ORDER BY xid DESC, id DESC LIMIT :limit
+    ORDER BY events.xid DESC, events.id DESC LIMIT :limit
 """)
 
 _END = str(2**63 - 1)
