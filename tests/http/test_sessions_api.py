@@ -1,0 +1,225 @@
+"""/sessions over HTTP: asking twice, pages, filters, search, and the shape of what comes back."""
+
+import asyncio
+import itertools
+import json
+from datetime import timedelta
+
+import pytest
+from installation import SMALL, Api, Caller
+from sqlalchemy import text
+
+from carrel.core.clock import SystemClock
+from carrel.sessions.schemas import SessionDetail, SessionList
+from carrel.sessions.states import LIFECYCLE, SessionState
+
+
+async def test_a_repeat_with_the_same_key_gives_the_first(api: Api):
+    user, colleague = await api.as_("user"), await api.as_("colleague")
+    body = {"image": "debian:12", "slots": SMALL, "name": "desk"}
+    answers = await asyncio.gather(
+        *(user.post("/sessions", body, headers={"Idempotency-Key": "one"}) for _ in range(12))
+    )
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["id"] for answer in answers}) == 1
+    other = await colleague.post("/sessions", body, headers={"Idempotency-Key": "one"})
+    assert other.status_code == 201
+    assert other.json()["id"] != answers[0].json()["id"]
+    without = await user.post("/sessions", body)
+    assert (without.status_code, without.json()["code"], without.json()["field"]) == (
+        409, "session.name_taken", "name",
+    )  # fmt: skip
+
+
+async def test_of_many_with_one_name_one_is_made(api: Api):
+    user = await api.as_("user")
+    body = {"image": "debian:12", "slots": SMALL, "name": "desk"}
+    answers = await asyncio.gather(*(user.post("/sessions", body) for _ in range(10)))
+    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 9
+
+
+async def items(who: Caller, **query: object) -> list[dict]:  # type: ignore[type-arg]
+    answer = await who.get("/sessions", params=query)
+    assert answer.status_code == 200, answer.text
+    return SessionList.model_validate_json(answer.content).model_dump()["items"]
+
+
+async def names(who: Caller, **query: object) -> set[str]:
+    return {item["name"] for item in await items(who, **query)}
+
+
+async def test_pages_hold_everything_once_while_others_are_made(api: Api):
+    user = await api.as_("user")
+    made = [(await user.start())["id"] for _ in range(9)]
+    seen: list[str] = []
+    cursor = None
+    while True:
+        query = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        page = (await user.get("/sessions", params=query)).json()
+        seen += [item["id"] for item in page["items"]]
+        await user.start()
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == made[::-1]
+
+
+async def test_pages_part_sessions_of_the_same_instant(api: Api):
+    user = await api.as_("user")
+    made = {(await user.start())["id"] for _ in range(5)}
+    async with api.database.transaction() as tx:
+        await tx.execute(text("UPDATE sessions SET created_at = '2026-01-01T00:00:00Z'"))
+    first = (await user.get("/sessions", params={"limit": 3})).json()
+    second = (await user.get("/sessions", params={"limit": 3, "cursor": first["next_cursor"]})).json()
+    assert {item["id"] for item in first["items"] + second["items"]} == made
+    assert second["next_cursor"] is None
+
+
+async def test_limits_are_kept(api: Api):
+    user = await api.as_("user")
+    for limit in (0, -1, 201, "many"):
+        assert (await user.get("/sessions", params={"limit": limit})).status_code == 422
+    assert (await user.get("/sessions", params={"limit": 200})).status_code == 200
+
+
+async def test_filters_by_state(api: Api):
+    user = await api.as_("user")
+    for state in SessionState:
+        made = await user.start(name=f"in-{state.lower()}")
+        async with api.database.transaction() as tx:
+            await tx.execute(
+                text("UPDATE sessions SET state = :s, outcome = 'ERROR', ended_at = :e WHERE id = :id"),
+                {
+                    "s": state, "id": made["id"],
+                    "e": SystemClock().now() if state in LIFECYCLE.final else None,
+                },
+            )  # fmt: skip
+    live = {f"in-{state.lower()}" for state in LIFECYCLE.live}
+    ended = {f"in-{state.lower()}" for state in LIFECYCLE.final}
+    assert await names(user, state="live") == live
+    assert await names(user, state="ended") == ended
+    assert await names(user, state="all") == live | ended == await names(user)
+    for state in SessionState:
+        assert await names(user, state=state) == {f"in-{state.lower()}"}
+        assert await names(user, state=state.lower()) == {f"in-{state.lower()}"}
+    wrong = await user.get("/sessions", params={"state": "asleep"})
+    assert (wrong.status_code, wrong.json()["code"], wrong.json()["field"]) == (422, "invalid.state", "state")
+
+
+async def test_search_takes_every_character_for_itself(api: Api):
+    user = await api.as_("user")
+    for name in ("alpha_1", "alphab1", "alpha.1", "Alpine"):
+        await user.start(name=name)
+    await user.start(name="other", image="registry.example.org/team/torch:2")
+    assert await names(user, q="alpha_") == {"alpha_1"}
+    assert await names(user, q="alpha") == {"alpha_1", "alphab1", "alpha.1"}
+    assert await names(user, q="AL") == {"alpha_1", "alphab1", "alpha.1", "Alpine"}
+    assert await names(user, q="torch") == {"other"}
+    for nothing in ("%", "\\", "%%", "_%", "' OR 1=1 --"):
+        assert await names(user, q=nothing) == set(), nothing
+    assert await names(user, q="_") == {"alpha_1"}
+    [session] = await items(user, q="Alpine")
+    assert [item["id"] for item in await items(user, q=session["id"][:6])] == [session["id"]]
+
+
+async def test_a_session_is_found_by_id_prefix_and_name(api: Api):
+    user = await api.as_("user")
+    made = await user.start(name="desk")
+    for ref in (made["id"], made["id"][:4], "desk"):
+        assert (await user.get(f"/sessions/{ref}")).json()["id"] == made["id"]
+    for ref in (made["id"][:2], "des", "%", "____", made["id"] + "x", "desk%"):
+        assert (await user.get(f"/sessions/{ref}")).status_code == 404, ref
+
+
+async def test_the_live_one_has_the_name_and_else_the_newest(api: Api):
+    user = await api.as_("user")
+    made = []
+    for _ in range(3):
+        made.append((await user.start(name="desk"))["id"])
+        assert (await user.delete("/sessions/desk")).status_code == 202
+    assert (await user.get("/sessions/desk")).json()["id"] == made[-1]
+    live = (await user.start(name="desk"))["id"]
+    async with api.database.transaction() as tx:
+        await tx.execute(
+            text("UPDATE sessions SET created_at = created_at - interval '1 day' WHERE id = :id"),
+            {"id": live},
+        )
+    assert (await user.get("/sessions/desk")).json()["id"] == live
+
+
+async def test_a_session_lives_and_ends_with_a_history(living: Api):
+    user = await living.as_("user")
+    made = await user.start()
+    running = await living.until(user, made["id"], "RUNNING")
+    assert running["node"] == "local"
+    assert running["started_at"]
+    assert (await user.delete(f"/sessions/{made['id']}")).json()["state"] == "TERMINATING"
+    ended = await living.until(user, made["id"], "TERMINATED")
+    assert ended["ended_at"] >= ended["started_at"] >= ended["created_at"]
+    again = await user.delete(f"/sessions/{made['id']}", params={"force": "true"})
+    assert (again.status_code, again.json()["state"]) == (202, "TERMINATED")
+    history = (await user.get(f"/sessions/{made['id']}/history")).json()["items"]
+    moves = [(entry["from_state"], entry["to_state"]) for entry in history]
+    assert moves[0] == (None, "PENDING")
+    assert moves[-1] == ("TERMINATING", "TERMINATED")
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(moves))
+    assert history[0]["actor"] == "user@example.org"
+
+
+async def test_renaming(api: Api):
+    user = await api.as_("user")
+    await user.start(name="taken")
+    made = await user.start(name="desk")
+    assert (await user.patch("/sessions/desk", {"name": "bench"})).json()["name"] == "bench"
+    for name, status in (("taken", 409), ("x", 422), ("bench", 200)):
+        assert (await user.patch(f"/sessions/{made['id']}", {"name": name})).status_code == status
+    await user.delete("/sessions/bench")
+    ended = await user.patch(f"/sessions/{made['id']}", {"name": "late"})
+    assert (ended.status_code, ended.json()["code"]) == (409, "session.ended")
+
+
+SHAPES = [
+    {},
+    {"reason": 'It says "no"\n\t\\ — 한국어 🌵 </script>'},
+    {"progress": json.dumps({"phase": "pull", "fraction": 0.5, "text": 'Downloading "x"'})},
+    {"progress": json.dumps({"phase": "pull", "fraction": None, "text": ""})},
+    {"warnings": json.dumps(["out_of_memory", "ünïcode"])},
+    {"slots": json.dumps({"cpu": 1, "mem": 2**62, "cuda.shares": 300})},
+    {"queue_position": 7},
+    {
+        "image_name": "starter",
+        "apps": json.dumps([{"name": "a", "title": "T", "protocol": "http", "port": 1}]),
+    },
+    {"env": json.dumps({"A": 'quotes " and \\ and \n', "B": "", "C": "日本語"})},
+    {"started_at": SystemClock().now() - timedelta(days=365), "restarts": 3},
+]
+
+
+@pytest.mark.parametrize("timezone", ["UTC", "Asia/Seoul", "America/St_Johns"])
+async def test_what_postgresql_writes_is_what_the_schema_says(api: Api, timezone: str):
+    """The lists are JSON straight from the database, so nothing else checks them."""
+    async with api.database.transaction() as tx:
+        name = (await tx.execute(text("SELECT current_database()"))).scalar_one()
+        await tx.execute(text(f"ALTER DATABASE {name} SET timezone = '{timezone}'"))
+    await api.database.close()
+    user = await api.as_("user")
+    for shape in SHAPES:
+        made = await user.start()
+        if shape:
+            changes = ", ".join(f"{column} = :{column}" for column in shape)
+            async with api.database.transaction() as tx:
+                await tx.execute(
+                    text(f"UPDATE sessions SET {changes} WHERE id = :id"), {**shape, "id": made["id"]}
+                )
+        shown = (await user.get(f"/sessions/{made['id']}")).content
+        detail = SessionDetail.model_validate_json(shown, strict=False)
+        assert set(json.loads(shown)) == set(SessionDetail.model_fields)
+        assert json.loads(shown)["created_at"].endswith(("Z", "+00:00"))
+        for column, value in shape.items():
+            if hasattr(detail, column) and column in ("reason", "queue_position", "started_at"):
+                assert getattr(detail, column) == value
+    listed = (await user.get("/sessions")).content
+    assert len(SessionList.model_validate_json(listed).items) == len(SHAPES)
+    assert all(
+        set(item) == set(SessionDetail.model_fields) - {"env", "apps"} for item in json.loads(listed)["items"]
+    )
