@@ -1,10 +1,10 @@
 """Keeping sessions away from the machine they run on.
 
-A container reaches whatever its host binds beyond loopback, through the gateway of its bridge. Two rules of
-the kernel's packet filter stop that: what comes from a session's bridge for the host itself is dropped unless
-the host began the conversation, and so is what a session sends to link-local addresses (the metadata service
-of clouds). They live in the `mangle` table, which neither Docker nor the usual firewall front ends rewrite,
-and match bridges by the beginning of their name.
+A container reaches whatever its host binds beyond loopback, through the gateway of its bridge. Rules of the
+kernel's packet filter stop that: what comes from a session's bridge for the host itself is dropped unless the
+host began the conversation, and so is what a session sends to link-local addresses (the metadata service of
+clouds) and to other sessions, should the daemon not see to that. They live in the `mangle` table, which
+neither Docker nor the usual firewall front ends rewrite, and match bridges by the beginning of their name.
 
 Root on this machine runs iptables. Somebody who may only use Docker gets the same by a short-lived container
 with the host's network, NET_ADMIN and the host's own iptables mounted read-only.
@@ -35,6 +35,7 @@ def rules(bridge: str) -> list[str]:
     return [
         f"INPUT -i {bridge}+ -m conntrack ! --ctstate ESTABLISHED,RELATED -j DROP",
         f"FORWARD -i {bridge}+ -d 169.254.0.0/16 -j DROP",
+        f"FORWARD -i {bridge}+ -o {bridge}+ -j DROP",
     ]
 
 
