@@ -22,14 +22,16 @@ GLANCE_S = 0.3
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 0.5
 _PROBE_S = 5.0
+_PROCESS_LOOK_S = 1.5
+_AFTERLIFE_S = 5.0
 _LOG_LINES = 12
 _LOG_S = 3.0
 
-# In a subshell of its own that the exec does not wait for, so that the app stays when the exec is left. Its
-# output joins the main process's, and thus the session's log, where that may be written to.
+# Beside the shell that the exec waits for, so that the app stays when the exec is left; the shell says the
+# app's process id. The app's output joins the main process's, and thus the session's log, where it may.
 _IN_BACKGROUND = (
     "if (: >/proc/1/fd/1) 2>/dev/null; then out=/proc/1/fd/1; else out=/dev/null; fi; "
-    '( exec "$@" </dev/null >"$out" 2>&1 & )'
+    '( exec "$@" </dev/null >"$out" 2>&1 ) & echo $!'
 )
 
 
@@ -79,23 +81,52 @@ class AppStarter:
         async with lock, _client() as client:
             if await _answers(client, place, app, _PROBE_S):
                 return
-            if app.command:
-                try:
-                    await self._start(place, app)
-                except EngineError as error:
-                    raise of_engine(error) from error
-            if not await _comes_up(client, place, app):
+            try:
+                pid = await self._start(place, app) if app.command else None
+                ready = await self._comes_up(client, place, app, pid)
+            except EngineError as error:
+                raise of_engine(error) from error
+            if not ready:
                 raise Unavailable(
                     "app.not_ready",
-                    f"{app.title} did not answer within {START_TIMEOUT_S:.0f} seconds.",
+                    f"{app.title} does not answer.",
                     hint=await self._end_of_log(place.session) or "See the session's log.",
                 )
 
-    async def _start(self, place: Place, app: AppTemplate) -> None:
+    async def _start(self, place: Place, app: AppTemplate) -> int | None:
+        """Its process id in the container."""
         command = ("sh", "-c", _IN_BACKGROUND, app.name, *app.command)
-        env = {SECRET_VARIABLE: place.secret}
-        async with self._engine.exec(place.session, command, env=env, terminal=None) as stream:
-            await stream.exit_code()
+        code, said = await self._run(place.session, command, {SECRET_VARIABLE: place.secret})
+        return int(said) if code == 0 and said.strip().isdigit() else None
+
+    async def _comes_up(
+        self, client: aiohttp.ClientSession, place: Place, app: AppTemplate, pid: int | None
+    ) -> bool:
+        """Look again and again, fast at first; not for long once its process has ended."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + START_TIMEOUT_S
+        look_at_process = loop.time() + _PROCESS_LOOK_S
+        pause_s = _FIRST_PAUSE_S
+        while loop.time() < deadline:
+            if await _answers(client, place, app, _PROBE_S):
+                return True
+            if pid is not None and loop.time() > look_at_process:
+                look_at_process = loop.time() + _PROCESS_LOOK_S
+                code, _ = await self._run(place.session, ("sh", "-c", f"kill -0 {pid}"), {})
+                if code != 0:
+                    # It failed, or it left a server behind that is about to listen.
+                    pid, deadline = None, min(deadline, loop.time() + _AFTERLIFE_S)
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
+        return False
+
+    async def _run(
+        self, session: SessionId, command: Sequence[str], env: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """Exit code and output of a short command."""
+        async with self._engine.exec(session, command, env=env, terminal=None) as stream:
+            said = b"".join([chunk async for number, chunk in stream.output() if number == 1])
+            return await stream.exit_code(), said
 
     async def _end_of_log(self, session: SessionId) -> str:
         chunks: list[bytes] = []
@@ -108,19 +139,6 @@ class AppStarter:
 
 def _client() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
-
-
-async def _comes_up(client: aiohttp.ClientSession, place: Place, app: AppTemplate) -> bool:
-    """Look again and again, fast at first."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + START_TIMEOUT_S
-    pause_s = _FIRST_PAUSE_S
-    while loop.time() < deadline:
-        if await _answers(client, place, app, _PROBE_S):
-            return True
-        await asyncio.sleep(pause_s)
-        pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
-    return False
 
 
 async def _answers(client: aiohttp.ClientSession, place: Place, app: AppTemplate, timeout_s: float) -> bool:
