@@ -15,6 +15,8 @@ export default defineConfig({
     target: "es2022",
     // The page's policy forbids inline scripts and foreign origins, so nothing is inlined as a data address but fonts.
     assetsInlineLimit: 0,
+    // One stylesheet: a part that is downloaded later could arrive without its own.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
   },
   server: {

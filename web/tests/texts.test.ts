@@ -38,8 +38,12 @@ describe("amounts in words", () => {
     [59_999, "59s"],
     [250_000, "4m 10s"],
     [11_100_000, "3h 05m"],
-    [187_200_000, "2d 4h"],
-  ])("%d ms", (milliseconds, text) => expect(formatDuration(milliseconds)).toBe(text));
+    [187_200_000, "2d 04h"],
+  ])("%d ms", (milliseconds, text) => expect(formatDuration(milliseconds, "en")).toBe(text));
+
+  test("a duration speaks the page's language", () => {
+    expect(formatDuration(250_000, "ko")).toBe("4분 10초");
+  });
 });
 
 describe("a line of a log", () => {

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { ActionIcon, Badge, Group, Skeleton, Table, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Badge, Group, Skeleton, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import type { Keypair } from "@/api/types";
 import { CopyButton } from "@/ui/CopyButton";
@@ -30,7 +30,11 @@ export function KeypairTable({ keypairs, onRemove }: Props) {
             <Table.Th>
               <Trans>Last used</Trans>
             </Table.Th>
-            <Table.Th />
+            <Table.Th>
+              <VisuallyHidden>
+                <Trans>Actions</Trans>
+              </VisuallyHidden>
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -27,6 +27,7 @@ export function KeypairsPage() {
           </Trans>
         </Text>
       ),
+      closeButtonProps: { "aria-label": t`Close` },
       labels: { confirm: t`Delete`, cancel: t`Keep` },
       confirmProps: { color: "red" },
       onConfirm: () => remove.mutate(accessKey),

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 
 export function NotFoundPage() {
   return (
-    <Stack align="center" justify="center" mih="60vh" p="xl" gap="sm">
+    <Stack component="main" align="center" justify="center" mih="60vh" p="xl" gap="sm">
       <Title order={1} size="h2">
         <Trans>There is no page at this address</Trans>
       </Title>

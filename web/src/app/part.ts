@@ -7,7 +7,8 @@ export function part<Props>(load: () => Promise<ComponentType<Props>>) {
   return lazy(async () => ({ default: await loadAgain(load) }));
 }
 
-async function loadAgain<T>(load: () => Promise<T>): Promise<T> {
+/** What `load` brings, asked for again when the download got lost. */
+export async function loadAgain<T>(load: () => Promise<T>): Promise<T> {
   for (const pause of PAUSES_MS) {
     try {
       return await load();

@@ -11,6 +11,7 @@ import { Problem } from "@/api/problem";
 import { authMeQuery } from "@/queries/auth-me";
 import { CrashPage } from "./CrashPage";
 import { NotFoundPage } from "./NotFoundPage";
+import { loadAgain } from "./part";
 import { queryClient } from "./query-client";
 import { sessionsSearch, signInSearch } from "./search";
 
@@ -20,7 +21,7 @@ export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/signin",
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import("@/signin/SignInPage"), "SignInPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/signin/SignInPage")), "SignInPage"),
 });
 
 const shellRoute = createRoute({
@@ -36,32 +37,32 @@ const shellRoute = createRoute({
       throw error;
     }
   },
-  component: lazyRouteComponent(() => import("@/shell/Shell"), "Shell"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/shell/Shell")), "Shell"),
 });
 
 const startRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("@/start/StartPage"), "StartPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/start/StartPage")), "StartPage"),
 });
 
 export const sessionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/sessions",
   validateSearch: sessionsSearch,
-  component: lazyRouteComponent(() => import("@/sessions/SessionsPage"), "SessionsPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/sessions/SessionsPage")), "SessionsPage"),
 });
 
 export const terminalRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/terminal/$id",
-  component: lazyRouteComponent(() => import("@/terminal/TerminalPage"), "TerminalPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/terminal/TerminalPage")), "TerminalPage"),
 });
 
 const keypairsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/keypairs",
-  component: lazyRouteComponent(() => import("@/account/KeypairsPage"), "KeypairsPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/KeypairsPage")), "KeypairsPage"),
 });
 
 export const router = createRouter({

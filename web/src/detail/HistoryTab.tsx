@@ -43,7 +43,7 @@ function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undef
           </Text>
           {lasted !== null && (
             <Text size="xs" c="dimmed">
-              <Trans>for {lasted < 1000 ? `${lasted} ms` : formatDuration(lasted)}</Trans>
+              <Trans>for {lasted < 1000 ? `${lasted} ms` : formatDuration(lasted, i18n.locale)}</Trans>
             </Text>
           )}
         </Group>

@@ -1,4 +1,5 @@
 import { i18n } from "@lingui/core";
+import { loadAgain } from "@/app/part";
 
 export const LANGUAGES = { en: "English", ko: "한국어", ja: "日本語" } as const;
 export type Language = keyof typeof LANGUAGES;
@@ -24,7 +25,7 @@ export function preferredLanguage(): Language {
 
 /** Shows the page in this language; only its own catalogue is downloaded. */
 export async function activateLanguage(language: Language): Promise<void> {
-  const { messages } = await import(`./locales/${language}.po`);
+  const { messages } = await loadAgain(() => import(`./locales/${language}.po`));
   i18n.loadAndActivate({ locale: language, messages });
   document.documentElement.lang = language;
 }

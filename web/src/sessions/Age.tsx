@@ -9,7 +9,7 @@ export function Age({ since, until }: { since: string; until?: string | null }) 
   const end = until ? Date.parse(until) : now;
   return (
     <time dateTime={since} title={formatInstant(since, i18n.locale)}>
-      {formatDuration(end - Date.parse(since))}
+      {formatDuration(end - Date.parse(since), i18n.locale)}
     </time>
   );
 }

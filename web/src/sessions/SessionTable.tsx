@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { Checkbox } from "@mantine/core";
+import { Checkbox, VisuallyHidden } from "@mantine/core";
 import { type ColumnVisibilityState, type RowSelectionState, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type Dispatch, type SetStateAction, useEffect, useMemo, useRef } from "react";
@@ -112,7 +112,7 @@ export function SessionTable(props: Props) {
               />
             ))}
             <th className={styles.tools}>
-              <span className="mantine-VisuallyHidden-root" />
+              <VisuallyHidden>{t`Actions`}</VisuallyHidden>
             </th>
           </tr>
         </thead>

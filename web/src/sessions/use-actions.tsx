@@ -53,6 +53,7 @@ export function useSessionActions() {
       if (sessions.length === 0) return;
       modals.open({
         title: sessions.length === 1 ? t`Terminate a session` : t`Terminate sessions`,
+        closeButtonProps: { "aria-label": t`Close` },
         children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
       });
     },

@@ -19,7 +19,7 @@ interface Props {
 export function Navigation({ narrow, onNarrow }: Props) {
   const { t } = useLingui();
   const pages = [
-    { to: "/", label: t`Start`, icon: IconHome2 },
+    { to: "/", label: t({ context: "page", message: "Start" }), icon: IconHome2 },
     { to: "/sessions", label: t`Sessions`, icon: IconTerminal2 },
     { to: "/keypairs", label: t`Keypairs`, icon: IconKey },
   ] as const;

@@ -82,7 +82,7 @@ export function Palette({ me }: { me: Me }) {
     actions: [
       {
         id: "start",
-        label: t`Start`,
+        label: t({ context: "page", message: "Start" }),
         leftSection: <IconHome2 {...PICTURE} />,
         onClick: () => void navigate({ to: "/" }),
       },
@@ -144,6 +144,7 @@ export function Palette({ me }: { me: Me }) {
       shortcut={["mod + K"]}
       nothingFound={t`Nothing found`}
       highlightQuery
+      attributes={{ content: { "aria-label": t`Search and commands` } }}
       scrollable
       overlayProps={{ blur: 0, backgroundOpacity: 0.35 }}
       maxHeight={420}

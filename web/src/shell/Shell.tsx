@@ -44,16 +44,14 @@ export function Shell() {
         </Link>
         <ProjectSwitcher me={me} />
         <div className={styles.search}>
-          <UnstyledButton
-            className={styles.searchButton}
-            onClick={palette.open}
-            aria-label={t`Search and commands`}
-          >
+          <UnstyledButton className={styles.searchButton} onClick={palette.open}>
             <IconSearch size={16} aria-hidden />
             <span className={styles.searchText}>
               <Trans>Search and commands</Trans>
             </span>
-            <Kbd size="xs">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K" : "Ctrl K"}</Kbd>
+            <Kbd size="xs" aria-hidden>
+              {/Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K" : "Ctrl K"}
+            </Kbd>
           </UnstyledButton>
         </div>
         <NotificationBell me={me} />

@@ -9,6 +9,7 @@ import {
   IconLogout,
   IconMoon,
   IconSun,
+  IconUser,
 } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Me } from "@/api/types";
@@ -37,7 +38,9 @@ export function UserMenu({ me }: { me: Me }) {
     <Menu position="bottom-end" width={230} closeOnItemClick={false}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="lg" radius="xl" aria-label={t`Your menu`}>
-          <Avatar size={28} radius="xl" color="lamp" name={me.user.name || me.user.email} alt="" />
+          <Avatar size={28} radius="xl" color="lamp" aria-hidden>
+            <IconUser size={17} stroke={1.8} />
+          </Avatar>
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>

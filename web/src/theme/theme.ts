@@ -44,6 +44,8 @@ const dark: MantineColorsTuple = [
 
 const DIALOG_TITLE = { fontFamily: "var(--carrel-display)", fontSize: "1.25rem", fontWeight: 600 } as const;
 
+/** The page has one banner; the head of a dialog is none. */
+const NO_BANNER = { header: { role: "none" } } as const;
 const RAISED = { backgroundColor: "var(--carrel-surface)" } as const;
 
 /** What is wrong, or cannot be undone. */
@@ -77,7 +79,8 @@ const gray: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { lamp, brass, dark, gray, red },
   primaryColor: "lamp",
-  primaryShade: { light: 7, dark: 4 },
+  // White is readable on both.
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   // Where black and white are equally readable.
   luminanceThreshold: 0.18,
@@ -99,6 +102,7 @@ export const theme = createTheme({
         position: "right",
         overlayProps: { backgroundOpacity: 0.25 },
         transitionProps: { duration: 150 },
+        attributes: NO_BANNER,
       },
       styles: { title: DIALOG_TITLE, content: RAISED, header: RAISED },
     },
@@ -107,9 +111,11 @@ export const theme = createTheme({
         centered: true,
         overlayProps: { backgroundOpacity: 0.35 },
         transitionProps: { duration: 120 },
+        attributes: NO_BANNER,
       },
       styles: { title: DIALOG_TITLE, content: RAISED, header: RAISED },
     },
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     SegmentedControl: { defaultProps: { withItemsBorders: false } },
   },
 });

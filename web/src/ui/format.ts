@@ -29,20 +29,25 @@ export function cliSize(bytes: number): string {
   return String(bytes);
 }
 
-/** "12s", "4m 10s", "3h 05m", "2d 4h": two units at most, of the time between two instants. */
-export function formatDuration(milliseconds: number): string {
-  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  const [d, h, m, s] = [
-    Math.floor(seconds / 86400),
-    Math.floor(seconds / 3600) % 24,
-    Math.floor(seconds / 60) % 60,
-    seconds % 60,
-  ];
-  const two = (n: number) => String(n).padStart(2, "0");
-  if (d) return `${d}d ${h}h`;
-  if (h) return `${h}h ${two(m)}m`;
-  if (m) return `${m}m ${two(s)}s`;
-  return `${s}s`;
+const LADDER = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+/** "12s", "4m 10s", "3h 05m", "2d 04h": two units at most, as people of this language shorten them. */
+export function formatDuration(milliseconds: number, locale: string): string {
+  let rest = Math.max(0, Math.floor(milliseconds / 1000));
+  const first = LADDER.findIndex(([unit, size]) => rest >= size || unit === "second");
+  return LADDER.slice(first, first + 2)
+    .map(([unit, size], index) => {
+      const amount = Math.floor(rest / size);
+      rest -= amount * size;
+      const style = { style: "unit", unit, unitDisplay: "narrow", minimumIntegerDigits: index + 1 } as const;
+      return new Intl.NumberFormat(locale, style).format(amount);
+    })
+    .join(" ");
 }
 
 /** A date and time as people of this language write it, in this machine's time zone. */
