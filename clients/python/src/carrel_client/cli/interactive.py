@@ -133,7 +133,7 @@ class Keyboard:
             signal.signal(signal.SIGWINCH, self._note_size)
             for number in _ENDINGS:
                 signal.signal(number, _end)
-            tty.setraw(0)
+            tty.setraw(0, termios.TCSADRAIN)  # keeps what was typed while we connected
         return self
 
     def __exit__(self, *raised: object) -> None:
