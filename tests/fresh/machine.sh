@@ -72,7 +72,10 @@ run_in_machine() {
         mount -t tmpfs -o mode=755 tmpfs "$root/run"
         mkdir "$root/run/lock"
         hostname fresh
+        # A chroot is not enough: who enters a mount namespace from outside lands at its true root.
+        cd "$root"
+        pivot_root . mnt
         exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb \
-            chroot "$root" bash "$script" < /dev/null
+            chroot . sh -c "umount -l /mnt && exec bash $script" < /dev/null
     ' machine "$root" "$script"
 }

@@ -50,7 +50,7 @@ PY
 export HOME=$work XDG_CONFIG_HOME=$work/config
 "$carrel" login "http://localhost:$port" --email admin@carrel.local --password-stdin < "$work/data/admin-password"
 "$carrel" session create --image starter --cpu 0.5 --mem 512m --name wheel --wait
-"$carrel" session exec wheel -- python -c 'print(6 * 7)' | grep -qx 42 || fail "exec"
+[ "$("$carrel" session exec wheel -- python -c 'print(6 * 7)')" = 42 ] || fail "exec"
 "$carrel" session rm wheel --yes --wait
 "$carrel" down
 echo "PROVED"
