@@ -1,0 +1,124 @@
+"""One installation and one browser for all journeys; each journey has its own tab, trace and screenshot."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from e2e.desk import Desk
+from e2e.running import Running, installation
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+RESULTS = Path(__file__).parents[2] / "test-results"
+SMALL = ("--image", "starter", "--cpu", "0.25", "--mem", "256m")
+
+_failed = pytest.StashKey[bool]()
+_serial = itertools.count(1)
+
+expect.set_options(timeout=10_000)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    if report.failed:  # type: ignore[attr-defined]
+        item.stash[_failed] = True
+    return report
+
+
+@pytest.fixture(scope="package")
+def carrel() -> Iterator[Running]:
+    """The installation that all journeys go through."""
+    with installation() as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    # Package scope: Playwright's loop must be gone before suites that run their own begin.
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def signed_in(carrel: Running, browser: Browser) -> Path:
+    """The storage of a browser in which the administrator has signed in."""
+    context = browser.new_context(locale="en-GB")
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    desk = Desk(page, carrel)
+    desk.go("/")
+    desk.sign_in()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    path = carrel.data_dir.parent / "browser.json"
+    context.storage_state(path=path)
+    context.close()
+    return path
+
+
+Opener = Callable[..., Desk]
+
+
+@pytest.fixture
+def open_desk(
+    request: pytest.FixtureRequest, carrel: Running, browser: Browser, signed_in: Path
+) -> Iterator[Opener]:
+    """Opens tabs, each in a browser of its own: `open_desk(locale="ko-KR")`. Signed in unless `stranger=True`."""
+    contexts: list[BrowserContext] = []
+
+    def open_one(*, stranger: bool = False, **options: object) -> Desk:
+        settings = {"locale": "en-GB", "viewport": {"width": 1440, "height": 900}, **options}
+        context = browser.new_context(storage_state=None if stranger else signed_in, **settings)  # type: ignore[arg-type]
+        context.tracing.start(screenshots=True, snapshots=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        return Desk(page, carrel)
+
+    yield open_one
+    for number, context in enumerate(contexts):
+        name = f"{request.node.name}-{number}"
+        if request.node.stash.get(_failed, False):
+            RESULTS.mkdir(exist_ok=True)
+            for page in context.pages:
+                page.screenshot(path=RESULTS / f"{name}.png")
+            context.tracing.stop(path=RESULTS / f"{name}.zip")
+        else:
+            context.tracing.stop()
+        context.close()
+
+
+@pytest.fixture
+def desk(open_desk: Opener) -> Desk:
+    return open_desk()
+
+
+@pytest.fixture
+def page(desk: Desk) -> Page:
+    return desk.page
+
+
+@pytest.fixture(scope="package")
+def running_session(carrel: Running) -> str:
+    """The name of a session that runs as long as the journeys last. Whoever uses it leaves it running."""
+    done = carrel.carrel("session", "create", *SMALL, "--name", "shared_desk", "--wait")
+    assert done.returncode == 0, done.stderr
+    return "shared_desk"
+
+
+@pytest.fixture
+def own_session(carrel: Running) -> Iterator[str]:
+    """The name of a running session that the test may do anything to."""
+    name = f"own_desk_{next(_serial)}"
+    done = carrel.carrel("session", "create", *SMALL, "--name", name, "--wait")
+    assert done.returncode == 0, done.stderr
+    yield name
+    carrel.carrel("session", "rm", name, "--force")

@@ -1,0 +1,82 @@
+"""What axe finds on each page, in both themes."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from e2e.conftest import Opener
+from e2e.desk import Desk
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+SERIOUS = ("serious", "critical")
+
+THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
+
+
+def _violations(page: Page) -> list[str]:
+    """Each serious or critical finding with the first places it was found at."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{one['id']}: {one['help']} at {[node['target'][0] for node in one['nodes'][:3]]}"
+        for one in found["violations"]
+        if one["impact"] in SERIOUS
+    ]
+
+
+@THEMES
+def test_sign_in_page_has_no_barrier(open_desk: Opener, theme: str) -> None:
+    desk = open_desk(stranger=True, color_scheme=theme)
+    desk.go("/")
+    desk.sign_in("no password", email="nobody@example.org")
+    expect(desk.page.get_by_role("alert")).to_be_visible()
+    assert _violations(desk.page) == []
+
+
+@THEMES
+def test_pages_have_no_barrier(open_desk: Opener, running_session: str, theme: str) -> None:
+    desk = open_desk(color_scheme=theme, reduced_motion="reduce")
+    faults = [f"{view}: {fault}" for view in _VIEWS for fault in _look(desk, running_session, view)]
+    assert not faults, "\n".join(faults)
+
+
+_VIEWS = (
+    "start",
+    "sessions",
+    "launcher",
+    "detail",
+    "history",
+    "logs",
+    "apps",
+    "usage",
+    "terminate",
+    "terminal",
+)
+
+
+def _look(desk: Desk, session: str, view: str) -> list[str]:
+    page = desk.page
+    if view == "start":
+        desk.go("/")
+        expect(page.get_by_text(session).first).to_be_visible()
+    elif view == "terminal":
+        desk.terminal(session)
+    else:
+        desk.go("/sessions?launch=new" if view == "launcher" else "/sessions")
+        _open_drawer(desk, session, view)
+    return _violations(page)
+
+
+def _open_drawer(desk: Desk, session: str, view: str) -> None:
+    if view == "launcher":
+        expect(desk.page.get_by_role("button", name="Start", exact=True)).to_be_visible()
+        return
+    expect(desk.row(session)).to_contain_text("Running")
+    if view == "terminate":
+        desk.row(session).get_by_role("button", name="Terminate").click()
+        expect(desk.page.get_by_role("button", name="Keep")).to_be_visible()
+    elif view != "sessions":
+        names = {"detail": "Overview", "usage": "Resource use"}
+        drawer = desk.detail(session, names.get(view, view.capitalize()))
+        expect(drawer.get_by_role("tabpanel")).to_be_visible()

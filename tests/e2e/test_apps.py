@@ -1,0 +1,99 @@
+"""Apps through the gateway, and what they may not do."""
+
+import re
+from urllib.parse import urlsplit
+
+import httpx2
+from playwright.sync_api import Page, expect
+
+from e2e.desk import Desk
+
+# JupyterLab itself takes most of it, on a machine of two cores.
+LAB_MS = 90_000
+
+
+def _open_jupyter(desk: Desk, session: str) -> Page:
+    desk.go("/sessions")
+    with desk.page.context.expect_page() as opened:
+        desk.row(session).get_by_role("button", name="JupyterLab").click()
+    lab = opened.value
+    lab.wait_for_url(re.compile(r"^http://jupyter-"), timeout=LAB_MS)
+    return lab
+
+
+def test_jupyter_runs_a_cell_on_its_own_origin(desk: Desk, running_session: str) -> None:
+    lab = _open_jupyter(desk, running_session)
+    lab.locator(".jp-LauncherCard[data-category='Notebook']").first.click(timeout=LAB_MS)
+    cell = lab.locator(".jp-Notebook .jp-Cell .cm-content").first
+    cell.click(timeout=LAB_MS)
+    lab.keyboard.type("print(6 * 7, 'is the answer')")
+    lab.keyboard.press("Shift+Enter")
+    expect(lab.locator(".jp-OutputArea-output").first).to_have_text(
+        re.compile("42 is the answer"), timeout=LAB_MS
+    )
+    here = urlsplit(lab.url)
+    assert here.hostname is not None
+    assert here.hostname.endswith(".localhost")
+    assert here.port == desk.carrel.port + 1
+    assert "ticket" not in lab.url
+
+
+def test_app_cannot_script_the_control_plane(desk: Desk, running_session: str) -> None:
+    app = _open_jupyter(desk, running_session)
+    app.wait_for_load_state("domcontentloaded")
+    assert app.evaluate("window.opener") is None
+    url = desk.carrel.url
+    read = app.evaluate(
+        """(url) => fetch(url + "/api/v1/auth/me", { credentials: "include" })
+            .then(() => "read", (error) => error.name)""",
+        url,
+    )
+    assert read == "TypeError"
+    # A blind request leaves, but without the person's cookie and token it does nothing.
+    app.evaluate(
+        """(url) => fetch(url + "/api/v1/auth/logout", { method: "POST", mode: "no-cors", credentials: "include" })
+            .then(() => "sent", (error) => error.name)""",
+        url,
+    )
+    desk.page.reload()
+    expect(desk.row(running_session)).to_contain_text("Running")
+    # Nor can the page be shown in a frame of the app's.
+    framed = app.evaluate(
+        """(url) => new Promise((resolve) => {
+            const frame = document.createElement("iframe");
+            frame.onload = () => resolve(frame.contentDocument ? "shown" : "denied");
+            frame.src = url;
+            document.body.append(frame);
+        })""",
+        url,
+    )
+    assert framed == "denied"
+
+
+def test_apps_tab_opens_the_same_and_shows_its_command(desk: Desk, running_session: str) -> None:
+    desk.go("/sessions")
+    drawer = desk.detail(running_session, "Apps")
+    expect(drawer).to_contain_text("JupyterLab")
+    expect(drawer.locator("code").filter(has_text="carrel app open")).to_be_visible()
+    words = drawer.locator("code").filter(has_text="carrel app open").inner_text().split()
+    done = desk.carrel.carrel(*words[1:], "--print-url", timeout=LAB_MS / 1000)
+    assert done.returncode == 0, done.stderr
+    assert f".localhost:{desk.carrel.port + 1}/" in done.stdout
+
+
+def test_app_address_works_once(desk: Desk, running_session: str) -> None:
+    done = desk.carrel.carrel("app", "open", running_session, "jupyter", "--print-url", timeout=LAB_MS / 1000)
+    address = done.stdout.strip()
+    host = urlsplit(address).netloc
+    first = httpx2.get(
+        address.replace(host, f"127.0.0.1:{desk.carrel.port + 1}"),
+        headers={"Host": host},
+        follow_redirects=False,
+    )
+    assert first.is_redirect
+    again = httpx2.get(
+        address.replace(host, f"127.0.0.1:{desk.carrel.port + 1}"),
+        headers={"Host": host},
+        follow_redirects=False,
+    )
+    assert again.status_code in (401, 403)

@@ -1,0 +1,116 @@
+"""Languages, themes, small windows, and the keyboard alone."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from e2e.conftest import Opener
+from e2e.desk import STARTS_MS, Desk
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.mark.parametrize(
+    ("language", "own_name", "sessions", "sign_in"),
+    [("ko", "한국어", "세션", "로그인"), ("ja", "日本語", "セッション", "サインイン")],
+)
+def test_language_switches_and_stays(
+    open_desk: Opener, language: str, own_name: str, sessions: str, sign_in: str
+) -> None:
+    desk = open_desk()
+    desk.go("/sessions")
+    desk.page.get_by_role("button", name="Your menu").click()
+    desk.page.get_by_role("menuitem", name=own_name).click()
+    heading = desk.page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(sessions)
+    desk.page.reload()
+    expect(heading).to_have_text(sessions)
+    expect(desk.page.locator("html")).to_have_attribute("lang", language)
+
+
+def test_language_of_the_browser_is_used_at_first(open_desk: Opener) -> None:
+    desk = open_desk(stranger=True, locale="ko-KR")
+    desk.go("/")
+    expect(desk.page.locator("html")).to_have_attribute("lang", "ko")
+
+
+def _ground(page: Page) -> float:
+    """How light the page's ground is, 0 to 255."""
+    rgb = page.evaluate(
+        "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
+    )
+    return sum(rgb) / 3
+
+
+def test_theme_follows_the_system_until_chosen_and_stays(open_desk: Opener) -> None:
+    desk = open_desk(color_scheme="dark")
+    desk.go("/")
+    expect(desk.page.get_by_role("heading", level=1)).to_be_visible()
+    assert _ground(desk.page) < 60
+    desk.page.get_by_role("button", name="Your menu").click()
+    desk.page.get_by_role("menuitem", name="Light").click()
+    expect(desk.page.locator("html")).to_have_attribute("data-mantine-color-scheme", "light")
+    desk.page.reload()
+    expect(desk.page.get_by_role("heading", level=1)).to_be_visible()
+    assert _ground(desk.page) > 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/sessions?state=all", "/sessions?launch=new", "/keypairs", "/terminal/{session}"]
+)
+def test_nothing_is_wider_than_a_phone(open_desk: Opener, running_session: str, path: str) -> None:
+    desk = open_desk(viewport=PHONE, has_touch=True, is_mobile=True)
+    desk.go(path.format(session=running_session))
+    expect(desk.page.get_by_role("heading").first).to_be_visible()
+    desk.page.wait_for_load_state("load")
+    wide = desk.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= PHONE["width"]
+
+
+def test_phone_can_start_and_end_a_session(open_desk: Opener) -> None:
+    desk = open_desk(viewport=PHONE, has_touch=True, is_mobile=True)
+    desk.go("/sessions")
+    drawer = desk.launcher()
+    drawer.get_by_label("Name", exact=True).fill("from_phone")
+    drawer.get_by_label("CPU cores", exact=True).fill("0.25")
+    drawer.get_by_role("button", name="Start", exact=True).tap()
+    card = desk.page.get_by_role("article").filter(has_text="from_phone")
+    expect(card).to_contain_text("Running", timeout=STARTS_MS)
+    card.get_by_role("button", name="Terminate").tap()
+    question = desk.page.get_by_role("dialog", name="Terminate a session")
+    question.get_by_role("button", name="Terminate").tap()
+    expect(card).to_contain_text("Terminated", timeout=STARTS_MS)
+
+
+def test_keyboard_alone_starts_and_ends_a_session(desk: Desk) -> None:
+    keyboard = desk.page.keyboard
+    desk.go("/")
+    expect(desk.page.get_by_role("heading", level=1)).to_be_visible()
+    command = desk.page.get_by_role("textbox", name="Command")
+    # 1. The palette opens the launcher, whose first field has the focus.
+    keyboard.press("Control+K")
+    expect(command).to_be_focused()
+    keyboard.type("start a session")
+    expect(desk.page.get_by_role("button", name=re.compile("^Start a session"))).not_to_have_count(0)
+    keyboard.press("ArrowDown")
+    keyboard.press("Enter")
+    drawer = desk.page.get_by_role("dialog", name="Start a session")
+    expect(drawer.get_by_label("Name", exact=True)).to_be_focused()
+    keyboard.type("by_keyboard")
+    keyboard.press("Enter")
+    expect(drawer).to_be_hidden()
+    desk.expect_state("by_keyboard", "Running")
+    # 2. The palette names the session and ends it, after a question that Tab and Enter answer.
+    keyboard.press("Control+K")
+    expect(command).to_be_focused()
+    keyboard.type("terminate by_keyboard")
+    expect(desk.page.get_by_role("button", name=re.compile("^Terminate by_keyboard"))).to_be_visible()
+    keyboard.press("ArrowDown")
+    keyboard.press("Enter")
+    question = desk.page.get_by_role("dialog", name="Terminate a session")
+    expect(question.get_by_role("button", name="Keep")).to_be_focused()
+    keyboard.press("Tab")
+    expect(question.get_by_role("button", name="Terminate")).to_be_focused()
+    keyboard.press("Enter")
+    desk.expect_state("by_keyboard", "Terminated")

@@ -1,0 +1,157 @@
+"""Starting, watching and ending sessions on the page."""
+
+import re
+import shlex
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from e2e.conftest import SMALL, Opener
+from e2e.desk import STARTS_MS, Desk
+from e2e.running import EMAIL, Running
+
+
+def test_launcher_starts_a_session_and_its_row_is_live(desk: Desk) -> None:
+    desk.go("/sessions")
+    drawer = desk.launcher()
+    drawer.get_by_label("Name", exact=True).fill("from_page")
+    drawer.get_by_label("CPU cores", exact=True).fill("0.25")
+    drawer.get_by_label("Memory", exact=True).fill("0.25")
+    desk.page.evaluate("window.never_reloaded = true")
+    drawer.get_by_role("button", name="Start", exact=True).click()
+    expect(drawer).to_be_hidden()
+    expect(desk.row("from_page")).to_be_visible(timeout=2_000)
+    desk.expect_state("from_page", "Running")
+    expect(desk.row("from_page")).to_contain_text("0.25 CPU")
+    assert desk.page.evaluate("window.never_reloaded")
+    desk.carrel.carrel("session", "rm", "from_page", "--force")
+
+
+def test_launcher_shows_a_command_that_carrel_accepts(desk: Desk) -> None:
+    desk.go("/sessions?launch=new")
+    drawer = desk.page.get_by_role("dialog", name="Start a session")
+    drawer.get_by_label("Name", exact=True).fill("by_command")
+    drawer.get_by_label("CPU cores", exact=True).fill("0.25")
+    drawer.get_by_label("Memory", exact=True).fill("0.3")
+    drawer.get_by_role("button", name="Add a variable").click()
+    drawer.get_by_label("Name of variable 1").fill("GREETING")
+    drawer.get_by_label("Value of variable 1").fill("it's $HOME")
+    line = drawer.locator("code").inner_text()
+    program, *words = shlex.split(line)
+    assert program == "carrel"
+    done = desk.carrel.carrel(*words, "--wait")
+    assert done.returncode == 0, f"{line}: {done.stderr}"
+    assert desk.carrel.shell("by_command", 'printf %s "$GREETING"') == "it's $HOME"
+    drawer.get_by_role("button", name="Cancel").click()
+    desk.expect_state("by_command", "Running")
+    desk.carrel.carrel("session", "rm", "by_command", "--force")
+
+
+def test_launcher_tells_what_is_wrong_before_it_asks(desk: Desk) -> None:
+    desk.go("/sessions?launch=new")
+    drawer = desk.page.get_by_role("dialog", name="Start a session")
+    drawer.get_by_label("Name", exact=True).fill("a b")
+    drawer.get_by_label("Memory", exact=True).fill("9999")
+    drawer.get_by_role("button", name="Start", exact=True).click()
+    expect(drawer).to_contain_text("4 to 64 letters")
+    expect(drawer).to_contain_text("in all.")
+
+
+def test_name_that_is_taken_is_said_at_the_name(desk: Desk, running_session: str) -> None:
+    desk.go("/sessions?launch=new")
+    drawer = desk.page.get_by_role("dialog", name="Start a session")
+    drawer.get_by_label("Name", exact=True).fill(running_session)
+    drawer.get_by_label("CPU cores", exact=True).fill("0.25")
+    drawer.get_by_role("button", name="Start", exact=True).click()
+    expect(drawer).to_contain_text("session.name_taken")
+    expect(drawer.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
+
+
+def test_wrong_image_ends_in_a_sentence(desk: Desk) -> None:
+    desk.go("/sessions?launch=new")
+    drawer = desk.page.get_by_role("dialog", name="Start a session")
+    drawer.get_by_label("Image", exact=True).fill("localhost:1/no/such:image")
+    drawer.get_by_label("Name", exact=True).fill("wrong_image")
+    drawer.get_by_label("CPU cores", exact=True).fill("0.25")
+    drawer.get_by_role("button", name="Start", exact=True).click()
+    expect(desk.row("wrong_image")).to_contain_text("Error", timeout=90_000)
+    reason = desk.detail("wrong_image").get_by_role("alert").first
+    expect(reason).to_contain_text("localhost:1/no/such:image")
+    words = reason.inner_text()
+    assert "Traceback" not in words
+    assert "{" not in words
+    assert words.rstrip().endswith(".")
+
+
+def test_history_tells_every_step_with_its_cause(desk: Desk, running_session: str) -> None:
+    desk.go("/sessions")
+    steps = desk.detail(running_session, "History").get_by_role("listitem")
+    for step, state in enumerate(("Waiting", "Scheduled", "Preparing", "Starting", "Running")):
+        expect(steps.nth(step)).to_contain_text(state)
+    expect(steps.first).to_contain_text(EMAIL)
+
+
+def test_logs_are_live_and_can_be_downloaded(desk: Desk, running_session: str, tmp_path: Path) -> None:
+    desk.carrel.shell(running_session, "echo before it was opened > /proc/1/fd/1")
+    desk.go("/sessions")
+    drawer = desk.detail(running_session, "Logs")
+    log = drawer.get_by_role("log")
+    expect(log).to_contain_text("before it was opened")
+    desk.carrel.shell(running_session, "echo while it was open > /proc/1/fd/1")
+    expect(log).to_contain_text("while it was open")
+    with desk.page.expect_download() as download:
+        drawer.get_by_role("link", name="Download the whole log").click()
+    file = tmp_path / "session.log"
+    download.value.save_as(file)
+    assert "before it was opened\nwhile it was open\n" in file.read_text()
+    assert download.value.suggested_filename.startswith(f"{running_session}-")
+
+
+def test_memory_hog_is_stopped_and_the_page_warns(desk: Desk, own_session: str) -> None:
+    desk.go("/sessions")
+    hog = desk.carrel.carrel(
+        "session", "exec", own_session, "--", "python3", "-c", "bytearray(10**9)[:] = b'x' * 10**9"
+    )
+    assert hog.returncode == 137
+    expect(desk.row(own_session).get_by_role("img", name="Warning")).to_be_visible(timeout=STARTS_MS)
+    expect(desk.row(own_session)).to_contain_text("Running")
+    expect(desk.detail(own_session)).to_contain_text(re.compile("memory", re.IGNORECASE))
+    warning = desk.page.get_by_role("dialog", name=own_session).get_by_role("alert").first
+    expect(warning).to_contain_text("256 MiB")
+
+
+def test_terminate_asks_first(desk: Desk, own_session: str) -> None:
+    desk.go("/sessions")
+    terminate = desk.row(own_session).get_by_role("button", name="Terminate")
+    terminate.click()
+    question = desk.page.get_by_role("dialog", name="Terminate a session")
+    expect(question).to_contain_text(own_session)
+    expect(question).to_contain_text("cannot be undone")
+    expect(question.get_by_role("button", name="Keep")).to_be_focused()
+    question.get_by_role("button", name="Keep").click()
+    expect(desk.row(own_session)).to_contain_text("Running")
+    terminate.click()
+    question.get_by_role("button", name="Terminate").click()
+    desk.expect_state(own_session, "Terminated")
+
+
+def test_what_one_browser_ends_the_other_sees_at_once(open_desk: Opener, own_session: str) -> None:
+    here, there = open_desk(), open_desk()
+    for desk in (here, there):
+        desk.go("/sessions")
+        expect(desk.row(own_session)).to_contain_text("Running")
+    here.row(own_session).get_by_role("button", name="Terminate").click()
+    question = here.page.get_by_role("dialog", name="Terminate a session")
+    question.get_by_role("button", name="Terminate").click()
+    expect(there.row(own_session)).to_contain_text("Terminat", timeout=2_000)
+    there.expect_state(own_session, "Terminated")
+
+
+def test_session_made_elsewhere_appears_by_itself(desk: Desk, carrel: Running) -> None:
+    desk.go("/sessions")
+    expect(desk.page.get_by_role("button", name="Start a session")).to_be_visible()
+    carrel.carrel("session", "create", *SMALL, "--name", "from_elsewhere")
+    expect(desk.row("from_elsewhere")).to_be_visible(timeout=2_000)
+    desk.expect_state("from_elsewhere", "Running")
+    carrel.carrel("session", "rm", "from_elsewhere", "--force")
+    desk.expect_state("from_elsewhere", "Terminated")

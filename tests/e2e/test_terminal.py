@@ -1,0 +1,118 @@
+"""The terminal in the page."""
+
+import hashlib
+import random
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from e2e.desk import STARTS_MS, Desk, Shell
+
+
+@pytest.fixture
+def shell(desk: Desk, running_session: str) -> Shell:
+    return desk.terminal(running_session)
+
+
+def test_prompt_is_of_an_unprivileged_user_at_home(shell: Shell) -> None:
+    shell.expect("work@")
+    shell.enter("id -un; pwd")
+    shell.expect("/home/work")
+
+
+def test_colours_are_shown(shell: Shell, page: Page) -> None:
+    shell.enter(r"printf '\e[31mr''ed\e[0m \e[38;2;0;90;200mb''lue\e[0m\n'")
+    shell.expect("red blue")
+    colour = "(node) => getComputedStyle(node).color.match(/\\d+/g).map(Number)"
+    red, green, blue = page.locator(".xterm-rows span", has_text=re.compile("^red$")).evaluate(colour)
+    assert red > green
+    assert red > blue
+    red, green, blue = page.locator(".xterm-rows span", has_text=re.compile("^blue$")).evaluate(colour)
+    assert blue > red
+    assert blue > green
+
+
+def test_characters_take_the_columns_they_should(shell: Shell) -> None:
+    widths = {"한글": 4, "漢字かな": 8, "ｶﾅ": 2, "🚀": 2, "👩‍💻": 2, "e\u0301": 1}
+    ask = r"IFS='[;' read -rsdR -p $'\e[6n' _ _ col"
+    shell.enter(f'at() {{ printf \'%s\' "$1"; {ask}; echo; echo "$2:$((col - 1)):"; }}; clear')
+    found = {
+        text: int(shell.answer(f"at '{text}' took{number}", rf"took{number}:(\d+):")[1])
+        for number, text in enumerate(widths)
+    }
+    assert found == widths
+
+
+def test_wide_characters_can_be_typed(shell: Shell) -> None:
+    shell.enter("echo '안녕 こんにちは 🚀' | wc -c")
+    shell.expect("28")
+
+
+def test_shell_follows_the_window(shell: Shell, page: Page) -> None:
+    before = shell.answer("echo size:$(stty size):", r"size:(\d+) (\d+):")
+    page.set_viewport_size({"width": 900, "height": 500})
+    shell.enter("clear")
+    shown = page.locator(".xterm-rows > div")
+    expect(shown).not_to_have_count(int(before[1]))
+    after = shell.answer("echo small:$(stty size):", r"small:(\d+) (\d+):")
+    assert int(after[1]) == shown.count()
+    assert int(after[2]) < int(before[2])
+    # A line as long as the shell believes the window is wide fills one row.
+    shell.enter("clear; printf '%*s' $(tput cols) '' | tr ' ' x; echo")
+    expect(page.locator(".xterm-rows > div", has_text=re.compile("^x+$"))).to_have_count(1)
+    expect(page.locator(".xterm-rows")).to_contain_text("x" * int(after[2]))
+
+
+def test_paste_of_a_megabyte_arrives_whole(shell: Shell, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    random.seed(7)
+    line = "".join(random.choices("abcdefghijklmnopqrstuvwxyz가나다", k=80))
+    text = "".join(f"{number:06} {line}\n" for number in range(10_400))
+    assert len(text.encode()) > 1_000_000
+    shell.enter("stty -echo; echo rea''dy; cat > pasted; stty echo; echo do''ne")
+    shell.expect("ready")
+    page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+    page.keyboard.press("Control+Shift+V")
+    expect(page.get_by_text("Pasting:")).to_be_visible()
+    # Ctrl+D queues behind the paste.
+    page.keyboard.press("Control+D")
+    shell.expect("done", timeout=60_000)
+    shell.enter("clear; sha256sum pasted")
+    shell.expect(hashlib.sha256(text.encode()).hexdigest())
+
+
+def test_shell_outlives_a_network_break(shell: Shell, desk: Desk, running_session: str) -> None:
+    shell.enter("precious=kept; rm -f half; clear")
+    shell.enter(
+        "for i in {100..299}; do printf '%s ' $i; [ $i = 200 ] && touch half; sleep .02; done; echo e''nd"
+    )
+    shell.expect("120 ")
+    desk.page.context.set_offline(True)
+    expect(desk.page.get_by_text("The connection is lost; trying to reconnect.")).to_be_visible()
+    # The shell goes on while nobody is connected.
+    desk.carrel.shell(running_session, "until test -e half; do sleep .05; done")
+    desk.page.context.set_offline(False)
+    shell.expect("end", timeout=STARTS_MS)
+    numbers = re.findall(r"\b\d{3}\b", shell.text().split("echo e''nd")[-1].split("end")[0])
+    assert numbers == [str(number) for number in range(100, 300)]
+    shell.enter("echo still:$precious")
+    shell.expect("still:kept")
+
+
+def test_exit_ends_with_a_notice_and_a_way_back(shell: Shell, page: Page) -> None:
+    shell.enter("exit 3")
+    expect(page.get_by_role("status").filter(has_text="code 3")).to_be_visible()
+    page.get_by_role("button", name="Open a new shell").click()
+    shell.expect_open()
+
+
+def test_end_of_the_session_is_told_in_its_terminal(desk: Desk, own_session: str) -> None:
+    desk.terminal(own_session)
+    desk.carrel.carrel("session", "rm", own_session, "--force")
+    expect(desk.page.get_by_text("The session has ended.")).to_be_visible(timeout=STARTS_MS)
+
+
+def test_keyboard_can_leave_the_terminal(shell: Shell, page: Page) -> None:
+    page.keyboard.press("Control+Shift+X")
+    expect(page.locator("[data-terminal-bar] :focus")).to_have_count(1)
