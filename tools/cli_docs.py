@@ -33,7 +33,7 @@ These may also stand in front of the command: `carrel -o json session ls`.
 
 Profiles are files in `$XDG_CONFIG_HOME/carrel/profiles` (`~/.config/carrel/profiles`), one for each, which only
 you can read. `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` are respected, `SSL_CERT_FILE` names
-authorities to trust, and `NO_COLOR` turns colours off.
+authorities to trust, and `NO_COLOR` turns colours off. The command runs on Linux and macOS; on Windows, inside WSL.
 
 ## Exit codes
 
@@ -94,9 +94,11 @@ def _section(command: Command) -> str:
 def _usage(parser: Arguments) -> str:
     """The positional arguments, as they are typed."""
     positionals = [action for action in parser._actions if not action.option_strings]
-    return "".join(
-        f" {_shown(action)}{'...' if action.nargs in ('+', '...') else ''}" for action in positionals
-    )
+    return "".join(f" {_shown(action)}{_repeats(action)}" for action in positionals)
+
+
+def _repeats(action: argparse.Action) -> str:
+    return "..." if action.nargs in ("+", "*") else ""
 
 
 def _shown(action: argparse.Action) -> str:
