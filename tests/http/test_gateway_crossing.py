@@ -1,9 +1,11 @@
 """What crosses the gateway: headers, bodies of any size, odd answers."""
 
 import asyncio
+import errno
 import gzip
 import hashlib
 import json
+import os
 import resource
 from collections.abc import AsyncIterator
 
@@ -13,6 +15,7 @@ from gateway_kit import KEY, Gate, gate, said
 from people import eventually
 
 from carrel.apps import service as apps
+from carrel.gateway import bulk
 
 __all__ = ["gate"]
 MIB = 1 << 20
@@ -182,12 +185,58 @@ async def test_uploads_arrive_whole(gate: Gate, framing: str) -> None:
     assert json.loads(answer.body) == [hashlib.sha256(content).hexdigest(), length]
 
 
-async def test_slow_reader_slows_the_app_and_costs_no_memory(gate: Gate) -> None:
+@pytest.mark.parametrize("inside_the_kernel", [True, False])
+async def test_large_bodies_arrive_whole_and_leave_connections_usable(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch, inside_the_kernel: bool
+) -> None:
+    assert bulk.AVAILABLE
+    monkeypatch.setattr(bulk, "AVAILABLE", inside_the_kernel)
+    content = os.urandom(MIB) * 48 + b"end"
+    peers = set()
+
+    async def handle(request: web.Request) -> web.Response:
+        assert request.transport
+        peers.add(request.transport.get_extra_info("peername"))
+        return web.Response(body=content if request.path == "/large" else b"small")
+
+    session = await gate.session(await gate.app(handle))
+    async with gate.client(session, await gate.cookie(session)) as client:
+        for _ in range(2):
+            async with client.get("/large") as answer:
+                assert hashlib.sha256(await answer.read()).digest() == hashlib.sha256(content).digest()
+            async with client.get("/small") as answer:
+                assert await answer.read() == b"small"
+    assert len(peers) == 1
+
+
+async def test_large_body_cut_short_looks_cut_short(gate: Gate) -> None:
+    port, _ = await scripted(gate, b"HTTP/1.1 200 OK\r\nContent-Length: 90000000\r\n\r\n" + bytes(30 * MIB))
+    session = await gate.session(port)
+    with pytest.raises(ClientPayloadError):
+        await gate.get(session, cookie=await gate.cookie(session))
+
+
+async def test_kernel_that_cannot_splice_is_no_trouble(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(errno.EINVAL, "not between these")
+
+    monkeypatch.setattr(os, "splice", refuse)
+    content = os.urandom(MIB) * 8
+
+    async def handle(_: web.Request) -> web.Response:
+        return web.Response(body=content)
+
+    session = await gate.session(await gate.app(handle))
+    assert (await gate.get(session, cookie=await gate.cookie(session))).body == content
+
+
+@pytest.mark.parametrize("length", [{}, {"Content-Length": str(2000 * MIB)}], ids=["chunked", "length"])
+async def test_slow_reader_slows_the_app_and_costs_no_memory(gate: Gate, length: dict[str, str]) -> None:
     sent = 0
 
     async def handle(request: web.Request) -> web.StreamResponse:
         nonlocal sent
-        response = web.StreamResponse()
+        response = web.StreamResponse(headers=length)
         await response.prepare(request)
         for _ in range(2000):
             await response.write(bytes(MIB))

@@ -9,6 +9,7 @@ out tickets (`access/`).
     headers.py    which headers cross, and how they change
     upstream.py   connections to containers, and the pool of idle ones
     relay.py      one request and its response
+    bulk.py       large bodies, inside the kernel
     tunnel.py     WebSockets, as plain bytes once both sides agreed
     pages.py      what a person sees instead of the app
 """

@@ -133,6 +133,7 @@ class Proxy:
                 if relay.switched:
                     await Tunnel(request, upstream).carry(relay.rest)
             finally:
+                relay.cut()
                 if relay.reusable:
                     self._pool.release(route.address, route.port, upstream)
                 elif not relay.switched:
@@ -175,8 +176,11 @@ async def _exchange(request: web.BaseRequest, upstream: Upstream, relay: Relay, 
             if relay.done:
                 return
             relay.news.clear()
-            await request.writer.drain()
-            relay.go_on()
+            if relay.bulky:
+                await relay.carry_bulk()
+            else:
+                await request.writer.drain()
+                relay.go_on()
     finally:
         if upload and not upload.done():
             # Answered before it was all read: what is left of the request would confuse the next one.

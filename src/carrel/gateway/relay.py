@@ -13,6 +13,7 @@ import httptools
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 
+from carrel.gateway import bulk
 from carrel.gateway import headers as crossing
 from carrel.gateway.upstream import Upstream
 
@@ -68,6 +69,7 @@ class Relay:
         assert request.transport is not None
         self._client = request.transport
         self._client_flow = request.protocol
+        self._writer = request.writer
         self._upstream = upstream
         self._bodiless = request.method == "HEAD"
         self._modern = request.version >= (1, 1)
@@ -95,6 +97,8 @@ class Relay:
         self.failure: Failure | None = None
         self.news = asyncio.Event()
         self._held = False
+        self.bulky = False
+        """What is left is much: `carry_bulk` must be called for anything more to come."""
 
     # What the connection calls
 
@@ -116,10 +120,7 @@ class Relay:
                 self._write(_LAST_CHUNK)
             self._finish(reusable=False)
         elif self._begun:
-            # The client must see that something is missing.
-            self.keep_alive = False
-            self._client.close()
-            self._finish(reusable=False)
+            self.cut()
         else:
             self._fail(Failure(broken=False, retriable=self._upstream.used and not self._head_bytes))
 
@@ -212,6 +213,10 @@ class Relay:
         if done and self._body is Body.CHUNKED:
             self._out.append(_LAST_CHUNK)
         self._flush()
+        if not done and bulk.AVAILABLE and (self._left or 0) >= bulk.WORTHWHILE_BYTES:
+            self._upstream.transport.pause_reading()
+            self.bulky = True
+            self.news.set()
         if done:
             # A bodiless answer to HEAD leaves the parser waiting for a body that never comes.
             self._finish(reusable=self._persistent)
@@ -284,6 +289,34 @@ class Relay:
             self._upstream.transport.pause_reading()
             self.news.set()
 
+    async def carry_bulk(self) -> None:
+        """Move what is left of the body past this process, as far as that is possible."""
+        assert self._left is not None
+        self.bulky = False
+        try:
+            # 1. Everything before it must have left, or it would be overtaken.
+            self._client.set_write_buffer_limits(high=0)
+            await self._writer.drain()
+            # 2. Nothing reads the one socket, and nobody else writes to the other.
+            if self._upstream.alive and not self._client.get_write_buffer_size():
+                self._left -= await bulk.move(self._upstream.transport, self._client, self._left)
+            self._client.set_write_buffer_limits()
+        except (ConnectionError, RuntimeError):
+            self.cut()
+            return
+        # 3. The rest, or the news that the app hung up, comes the usual way.
+        if not self._left:
+            self._finish(reusable=self._persistent)
+        if self._upstream.alive:
+            self._upstream.transport.resume_reading()
+
+    def cut(self) -> None:
+        """Leave an answer that has begun unfinished, so that the client sees that something is missing."""
+        if not self.done:
+            self.keep_alive = False
+            self._client.close()
+            self._finish(reusable=False)
+
     def go_on(self) -> None:
         """The client has caught up."""
         if self._held and self._upstream.alive:
@@ -299,9 +332,7 @@ class Relay:
 
     def _break(self) -> None:
         if self._begun:
-            self._client.close()
-            self.keep_alive = False
-            self._finish(reusable=False)
+            self.cut()
         else:
             self._fail(Failure(broken=True))
         self._upstream.abort()

@@ -1,0 +1,125 @@
+"""Large bodies from socket to socket inside the kernel.
+
+Linux's splice(2) moves pages from the app's socket through a pipe to the client's, so that a gigabyte costs
+this process a fifth of a second and not half of one, and no memory. The sockets belong to transports of the
+event loop, which must neither read the one nor write the other meanwhile: the caller sees to that.
+"""
+
+import asyncio
+import errno
+import fcntl
+import os
+import sys
+
+WORTHWHILE_BYTES = 1 << 20
+_PIPE_BYTES = 1 << 20
+_UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP})
+
+# Not SPLICE_F_MORE: it would hold the end of each part back, while the app may be slow to make the next.
+_FLAGS = getattr(os, "SPLICE_F_NONBLOCK", 0) | getattr(os, "SPLICE_F_MOVE", 0)
+
+AVAILABLE = sys.platform == "linux" and hasattr(os, "splice")
+
+
+async def move(source: asyncio.Transport, target: asyncio.Transport, count: int) -> int:
+    """Move so many bytes; how many it were, fewer only when the source has ended or the kernel cannot.
+
+    Raises: ConnectionError when the target is gone.
+    """
+    # The loop refuses to watch a descriptor that a transport owns, but not another of the same socket.
+    fds = [os.dup(transport.get_extra_info("socket").fileno()) for transport in (source, target)]
+    try:
+        ends = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        fds += ends
+        _enlarge(ends[1])
+        return await _Mover(fds[0], fds[1], ends, count).run()
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def _enlarge(pipe: int) -> None:
+    try:
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)  # type: ignore[attr-defined,unused-ignore]
+    except OSError:
+        pass  # an unprivileged user's pipes may have a smaller limit together
+
+
+class _Mover:
+    """Moves when the source has something, or, with a full pipe, when the target takes something."""
+
+    def __init__(self, source: int, target: int, pipe: tuple[int, int], count: int) -> None:
+        self._source = source
+        self._target = target
+        self._out, self._in = pipe
+        self._left = count
+        self._in_pipe = 0
+        self._moved = 0
+        self._waits_to_write = False
+        self._loop = asyncio.get_running_loop()
+        self._done: asyncio.Future[int] = self._loop.create_future()
+
+    async def run(self) -> int:
+        self._loop.add_reader(self._source, self._step)
+        try:
+            return await self._done
+        finally:
+            self._loop.remove_reader(self._source)
+            self._loop.remove_writer(self._target)
+
+    def _step(self) -> None:
+        if self._done.done():
+            return
+        try:
+            self._fill()
+            self._empty()
+        except BlockingIOError:
+            return
+        except OSError as error:
+            if error.errno in _UNSUPPORTED and not self._moved and not self._in_pipe:
+                self._done.set_result(0)
+            else:
+                self._done.set_exception(ConnectionError(str(error)))
+            return
+        if not self._left:
+            self._done.set_result(self._moved)
+
+    def _fill(self) -> None:
+        if self._in_pipe:
+            return
+        self._in_pipe = os.splice(
+            self._source,
+            self._in,
+            min(self._left, _PIPE_BYTES),
+            flags=_FLAGS,
+        )
+        if not self._in_pipe:
+            # The source has ended early.
+            self._left = 0
+            return
+        self._left -= self._in_pipe
+
+    def _empty(self) -> None:
+        try:
+            while self._in_pipe:
+                gone = os.splice(
+                    self._out, self._target, self._in_pipe,
+                    flags=_FLAGS,
+                )  # fmt: skip
+                self._in_pipe -= gone
+                self._moved += gone
+        except BlockingIOError:
+            self._wait_for(writing=True)
+            raise
+        self._wait_for(writing=False)
+
+    def _wait_for(self, *, writing: bool) -> None:
+        if writing == self._waits_to_write:
+            return
+        self._waits_to_write = writing
+        if writing:
+            self._loop.remove_reader(self._source)
+            self._loop.add_writer(self._target, self._step)
+        else:
+            self._loop.remove_writer(self._target)
+            self._loop.add_reader(self._source, self._step)
