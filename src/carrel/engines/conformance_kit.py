@@ -86,7 +86,10 @@ def spec(harness: Harness, *command: str, image: str = "", mem_bytes: int = 64 *
 async def run(engine: Engine, container: str, *command: str, stdin: bytes = b"", env: str = "") -> Ran:
     """Run a process to its end with all of `stdin`, then end of input."""
     ran = Ran(0)
-    async with engine.exec(container, command, env={"CONFORMANCE": env}, terminal=None) as process:
+    async with (
+        asyncio.timeout(BOUND_S),
+        engine.exec(container, command, env={"CONFORMANCE": env}, terminal=None) as process,
+    ):
 
         async def feed() -> None:
             await process.write(stdin)
