@@ -1,9 +1,10 @@
 """Reading sessions. A list is one statement whatever its length, and PostgreSQL writes the JSON itself."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict, Invalid, NotFound
@@ -188,6 +189,52 @@ async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:
         select(Session).where(Session.state.in_(states)).order_by(Session.created_at, Session.id)
     )
     return list(rows.scalars())
+
+
+async def lock(tx: AsyncSession, session: SessionId, *states: SessionState) -> bool:
+    """Keep the session's state as it is until this transaction ends; False when it is in none of them.
+
+    states: any, when empty.
+    """
+    wanted = select(Session.id).where(Session.id == session).with_for_update()
+    if states:
+        wanted = wanted.where(Session.state.in_(states))
+    return (await tx.execute(wanted)).first() is not None
+
+
+Mark = tuple[SessionState, int, int]
+"""State, attempts and restarts: equal at two times means that the session stayed in that state between."""
+
+
+def mark(session: Session) -> Mark:
+    return SessionState(session.state), session.attempts, session.restarts
+
+
+async def marks(tx: AsyncSession) -> dict[SessionId, Mark]:
+    """The marks of all live sessions."""
+    rows = await tx.execute(
+        select(Session.id, Session.state, Session.attempts, Session.restarts).where(
+            Session.state.in_(sorted(LIFECYCLE.live))
+        )
+    )
+    return {row.id: (SessionState(row.state), row.attempts, row.restarts) for row in rows}
+
+
+async def restarts_since(
+    tx: AsyncSession, sessions: Iterable[SessionId], since: datetime
+) -> dict[SessionId, int]:
+    """How often each of these sessions was started again since then; those that never were are left out."""
+    rows = await tx.execute(
+        select(HistoryEntry.session_id, func.count())
+        .where(
+            HistoryEntry.session_id.in_(list(sessions)),
+            HistoryEntry.from_state == SessionState.RUNNING,
+            HistoryEntry.to_state == SessionState.STARTING,
+            HistoryEntry.at > since,
+        )
+        .group_by(HistoryEntry.session_id)
+    )
+    return {session: count for session, count in rows}
 
 
 async def overdue(tx: AsyncSession, now: datetime) -> list[Session]:

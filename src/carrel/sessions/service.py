@@ -185,6 +185,9 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, forc
     force: kill its processes without asking them first.
     """
     session = await find(tx, actor, ref, "session.remove")
+    # Between two of the moves below it could go from a state that the second does not take to one that
+    # the first does not: the request would be lost.
+    await queries.lock(tx, session.id)
     now = clock.now()
     cause, reason = "user", f"Ended by {actor.email}."
     cancelled = await transitions.move(

@@ -117,6 +117,11 @@ WITH changed AS (UPDATE sessions SET force = true WHERE id = :id AND state = 'TE
 SELECT id, pg_notify('carrel', :topic) FROM changed
 """)
 
+_RENEW = text("""
+    UPDATE sessions SET deadline = :deadline
+    WHERE state = :state AND (started_at IS NOT NULL OR NOT :only_started)
+""")
+
 _RELOCATE = text(f"""
 WITH changed AS (UPDATE sessions SET address = :address WHERE id = :id AND state = 'RUNNING' RETURNING *),
 told AS ({_INSERT_EVENT})
@@ -202,17 +207,22 @@ async def terminate(
 
     When it is TERMINATING already: only makes it forced.
     """
-    placed = LIFECYCLE.sources(SessionState.TERMINATING)
-    for outcome, sources in (
-        (SessionState.TERMINATED, {SessionState.RUNNING}),
-        (SessionState.CANCELLED, placed - {SessionState.RUNNING}),
-    ):
-        await move(
-            tx, [session], SessionState.TERMINATING, sources=sources, outcome=outcome,
-            cause=cause, reason=reason, actor=actor, force=force, now=now,
-        )  # fmt: skip
+    await move(
+        tx, [session], SessionState.TERMINATING, outcome=SessionState.CANCELLED,
+        cause=cause, reason=reason, actor=actor, force=force, now=now,
+    )  # fmt: skip
     if force:
         await tx.execute(_FORCE, {"id": session, "topic": topic(SessionState.TERMINATING)})
+
+
+async def renew_deadlines(
+    tx: AsyncSession, states: Iterable[SessionState], *, now: datetime, only_started: bool = False
+) -> None:
+    """Give these states their whole time again: a deadline counts time in which somebody could act."""
+    for state in states:
+        lasts = LIFECYCLE.deadlines[state]
+        bound = {"state": str(state), "deadline": now + lasts, "only_started": only_started}
+        await tx.execute(_RENEW, bound)
 
 
 async def rename(tx: AsyncSession, session: SessionId, name: str) -> None:
