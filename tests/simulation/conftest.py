@@ -12,7 +12,16 @@ from carrel.db.database import Database
 from carrel.policy.decide import Actor
 from carrel.tenancy import service as tenancy
 
-_EMPTIED = ("session_logs", "session_history", "allocations", "usage_samples", "events", "audit", "sessions", "nodes")
+_EMPTIED = (
+    "session_logs",
+    "session_history",
+    "allocations",
+    "usage_samples",
+    "events",
+    "audit",
+    "sessions",
+    "nodes",
+)
 
 
 def empty(look: psycopg.Connection[Any]) -> None:

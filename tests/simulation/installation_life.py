@@ -259,17 +259,17 @@ class Installation:
         """Stalled control planes go on where they stopped, unaware that somebody else leads now."""
         if not self._asleep:
             return
-        for plane in self._asleep:
-            plane.fate.awake.set()
-            if plane.tasks:
-                await asyncio.wait(list(plane.tasks), timeout=600)
-            await plane.throw_away()
+        for sleeper in self._asleep:
+            sleeper.fate.awake.set()
+            if sleeper.tasks:
+                await asyncio.wait(list(sleeper.tasks), timeout=600)
+            await sleeper.throw_away()
         self._asleep.clear()
         await self.settle()
 
     async def close(self) -> None:
-        for plane in [*self._asleep, *([self._plane] if self._plane else [])]:
-            await plane.throw_away()
+        for process in [*self._asleep, *([self._plane] if self._plane else [])]:
+            await process.throw_away()
 
     async def act(self, ask: Callable[[ControlPlane], Awaitable[T]]) -> T:
         """Have the control plane do something, and its successor if it does not live to answer."""

@@ -39,6 +39,7 @@ class Launch:
     def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
         self._tools = tools
         self._room = asyncio.Semaphore(concurrency)
+        self._restart_room = asyncio.Semaphore(concurrency)
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
 
     async def step(self) -> None:
@@ -74,34 +75,42 @@ class Launch:
 
     async def _launch(self, session: Session, node: str) -> None:
         try:
-            async with self._room:
+            # 1. say that we are at it, before waiting for room: others may be pulling for long
+            if not await self._begin(session):
+                return
+            # Those that ran already wait behind no first pull: their deadline is short, and they hold files.
+            async with self._restart_room if session.started_at else self._room:
                 await self._start(session, node)
         except (Unavailable, LeadershipLost) as error:
             log.warning("launch.dropped", session=session.id, error=str(error))
         except Exception:
             log.exception("launch.failed", session=session.id)
 
+    async def _begin(self, session: Session) -> bool:
+        """False when it is no longer to be started."""
+        async with self._tools.transaction() as tx:
+            if session.state != SessionState.SCHEDULED:
+                return await queries.lock(tx, session.id, *LAUNCHING)
+            return bool(
+                await transitions.move(
+                    tx, [session.id], SessionState.PREPARING, cause="launch", now=self._tools.clock.now()
+                )
+            )
+
     async def _start(self, session: Session, node: str) -> None:
         tools = self._tools
-        # 1. say that we are at it
-        if session.state == SessionState.SCHEDULED:
-            async with tools.transaction() as tx:
-                if not await transitions.move(
-                    tx, [session.id], SessionState.PREPARING, cause="launch", now=tools.clock.now()
-                ):
-                    return
-        # 2. the engine makes it so
+        # 2. the engine makes it so; what a crash left of it is continued
         changes: asyncio.Queue[Progress] = asyncio.Queue()
         reporter = asyncio.create_task(self._report(session.id, changes))
         try:
             observed = await tools.engine.ensure(
                 container_spec(session, node, epoch=tools.leader.epoch), changes.put_nowait
             )
-        except EngineUnavailable as error:
-            await self._wait_for_engine(session, error)
-            return
         except EngineError as error:
-            await self._give_up(session, error)
+            if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
+                await self._try_later(session, error)
+            else:
+                await self._give_up(session, error)
             return
         finally:
             reporter.cancel()
@@ -132,8 +141,8 @@ class Launch:
                     await transitions.show_progress(tx, session, progress=shown, reason=None)
             await asyncio.sleep(_SHOW_EVERY_S)
 
-    async def _wait_for_engine(self, session: Session, error: EngineUnavailable) -> None:
-        """The session keeps its state and its place; the next step tries again, until its deadline."""
+    async def _try_later(self, session: Session, error: EngineError) -> None:
+        """The session keeps its state, its place and its files; the next step tries again, until its deadline."""
         async with self._tools.transaction() as tx:
             await transitions.show_progress(tx, session.id, progress=None, reason=error.message)
         await asyncio.sleep(_ENGINE_PAUSE_S)
@@ -142,7 +151,7 @@ class Launch:
         """Another try later with nothing left of this one, or the end."""
         tools = self._tools
         log.warning("launch.refused", session=session.id, code=error.code, attempt=session.attempts + 1)
-        last = not error.retriable or session.attempts + 1 >= MAX_ATTEMPTS or session.started_at is not None
+        last = not error.retriable or session.attempts + 1 >= MAX_ATTEMPTS
         if last:
             async with tools.transaction() as tx:
                 await transitions.move(
@@ -150,6 +159,7 @@ class Launch:
                     outcome=SessionState.ERROR, cause=error.code, reason=error.message, now=tools.clock.now(),
                 )  # fmt: skip
             return
+        await tools.confirm()
         await tools.engine.remove(session.id, grace_s=0)
         async with tools.transaction() as tx:
             now = tools.clock.now()

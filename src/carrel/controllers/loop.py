@@ -6,6 +6,7 @@ time, never truth.
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
-from carrel.engines.port import Engine, EngineUnavailable
+from carrel.engines.port import Engine, EngineError, EngineUnavailable
 
 log = structlog.get_logger()
 
@@ -45,6 +46,11 @@ class Tools:
             await self.leader.require(tx)
             yield tx
 
+    async def confirm(self) -> None:
+        """Ask before what could not be taken back. Raises: LeadershipLost, Unavailable."""
+        async with self.transaction():
+            pass
+
 
 class Controller(Protocol):
     """topics: what it wakes on. tick_s: the safety net. close: stop what it runs beside its step."""
@@ -63,11 +69,21 @@ class Controller(Protocol):
     async def close(self) -> None: ...
 
 
+def pause_s(tick_s: float, failures: int) -> float:
+    """How long to wait for an announcement before stepping anyway; sooner at first after a failure."""
+    return min(tick_s, 2.0 ** min(failures, 10) / 2) if failures else tick_s
+
+
 async def run(controller: Controller, listener: Listener) -> None:
     """Step now, on every announcement, and every tick. Raises: LeadershipLost."""
     wake = asyncio.Event()
-    for topic in controller.topics:
-        listener.subscribe(topic, wake.set)
+    with contextlib.ExitStack() as stack:
+        for topic in controller.topics:
+            stack.enter_context(listener.subscribed(topic, wake.set))
+        await _run(controller, wake)
+
+
+async def _run(controller: Controller, wake: asyncio.Event) -> None:
     failures = 0
     while True:
         try:
@@ -82,9 +98,7 @@ async def run(controller: Controller, listener: Listener) -> None:
             failures += 1
             log.exception("controller.failed", controller=controller.name)
         try:
-            async with asyncio.timeout(
-                min(controller.tick_s, 2**failures / 2) if failures else controller.tick_s
-            ):
+            async with asyncio.timeout(pause_s(controller.tick_s, failures)):
                 await wake.wait()
         except TimeoutError:
             pass
@@ -94,16 +108,30 @@ async def run(controller: Controller, listener: Listener) -> None:
 
 
 async def pass_on_hints(engine: Engine, listener: Listener) -> None:
-    """Turn the engine's hints into announcements, a burst of them into one. Until cancelled."""
+    """Turn the engine's hints into announcements, a burst of them into two at most. Until cancelled."""
+    hinted = asyncio.Event()
+    announcing = asyncio.create_task(_announce(hinted, listener))
+    try:
+        while True:
+            try:
+                async for _ in engine.watch():
+                    hinted.set()
+            except EngineError as error:
+                log.warning("engine.watch_lost", error=error.message)
+            except Exception:
+                log.exception("engine.watch_failed")
+            hinted.set()
+            await asyncio.sleep(_ENGINE_PAUSE_S)
+    finally:
+        announcing.cancel()
+
+
+async def _announce(hinted: asyncio.Event, listener: Listener) -> None:
     while True:
-        try:
-            async for _ in engine.watch():
-                await asyncio.sleep(_HINT_PAUSE_S)
-                listener.announce(ENGINE_TOPIC)
-        except EngineUnavailable:
-            pass
+        await hinted.wait()
+        hinted.clear()
         listener.announce(ENGINE_TOPIC)
-        await asyncio.sleep(_ENGINE_PAUSE_S)
+        await asyncio.sleep(_HINT_PAUSE_S)
 
 
 async def lead_forever(

@@ -10,7 +10,7 @@ from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
 from carrel.core.ids import SessionId
 from carrel.db.leader import LeadershipLost
-from carrel.engines.port import ContainerGone, EngineError
+from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable
 from carrel.sessions import queries, service, transitions
 from carrel.sessions.model import Session
 from carrel.sessions.states import SessionState
@@ -32,15 +32,20 @@ class Reap:
         self._launch = launch
         self._room = asyncio.Semaphore(concurrency)
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
+        self._patient: set[SessionId] = set()
 
     async def step(self) -> None:
-        """Take up every session that is ending and not in hand."""
+        """Take up every session that is ending and not in hand; hurry those that are to be forced now."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, SessionState.TERMINATING)
         for session in sessions:
             key = session.id
+            if session.force and key in self._patient:
+                await self._stop(key)
             if key in self._tasks:
                 continue
+            if not session.force:
+                self._patient.add(key)
             task = asyncio.create_task(self._reap(session))
             self._tasks[key] = task
             task.add_done_callback(partial(self._done, key))
@@ -51,23 +56,31 @@ class Reap:
             await asyncio.gather(*self._tasks.values())
 
     async def close(self) -> None:
-        for task in list(self._tasks.values()):
+        for session in list(self._tasks):
+            await self._stop(session)
+
+    async def _stop(self, session: SessionId) -> None:
+        if task := self._tasks.get(session):
             task.cancel()
             await asyncio.wait([task])
+            self._done(session, task)
 
-    def _done(self, session: SessionId, _: "asyncio.Task[None]") -> None:
-        self._tasks.pop(session, None)
+    def _done(self, session: SessionId, task: "asyncio.Task[None]") -> None:
+        if self._tasks.get(session) is task:
+            del self._tasks[session]
+            self._patient.discard(session)
 
     async def _reap(self, session: Session) -> None:
         try:
             await self._launch.abandon(session.id)
-            async with self._room:
-                await self._end(session)
-        except EngineError as error:
-            log.warning("reap.engine", session=session.id, error=error.message)
-            async with self._tools.transaction() as tx:
-                await transitions.show_progress(tx, session.id, progress=None, reason=error.message)
-            await asyncio.sleep(_RETRY_S)
+            try:
+                async with self._room:
+                    await self._end(session)
+            except EngineError as error:
+                log.warning("reap.engine", session=session.id, error=error.message)
+                async with self._tools.transaction() as tx:
+                    await transitions.show_progress(tx, session.id, progress=None, reason=error.message)
+                await asyncio.sleep(_RETRY_S)
         except (Unavailable, LeadershipLost) as error:
             log.warning("reap.dropped", session=session.id, error=str(error))
         except Exception:
@@ -95,4 +108,9 @@ class Reap:
                     content = (content + chunk)[-service.KEPT_LOG_BYTES :]
         except (ContainerGone, TimeoutError):
             pass
+        except EngineUnavailable:
+            raise
+        except EngineError as error:
+            # A log that cannot be read must not keep the session from ending.
+            log.warning("reap.no_log", session=session, error=error.message)
         return content

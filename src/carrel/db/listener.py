@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import psycopg
 import structlog
@@ -28,9 +29,18 @@ class Listener:
     def subscribe(self, topic: str, wake: Wake) -> None:
         self._subscribers[topic].append(wake)
 
+    @contextmanager
+    def subscribed(self, topic: str, wake: Wake) -> Iterator[None]:
+        """Subscribe for as long as the block lasts."""
+        self.subscribe(topic, wake)
+        try:
+            yield
+        finally:
+            self._subscribers[topic].remove(wake)
+
     def announce(self, topic: str) -> None:
         """Call the topic's subscribers of this process."""
-        for wake in self._subscribers.get(topic, ()):
+        for wake in tuple(self._subscribers.get(topic, ())):
             wake()
 
     async def run(self) -> None:

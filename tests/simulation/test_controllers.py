@@ -1,0 +1,230 @@
+"""What single faults do to the controllers, in virtual time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import psycopg
+import pytest
+from simulation.conftest import empty
+from simulation.installation_life import Installation
+from simulation.virtual_time import LoopClock, simulate
+
+from carrel.controllers.loop import ENGINE_TOPIC, pass_on_hints, pause_s
+from carrel.core.ids import SessionId
+from carrel.db.listener import Listener
+from carrel.engines.fake import FakeEngine, FakeWorld
+from carrel.engines.port import ContainerSpec, EngineError
+from carrel.policy.decide import Actor
+from carrel.sessions.states import SessionState as S
+
+Play = Callable[[Callable[[Installation], Awaitable[None]]], None]
+
+
+@pytest.fixture
+def play(postgres: str, look: psycopg.Connection[Any], actor: Actor) -> Play:
+    """Plays a story on a fresh installation and checks the invariants at its end."""
+
+    def play(story: Callable[[Installation], Awaitable[None]]) -> None:
+        async def main() -> None:
+            empty(look)
+            installation = Installation(postgres, look, FakeWorld(LoopClock()), actor, [])
+            try:
+                await story(installation)
+                assert not installation.violations()
+            finally:
+                await installation.close()
+
+        simulate(main())
+
+    return play
+
+
+def occupied(installation: Installation, image: str = "slow:1") -> list[SessionId]:
+    """Sessions that are still being started."""
+    rows = installation.look.execute("SELECT id FROM sessions WHERE state = 'PREPARING'").fetchall()
+    return [SessionId(row[0]) for row in rows]
+
+
+def test_sessions_behind_slow_pulls_wait_for_their_turn(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.world.pull_s = 600
+        made = [await installation.create(f"image{number}:1", cpu=100) for number in range(20)]
+        await installation.settle()
+        assert {installation.state(session) for session in made} == {S.RUNNING}
+
+    play(story)
+
+
+def test_a_restart_waits_behind_no_pull(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        first = await installation.create("small:1", cpu=100)
+        await installation.settle()
+        installation.world.pull_s = 2000
+        for number in range(16):
+            await installation.create(f"image{number}:1", cpu=100)
+        await installation.round()
+        installation.world.exit(first, 137)
+        await installation.round()
+        assert installation.state(first) == S.STARTING
+        for _ in range(4):
+            await installation.round()
+        assert installation.state(first) == S.RUNNING
+        assert len(occupied(installation)) == 16
+        await installation.settle()
+
+    play(story)
+
+
+def test_a_restarted_session_outlives_a_long_absence_of_the_engine(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        session = await installation.create()
+        await installation.settle()
+        container = installation.world.containers[session]
+        installation.world.exit(session, 137)
+        await installation.act(lambda plane: plane.controllers[0].step())
+        assert installation.state(session) == S.STARTING
+        installation.world.go_away()
+        for _ in range(20):
+            await installation.round(120)
+        installation.world.come_back()
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+        assert installation.world.containers[session] is container
+
+    play(story)
+
+
+def test_a_restart_that_fails_for_a_while_is_tried_again(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        session = await installation.create()
+        await installation.settle()
+        container = installation.world.containers[session]
+        busy = EngineError("The machine is busy.", retriable=True)
+        installation.world.fail_next("ensure.start", busy, times=3)
+        installation.world.exit(session, 137)
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+        assert installation.world.containers[session] is container
+
+    play(story)
+
+
+def test_a_restart_that_fails_for_ever_ends_at_its_deadline(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        session = await installation.create()
+        await installation.settle()
+        installation.world.fail_next("ensure.start", EngineError("No.", retriable=True), times=10_000)
+        installation.world.exit(session, 137)
+        await installation.settle()
+        assert installation.state(session) == S.ERROR
+
+    play(story)
+
+
+def test_a_log_that_cannot_be_read_keeps_no_session_alive(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        session = await installation.create()
+        await installation.settle()
+        unreadable = EngineError("This log driver does not support reading.", retriable=True)
+        installation.world.fail_next("logs", unreadable, times=10_000)
+        await installation.remove(session)
+        before = installation.clock.now()
+        await installation.settle()
+        assert installation.state(session) == S.TERMINATED
+        assert (installation.clock.now() - before).total_seconds() < 60
+
+    play(story)
+
+
+def test_a_container_of_a_session_that_waits_is_removed_and_the_session_goes_on_waiting(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        large = await installation.create(cpu=8000)
+        await installation.settle()
+        waiting = await installation.create(cpu=8000)
+        await installation.round()
+        # A leader that had been replaced without knowing it made this.
+        await FakeEngine(installation.world).ensure(
+            ContainerSpec(waiting, "debian:12", {"cpu": 8000}), lambda progress: None
+        )
+        await installation.settle(queue=True)
+        assert installation.state(waiting) == S.PENDING
+        assert [observed.id for observed in installation.seen()] == [large]
+
+    play(story)
+
+
+def test_force_hurries_an_end_that_is_under_way(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        graces: list[float] = []
+
+        async def patient(container: str, *, grace_s: float) -> None:
+            graces.append(grace_s)
+            await asyncio.sleep(grace_s * 100)
+            await remove(container, grace_s=grace_s)
+
+        session = await installation.create()
+        await installation.settle()
+        assert installation._plane is not None
+        engine: Any = installation._plane.controllers[0]._tools.engine  # type: ignore[attr-defined]
+        remove, engine.remove = engine.remove, patient
+        await installation.remove(session)
+        await installation.round()
+        await installation.remove(session, force=True)
+        for _ in range(3):
+            await installation.round()
+        assert installation.state(session) == S.TERMINATED
+        assert graces == [10.0, 0]
+
+    play(story)
+
+
+class _Announcements(Listener):
+    def __init__(self) -> None:
+        super().__init__("")
+        self.count = 0
+        self.subscribe(ENGINE_TOPIC, self._note)
+
+    def _note(self) -> None:
+        self.count += 1
+
+
+def test_a_burst_of_hints_is_announced_at_once_and_not_one_by_one() -> None:
+    async def main() -> None:
+        world, heard = FakeWorld(LoopClock()), _Announcements()
+        passing = asyncio.create_task(pass_on_hints(FakeEngine(world), heard))
+        await asyncio.sleep(0.01)
+        for number in range(300):
+            world.hint(f"c{number}")
+        await asyncio.sleep(0.01)
+        assert heard.count == 1
+        await asyncio.sleep(60)
+        assert heard.count <= 2
+        passing.cancel()
+
+    simulate(main())
+
+
+def test_a_watch_that_breaks_in_an_unforeseen_way_is_begun_again() -> None:
+    class Broken(FakeEngine):
+        def watch(self) -> AsyncIterator[str]:
+            raise ValueError("half a line of JSON")
+
+    async def main() -> None:
+        heard = _Announcements()
+        passing = asyncio.create_task(pass_on_hints(Broken(FakeWorld(LoopClock())), heard))
+        await asyncio.sleep(10)
+        assert not passing.done()
+        assert heard.count >= 5
+        passing.cancel()
+
+    simulate(main())
+
+
+@pytest.mark.parametrize("failures", [0, 1, 5, 2000, 1_000_000])
+def test_a_controller_that_fails_for_days_goes_on_trying(failures: int) -> None:
+    assert 0 < pause_s(10.0, failures) <= 10.0
+
+
+def test_the_first_failures_are_tried_again_soon() -> None:
+    assert [pause_s(10.0, failures) for failures in range(1, 7)] == [1, 2, 4, 8, 10, 10]
