@@ -13,7 +13,7 @@ from carrel.engines.conformance import EngineConformance
 from carrel.engines.conformance_kit import Harness, ProgressLog, eventually, run, running
 from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.firewall import rules, run_here
-from carrel.engines.port import ContainerSpec, Engine
+from carrel.engines.port import ContainerSpec, ContainerState, Engine
 
 
 class DockerHarness:
@@ -168,7 +168,26 @@ async def test_a_network_deleted_behind_our_back_is_made_again(
     assert made.address
 
 
-async def test_a_file_without_end_on_stdin_needs_no_reader(docker_engine: DockerEngine) -> None:
+async def test_a_restart_behind_our_back_is_seen(
+    docker_engine: DockerEngine, docker: aiodocker.Docker, installation: str
+) -> None:
+    wanted = small(await ensure_tiny_image())
+    first = await docker_engine.ensure(wanted, ProgressLog())
+    assert await docker_engine.list() == (first,)
+    assert await docker_engine.list() == (first,)
+    await docker.containers.container(f"carrel-{installation}-{wanted.id}").restart(t=0)
+    for _ in range(100):
+        [seen] = await docker_engine.list()
+        if seen.started_at != first.started_at:
+            break
+        await asyncio.sleep(0.05)
+    assert seen.started_at != first.started_at
+    assert seen.state is ContainerState.RUNNING
+
+
+async def test_a_command_that_reads_nothing_ends_at_once_under_much_input(
+    docker_engine: DockerEngine,
+) -> None:
     wanted = small(await ensure_tiny_image())
     await docker_engine.ensure(wanted, ProgressLog())
     ran = await asyncio.wait_for(run(docker_engine, wanted.id, "true", stdin=bytes(8 << 20)), 30)
