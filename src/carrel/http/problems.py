@@ -47,6 +47,13 @@ class Problem(BaseModel):
     request_id: str = ""
 
 
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Problem, "description": "Why not, and what to do"},
+    "5XX": {"model": Problem, "description": "A part does not answer, or something is wrong on our side"},
+}
+"""What every route may answer."""
+
+
 def respond(request: Request, problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
     """The problem as a response, with the request's id in it."""
     problem.request_id = getattr(request.state, "request_id", "")
@@ -106,6 +113,17 @@ def install(app: FastAPI) -> None:
         code = "http." + title.lower().replace(" ", "_")
         problem = Problem(title=title, status=error.status_code, code=code, detail=str(error.detail))
         return respond(request, problem, dict(error.headers or {}))
+
+
+def document(openapi: dict[str, Any]) -> dict[str, Any]:
+    """The OpenAPI document, saying of problems that they are application/problem+json. Twice: no-op."""
+    for methods in openapi["paths"].values():
+        for operation in methods.values():
+            for status in RESPONSES:
+                content = operation["responses"][status]["content"]
+                if "application/json" in content:
+                    content["application/problem+json"] = content.pop("application/json")
+    return openapi
 
 
 def log_unexpected(path: str, request_id: str, error: Exception) -> None:

@@ -54,13 +54,13 @@ def application() -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        responses={
-            "4XX": {"model": problems.Problem, "description": "Why not, and what to do"},
-        },
+        responses=problems.RESPONSES,
     )
     problems.install(app)
     for router in _ROUTERS:
         app.include_router(router, prefix="/api/v1")
+    described = app.openapi
+    app.openapi = lambda: problems.document(described())  # type: ignore[method-assign]
     page.install(app)
     app.add_middleware(Shell)
     return app
