@@ -1,0 +1,56 @@
+"""`./carrel bench [NAME...] [-o json]`: measure, and print one table of ratios.
+
+What a ratio compares is measured by turns in one run, on the same machine in the same state; the figures are
+medians. Nothing here is a test: the machine decides how large the figures are.
+"""
+
+import argparse
+import asyncio
+import gc
+import importlib
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import uvloop
+
+from bench.table import Line, as_json, as_table
+
+NAMES = (
+    "session_start",
+    "fifty_at_once",
+    "prompt",
+    "gateway",
+    "isolation",
+    "events",
+    "session_list",
+    "cli",
+    "idle",
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="carrel bench", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
+    parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(NAMES):
+        parser.error(f"there is no bench {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    lines: list[Line] = []
+    for name in options.names or NAMES:
+        sys.stderr.write(f"measuring {name} ...\n")
+        lines += uvloop.run(importlib.import_module(f"bench.{name}").measure())
+        gc.collect()
+    if options.output == "json":
+        print(as_json(lines))
+    else:
+        load = os.getloadavg()[0]
+        print(f"{os.cpu_count()} cores, load {load:.1f}, Python {sys.version.split()[0]}; medians, by turns\n")
+        print(as_table(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""A control plane of our own to measure: real processes, own data directory, ports and label; gone afterwards."""
+
+import asyncio
+import json
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+from tiny_image import docker_url, ensure_tiny_image
+
+from carrel.core.clock import SystemClock
+from carrel.db.database import Database
+from carrel.db.embedded import Embedded
+from carrel.db.migrate import migrate
+from carrel.engines.docker import DockerEngine
+from carrel.images import service as images
+from carrel.server.settings import Settings
+from carrel.tenancy import service as tenancy
+
+SMALL = {"cpu": 10, "mem": 32 << 20}
+_READY_S = 60.0
+
+
+@dataclass(frozen=True)
+class Plane:
+    """url: of the API. auth: the administrator's keypair. image: a tiny one that the daemon has."""
+
+    url: str
+    gateway_url: str
+    auth: tuple[str, str]
+    data_dir: Path
+    database: Database
+    settings: Settings
+    supervisor: int
+    image: str
+
+    @property
+    def basic(self) -> str:
+        """The Authorization header."""
+        return str(httpx2.BasicAuth(*self.auth)._auth_header)
+
+    @property
+    def port(self) -> int:
+        return self.settings.port
+
+    def client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(base_url=f"{self.url}/api/v1", auth=self.auth, timeout=60)
+
+
+@asynccontextmanager
+async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
+    """Supervisor, API, gateway and PostgreSQL. Without controllers nothing is started or looked after."""
+    image = await ensure_tiny_image()
+    data_dir = Path(tempfile.mkdtemp(prefix="carrel-bench-"))
+    data_dir.chmod(0o711)
+    embedded = Embedded(data_dir / "postgres")
+    settings = Settings(
+        data_dir=data_dir, database_url=embedded.start(), engine_url=docker_url(), port=_free_ports(),
+        installation="bench-" + secrets.token_hex(3),
+    )  # fmt: skip
+    database = Database(settings.database_url)
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        migrate(settings.database_url)
+        auth = await _found(database, image)
+        processes += _start(settings, controllers=controllers)
+        own = Plane(
+            f"http://127.0.0.1:{settings.port}",
+            f"http://127.0.0.1:{settings.effective_gateway_port}",
+            auth, data_dir, database, settings, processes[0].pid, image,
+        )  # fmt: skip
+        await _until_ready(own)
+        yield own
+    finally:
+        for process in processes:
+            process.send_signal(signal.SIGTERM)
+        for process in processes:
+            await asyncio.to_thread(process.wait)
+        await database.close()
+        embedded.stop()
+        engine = DockerEngine(settings.engine_url, settings.installation)
+        await engine.purge()
+        await engine.close()
+        shutil.rmtree(data_dir, ignore_errors=True)
+
+
+async def _found(database: Database, image: str) -> tuple[str, str]:
+    async with database.transaction() as tx:
+        await tenancy.found(tx, email="bench@example.org", password=secrets.token_urlsafe())
+        user = await tenancy._user_by_email(tx, "bench@example.org")
+        assert user is not None
+        actor = await tenancy._actor(tx, user, "bench", "")
+        pair = await tenancy.create_keypair(tx, SystemClock(), actor)
+        await images.register(
+            tx, name="tiny", reference=image, title="Tiny", description="", size_bytes=None, architecture=None,
+            apps=[], min_slots=SMALL,
+        )  # fmt: skip
+    return pair.access_key, pair.secret_key
+
+
+def _start(settings: Settings, *, controllers: bool) -> list[subprocess.Popen[bytes]]:
+    environment = {
+        f"CARREL_{name.upper()}": str(value) for name, value in settings.model_dump().items() if value != ""
+    }
+    (settings.data_dir / "run.json").write_text(json.dumps({"embedded": True, "environment": environment}))
+    if controllers:
+        commands = [["carrel.server.supervise", str(settings.data_dir)]]
+    else:
+        commands = [["carrel.server.processes", role] for role in ("api", "gateway")]
+    with (settings.data_dir / "processes.log").open("ab") as log:
+        return [
+            subprocess.Popen(
+                [sys.executable, "-m", *command], env=environment, stdout=log, stderr=log,
+                stdin=subprocess.DEVNULL, start_new_session=True,
+            )
+            for command in commands
+        ]  # fmt: skip
+
+
+async def _until_ready(own: Plane) -> None:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _READY_S
+    async with httpx2.AsyncClient() as client:
+        for url in (f"{own.url}/api/v1/health", f"{own.gateway_url}/.carrel/health"):
+            while True:
+                try:
+                    if (await client.get(url)).status_code == 200:
+                        break
+                except httpx2.TransportError:
+                    pass
+                if loop.time() > deadline:
+                    raise TimeoutError((own.data_dir / "processes.log").read_text()[-2000:])
+                await asyncio.sleep(0.05)
+
+
+def _free_ports() -> int:
+    """A port whose successor is free too: the API's and the gateway's."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = int(first.getsockname()[1])
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except OSError:
+                continue
+            return port

@@ -1,0 +1,93 @@
+"""GET /sessions of 20 rows, for each worker, against a bare FastAPI endpoint that returns the same bytes."""
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from sqlalchemy import text
+
+from bench.load import load, median, request
+from bench.plane import Plane, plane
+from bench.table import Line
+
+_ROUNDS = 7
+_SECONDS = 1.0
+_CONNECTIONS = 8
+_HISTORY = 1_000_000
+_PATH = "/api/v1/sessions?limit=20"
+
+_FILL = """
+    INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, env,
+        state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
+    SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id, u.domain_id,
+        'registry.example.org/team/image:1', 'starter', '[]', '{"cpu": 1000, "mem": 1073741824}', '{"A": "b"}',
+        'TERMINATED', '[]', false, 0, 0, now() - n * interval '30 s', now() - n * interval '29 s', now() - n * interval '1 s'
+    FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p
+"""
+
+
+async def measure() -> list[Line]:
+    async with plane(controllers=False) as own:
+        await _fill(own, 1, 20)
+        asked = request(own.url + _PATH, Authorization=own.basic)
+        async with own.client() as client:
+            body = (await client.get("/sessions?limit=20")).content
+        async with _bare(body) as bare_port:
+            rates = await _by_turns(own, asked, bare_port)
+            small = rates
+            await _fill(own, 21, _HISTORY)
+            large = await _by_turns(own, asked, bare_port)
+    ours, bare = median(small["ours"]), median(small["bare"])
+    full = median(large["ours"])
+    # Between the two runs the machine may have changed its pace: the bare endpoint tells.
+    pace = median(large["bare"]) / bare
+    conditions = f"20 rows, {len(body)} bytes, {_CONNECTIONS} connections, one worker"
+    return [
+        Line("GET /sessions, 20 rows", f"{ours:.0f}/s", conditions, ratio=ours / bare, floor=f"{bare:.0f}/s",
+             goal=0.4, best="high"),
+        Line("GET /sessions, 1,000,000 in history", f"{full:.0f}/s", f"{conditions}; time for each, floor: 20 in all",
+             ratio=ours * pace / full, floor=f"{ours:.0f}/s", goal=1.5),
+    ]  # fmt: skip
+
+
+async def _by_turns(own: Plane, asked: bytes, bare_port: int) -> dict[str, list[float]]:
+    rates: dict[str, list[float]] = {"ours": [], "bare": []}
+    plain = request(f"http://127.0.0.1:{bare_port}/sessions?limit=20", Authorization=own.basic)
+    for _ in range(_ROUNDS):
+        for name, what, port in (("ours", asked, own.port), ("bare", plain, bare_port)):
+            rates[name].append((await load(what, port, seconds=_SECONDS, connections=_CONNECTIONS)).rate)
+    return rates
+
+
+async def _fill(own: Plane, first: int, last: int) -> None:
+    async with own.database.transaction() as tx:
+        await tx.execute(text(_FILL), {"first": first, "last": last})
+    async with own.database.transaction() as tx:
+        await tx.execute(text("ANALYZE sessions"))
+
+
+@asynccontextmanager
+async def _bare(body: bytes) -> AsyncIterator[int]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    with NamedTemporaryFile() as file:
+        Path(file.name).write_bytes(body)
+        process = subprocess.Popen([sys.executable, "-m", "bench.bare_api", file.name, str(port)])
+        try:
+            while True:
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                    writer.close()
+                    break
+                except OSError:
+                    await asyncio.sleep(0.05)
+            yield port
+        finally:
+            process.terminate()
+            process.wait()
