@@ -9,14 +9,16 @@ from carrel.core.errors import Unavailable
 from carrel.server.bootstrap.engine import find_or_install_engine
 from carrel.server.bootstrap.packages import NEEDS_CONSENT, install, install_line
 
-# The folder of tests -> (program that shows it is there, package that brings it).
-_PROGRAMS = {
-    "conformance": [("busybox", "busybox-static"), ("iptables", "iptables")],
-    "http": [("busybox", "busybox-static"), ("iptables", "iptables"), ("mmdebstrap", "mmdebstrap")],
-    "e2e": [("busybox", "busybox-static"), ("mmdebstrap", "mmdebstrap"), ("chromium", "chromium")],
-}
+_WITHOUT_CONTAINERS = ("unit", "store", "simulation")
+# The program that shows it is there, and the package that brings it.
+_FOR_CONTAINERS = [
+    ("busybox", "busybox-static"),
+    ("iptables", "iptables"),
+    ("ip", "iproute2"),
+    ("mmdebstrap", "mmdebstrap"),
+]
+_FOR_BROWSER = [("chromium", "chromium")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
-_WITH_ENGINE = ("conformance", "http", "e2e")
 _ROOT_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -40,7 +42,7 @@ def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[st
     missing = _missing_packages(folders)
     if missing:
         install(missing, purpose="programs for the tests", consent=consent, say=say)
-    if not any(folder in _WITH_ENGINE for folder in folders):
+    if set(folders) <= set(_WITHOUT_CONTAINERS):
         return {}
     try:
         return {"DOCKER_HOST": find_or_install_engine(data_dir=state, consent=consent, say=say)}
@@ -57,7 +59,9 @@ def say(text: str) -> None:
 
 
 def _missing_packages(folders: Collection[str]) -> list[str]:
-    wanted = [pair for folder in folders for pair in _PROGRAMS.get(folder, [])]
+    wanted = [] if set(folders) <= set(_WITHOUT_CONTAINERS) else list(_FOR_CONTAINERS)
+    if "e2e" in folders:
+        wanted += _FOR_BROWSER
     missing = [package for program, package in wanted if not _has(program)]
     if "e2e" in folders and not any(Path(_FONTS[0]).rglob("*CJK*")):
         missing.append(_FONTS[1])
