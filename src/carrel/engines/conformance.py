@@ -204,6 +204,7 @@ class EngineConformance:
         wanted = spec(harness, mem_bytes=32 * MIB)
         made = await harness.engine.ensure(wanted, ProgressLog())
         assert not made.out_of_memory
+        assert not (await listed(harness, wanted.id)).out_of_memory
         await harness.exhaust_memory(wanted.id)
 
         async def told() -> bool:
