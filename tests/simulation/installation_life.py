@@ -257,15 +257,12 @@ class Installation:
 
     async def wake_sleepers(self) -> None:
         """Stalled control planes go on where they stopped, unaware that somebody else leads now."""
-        if not self._asleep:
-            return
         for sleeper in self._asleep:
             sleeper.fate.awake.set()
             if sleeper.tasks:
                 await asyncio.wait(list(sleeper.tasks), timeout=600)
             await sleeper.throw_away()
         self._asleep.clear()
-        await self.settle()
 
     async def close(self) -> None:
         for process in [*self._asleep, *([self._plane] if self._plane else [])]:
@@ -293,8 +290,9 @@ class Installation:
         if plane.fate.kill_at is not None:
             await plane.throw_away()
         else:
-            # Its connection to the database is lost, which it does not know.
+            # The connection that holds its lock is lost, which it does not know, and so is any transaction.
             await plane.leader.resign()
+            self.look.execute(_END_TRANSACTIONS, (self.look.info.backend_pid,))
             self._asleep.append(plane)
         await asyncio.sleep(self.down_s)
 
@@ -326,6 +324,9 @@ class Installation:
         containers = [(o.id, o.state, o.out_of_memory) for o in self.seen()]
         return repr((row, containers, sorted(self.world.local_images), self.asked))
 
+
+_END_TRANSACTIONS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'idle in transaction' AND pid <> %s"""
 
 _DURABLE = """SELECT
     (SELECT json_agg(s) FROM (SELECT id, state, outcome, reason, progress, warnings, node_id, force, attempts,

@@ -126,7 +126,6 @@ CALLED_OFF = frozenset({S.CANCELLED, S.TERMINATED})
 FAILED = frozenset({S.ERROR})
 
 LIVES = {
-    "runs": Life(_run, RUNS),
     "runs and is ended": Life(_run_and_end, ENDED),
     "cancelled while it waits": Life(_cancel_while_waiting, CALLED_OFF),
     "cancelled while pulling": Life(_cancel_while_pulling, CALLED_OFF, _slow_pull),

@@ -1,0 +1,82 @@
+"""A real control plane process over a real engine, to kill and start again."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+from people import eventually
+
+API = "/api/v1"
+
+
+class ControlPlaneProcess:
+    """`python -m carrel.server.processes api,controllers` on a port of its own."""
+
+    def __init__(self, folder: Path, database_url: str, engine_url: str, installation: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.log = folder / "control-plane.log"
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("CARREL_")},
+            "CARREL_DATA_DIR": str(folder),
+            "CARREL_DATABASE_URL": database_url,
+            "CARREL_ENGINE_URL": engine_url,
+            "CARREL_INSTALLATION": installation,
+            "CARREL_PORT": str(self.port),
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "carrel.server.processes", "api,controllers"],
+                env=self._environment,
+                stdout=log,
+                stderr=log,
+            )
+
+    def kill(self) -> None:
+        """As a power cut: no handler runs, nothing is flushed."""
+        if self._process:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+
+
+class Client:
+    """A person's script: it repeats what got no answer, as every client of ours does."""
+
+    def __init__(self, port: int, keypair: tuple[str, str]) -> None:
+        self._http = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}{API}", auth=keypair, timeout=20)
+
+    async def create(self, key: str, image: str) -> str:
+        body = {"image": image, "slots": {"cpu": 10, "mem": 16 << 20}}
+        answer = await self._ask("POST", "/sessions", json=body, headers={"Idempotency-Key": key})
+        return str(answer.json()["id"])
+
+    async def remove(self, session: str) -> None:
+        await self._ask("DELETE", f"/sessions/{session}")
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _ask(self, method: str, path: str, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
+        async def answered() -> httpx2.Response | None:
+            try:
+                answer = await self._http.request(method, path, **options)
+            except httpx2.TransportError:
+                await asyncio.sleep(0.1)
+                return None
+            if answer.status_code == 503:
+                await asyncio.sleep(0.1)
+                return None
+            assert answer.status_code in (201, 202), answer.text
+            return answer
+
+        return await eventually(answered, within_s=60)
