@@ -2,10 +2,10 @@
 
 import itertools
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from socket import SHUT_RDWR
 
 import pytest
 from carrel_client import Carrel, CarrelError
@@ -24,7 +24,11 @@ def _socket_server(
     handler: Callable[[ServerConnection], None],
     refuse: Callable[[ServerConnection, Request], Response | None] | None = None,
 ) -> Iterator[Carrel]:
-    with serve(handler, "127.0.0.1", 0, process_request=refuse, max_size=None, compression=None) as server:
+    listener = socket.create_server(("127.0.0.1", 0))
+    # Small, so that a few megabytes are more than the kernel holds between the two sides.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)
+    with serve(handler, sock=listener, process_request=refuse, max_size=None, compression=None) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         port = server.socket.getsockname()[1]
@@ -33,14 +37,14 @@ def _socket_server(
         thread.join(5)
 
 
-def _cat(socket: ServerConnection) -> None:
+def _cat(peer: ServerConnection) -> None:
     """Echoes, and reads nothing while what it echoes is not taken."""
-    json.loads(socket.recv())
-    for message in socket:
+    json.loads(peer.recv())
+    for message in peer:
         if isinstance(message, str):
             break
-        socket.send(b"\x01" + message)
-    socket.send('{"type":"exit","code":0}')
+        peer.send(b"\x01" + message)
+    peer.send('{"type":"exit","code":0}')
 
 
 def test_ten_megabytes_go_both_ways_at_once() -> None:
@@ -52,12 +56,12 @@ def test_ten_megabytes_go_both_ways_at_once() -> None:
 
 
 def test_streams_and_the_exit_code_arrive_apart() -> None:
-    def handler(socket: ServerConnection) -> None:
-        assert json.loads(socket.recv())["command"] == ["sh", "-c", "x"]
-        socket.send(b"\x01out")
-        socket.send(b"\x02err")
-        socket.send([b"\x01in ", b"parts"])
-        socket.send('{"type":"exit","code":7}')
+    def handler(peer: ServerConnection) -> None:
+        assert json.loads(peer.recv())["command"] == ["sh", "-c", "x"]
+        peer.send(b"\x01out")
+        peer.send(b"\x02err")
+        peer.send([b"\x01in ", b"parts"])
+        peer.send('{"type":"exit","code":7}')
 
     with _socket_server(handler) as client, client.sessions.exec("s", ["sh", "-c", "x"]) as execution:
         outputs = list(execution)
@@ -67,8 +71,8 @@ def test_streams_and_the_exit_code_arrive_apart() -> None:
 
 @pytest.mark.parametrize(("close", "status"), [(4401, 401), (4403, 403), (4404, 404), (4409, 409)])
 def test_a_refusal_by_close_code_is_the_error_that_http_would_give(close: int, status: int) -> None:
-    def handler(socket: ServerConnection) -> None:
-        socket.close(close, '{"code":"session.some","detail":"No."}')
+    def handler(peer: ServerConnection) -> None:
+        peer.close(close, '{"code":"session.some","detail":"No."}')
 
     with _socket_server(handler) as client, pytest.raises(CarrelError) as raised:
         client.sessions.run("s", ["true"])
@@ -76,22 +80,22 @@ def test_a_refusal_by_close_code_is_the_error_that_http_would_give(close: int, s
 
 
 def test_a_refusal_before_the_handshake_is_the_problem_in_its_body() -> None:
-    def refuse(socket: ServerConnection, request: Request) -> Response:
+    def refuse(peer: ServerConnection, request: Request) -> Response:
         assert request.headers["Authorization"] == "Basic QUs6c2VjcmV0"
         assert "Origin" not in request.headers
         body = b'{"code":"session.not_found","detail":"There is none."}'
         return Response(404, "Not Found", Headers({"Content-Length": str(len(body))}), body)
 
-    with _socket_server(lambda socket: None, refuse) as client, pytest.raises(CarrelError) as raised:
+    with _socket_server(lambda peer: None, refuse) as client, pytest.raises(CarrelError) as raised:
         client.sessions.run("s", ["true"])
     assert (raised.value.code, raised.value.status) == ("session.not_found", 404)
 
 
 def test_a_command_whose_connection_breaks_is_an_error_and_no_exit_code() -> None:
-    def handler(socket: ServerConnection) -> None:
-        socket.recv()
-        socket.send(b"\x01half")
-        socket.socket.shutdown(SHUT_RDWR)
+    def handler(peer: ServerConnection) -> None:
+        peer.recv()
+        peer.send(b"\x01half")
+        peer.socket.shutdown(socket.SHUT_RDWR)
 
     with _socket_server(handler) as client, pytest.raises(CarrelError) as raised:
         client.sessions.run("s", ["true"])
@@ -115,19 +119,19 @@ def _until(terminal: Terminal, wanted: bytes) -> bytes:
 def test_a_terminal_joins_again_where_its_output_stopped() -> None:
     paths: list[str] = []
 
-    def handler(socket: ServerConnection) -> None:
-        assert socket.request is not None
-        paths.append(socket.request.path)
+    def handler(peer: ServerConnection) -> None:
+        assert peer.request is not None
+        paths.append(peer.request.path)
         if len(paths) == 1:
-            socket.send('{"type":"ready","terminal":"t1","offset":100}')
-            socket.send(b"12345")
-            socket.recv()
-            socket.socket.shutdown(SHUT_RDWR)
+            peer.send('{"type":"ready","terminal":"t1","offset":100}')
+            peer.send(b"12345")
+            peer.recv()
+            peer.socket.shutdown(socket.SHUT_RDWR)
         else:
-            socket.send('{"type":"ready","terminal":"t1","offset":105}')
-            socket.send(b"67890")
-            assert json.loads(socket.recv()) == {"type": "resize", "cols": 120, "rows": 40}
-            socket.send('{"type":"exit","code":3}')
+            peer.send('{"type":"ready","terminal":"t1","offset":105}')
+            peer.send(b"67890")
+            assert json.loads(peer.recv()) == {"type": "resize", "cols": 120, "rows": 40}
+            peer.send('{"type":"exit","code":3}')
 
     with _socket_server(handler) as client:
         terminal = client.sessions.terminal("s", cols=80, rows=24)
@@ -146,12 +150,12 @@ def test_a_terminal_joins_again_where_its_output_stopped() -> None:
 
 
 def test_a_terminal_that_is_gone_says_that_its_shell_is_fresh() -> None:
-    def handler(socket: ServerConnection) -> None:
-        socket.send('{"type":"gone"}')
-        socket.send('{"type":"ready","terminal":"t2","offset":0}')
-        socket.send(b"$ ")
+    def handler(peer: ServerConnection) -> None:
+        peer.send('{"type":"gone"}')
+        peer.send('{"type":"ready","terminal":"t2","offset":0}')
+        peer.send(b"$ ")
         try:
-            socket.recv()
+            peer.recv()
         except ConnectionClosed:
             pass
 
@@ -168,9 +172,9 @@ def silent_terminal() -> Iterator[Terminal]:
     """A terminal whose server falls silent once it is ready; half a minute passes at each look at the clock."""
     over = threading.Event()
 
-    def handler(socket: ServerConnection) -> None:
-        socket.send('{"type":"ready","terminal":"t1","offset":0}')
-        with socket.protocol_mutex:
+    def handler(peer: ServerConnection) -> None:
+        peer.send('{"type":"ready","terminal":"t1","offset":0}')
+        with peer.protocol_mutex:
             over.wait(20)
 
     ticks = itertools.count(0.0, 30.0)

@@ -1,8 +1,8 @@
 """A WebSocket that reads and writes at the same time from one thread.
 
-Neither direction ever blocks the other: a command that echoes ten megabytes while ten megabytes are sent to it
-would stop for good behind a connection that holds one lock for both (the threaded client of `websockets` does).
-The protocol itself is that library's, without its I/O.
+Neither direction ever blocks the other. Behind a connection that holds one lock for both, as the threaded client
+of `websockets` 17.4 does, a command that echoes its input stands still once more is under way than the kernel's
+buffers hold. The protocol itself is that library's, without its I/O.
 """
 
 from __future__ import annotations

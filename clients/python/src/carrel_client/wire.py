@@ -1,7 +1,7 @@
 """HTTP/1.1 over one socket: dial, ask, read. No pool, no retries, no meaning of status codes.
 
-The standard library's client brings its e-mail parser along, which alone takes longer than everything
-`carrel session ls` does (docs/decisions/0004); what an API client needs of RFC 9112 fits on this page.
+The standard library's client brings its e-mail parser along, which leaves no room in the time that
+`carrel session ls` may take (docs/decisions/0004); what an API client needs of RFC 9112 fits on this page.
 """
 
 from __future__ import annotations
