@@ -27,10 +27,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import Any
+from urllib.parse import quote
 
 _START_S = 60.0
 _STOP_S = 60.0
 _LOOK_S = 0.05
+_CUSTOM = quote('{"type":["custom"]}')
 
 
 class OwnDockerd:
@@ -115,7 +118,8 @@ class OwnDockerd:
                 self.start()
         if self._answers():
             self._delete_all("containers", "/containers/json?all=1", "?force=1&v=1")
-            self._delete_all("networks", "/networks?filters=%7B%22type%22%3A%5B%22custom%22%5D%7D", "")
+            for network in self._delete_all("networks", f"/networks?filters={_CUSTOM}", ""):
+                _delete_rules(network["Options"].get("com.docker.network.bridge.name", ""))
         self.stop()
         for process in self._leftovers():
             os.kill(process, signal.SIGKILL)
@@ -155,9 +159,12 @@ class OwnDockerd:
         except OSError:
             return False
 
-    def _delete_all(self, kind: str, listing: str, options: str) -> None:
-        for one in json.loads(self._ask("GET", listing)[1]):
+    def _delete_all(self, kind: str, listing: str, options: str) -> list[Any]:
+        """What was there, as the daemon listed it."""
+        found: list[Any] = json.loads(self._ask("GET", listing)[1])
+        for one in found:
             self._ask("DELETE", f"/{kind}/{one['Id']}{options}")
+        return found
 
     def _ask(self, method: str, path: str) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("localhost", timeout=30)
@@ -197,6 +204,15 @@ def _until(claim: Callable[[], bool], bound_s: float) -> bool:
             return True
         time.sleep(_LOOK_S)
     return False
+
+
+def _delete_rules(device: str) -> None:
+    """Packet filter rules that somebody set for a device that is gone now."""
+    listed = subprocess.run(["iptables", "-t", "mangle", "-S"], capture_output=True, text=True)
+    for rule in listed.stdout.splitlines():
+        words = rule.split()
+        if device and words[0] == "-A" and f"{device}+" in words:
+            subprocess.run(["iptables", "-w", "10", "-t", "mangle", "-D", *words[1:]], capture_output=True)
 
 
 def _mounts_under(folder: Path) -> list[str]:

@@ -93,16 +93,16 @@ class Firewall:
     async def purge(self, image: str | None) -> None:
         """Take the rules away."""
         script = delete_script(self._names.bridge)
-        if self._reaches_host():
+        if _may_filter():
+            # Also when no bridge is left to tell whether the daemon shares our network: it harms nobody.
             await run_here(script)
-        elif image is not None:
+        if image is not None and not self._reaches_host():
             await self.run_in_container(script, image)
         self.holds = self._settled = False
 
     def _reaches_host(self) -> bool:
         """Whether iptables run by us acts where the bridges are: root, and a daemon in our own network."""
-        bridges = Path("/sys/class/net").glob(f"{self._names.bridge}*")
-        return os.geteuid() == 0 and shutil.which("iptables", path=_PATH) is not None and any(bridges)
+        return _may_filter() and any(Path("/sys/class/net").glob(f"{self._names.bridge}*"))
 
     async def run_in_container(self, script: str, image: str) -> bool:
         """Run shell lines as root in the host's network; true when they succeeded."""
@@ -143,6 +143,10 @@ class Firewall:
             await self._api.call("DELETE", f"containers/{name}", params={"force": "true"})
         except (aiodocker.DockerError, EngineUnavailable):
             pass  # none there, or it is left for the next try to discard
+
+
+def _may_filter() -> bool:
+    return os.geteuid() == 0 and shutil.which("iptables", path=_PATH) is not None
 
 
 def _present() -> list[str]:
