@@ -116,3 +116,17 @@ describe("amounts", () => {
     expect(verdict(8001, "cpu", resources)).toBe("never");
   });
 });
+
+test("where one slot is used up, what is left of the other still counts", () => {
+  const amounts = (cpu: number, gib: number) => ({ cpu, mem: gib * GIB });
+  const resources = {
+    nodes: 1,
+    capacity: amounts(2000, 16),
+    used: amounts(2000, 4),
+    left: amounts(0, 12),
+    largest: amounts(0, 0),
+  };
+  expect(verdict(GIB, "mem", resources)).toBe("starts");
+  expect(verdict(13 * GIB, "mem", resources)).toBe("waits");
+  expect(verdict(500, "cpu", resources)).toBe("waits");
+});

@@ -7,6 +7,7 @@ import { useCreateKeypair } from "@/queries/keypairs-create";
 import { keypairsListQuery } from "@/queries/keypairs-list";
 import { useRemoveKeypair } from "@/queries/keypairs-remove";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { usePageTitle } from "@/ui/use-page-title";
 import { KeypairTable } from "./KeypairTable";
 import { NewKeypairCard } from "./NewKeypairCard";
 
@@ -15,6 +16,7 @@ export function KeypairsPage() {
   const { t } = useLingui();
   const keypairs = useQuery(keypairsListQuery);
   const create = useCreateKeypair();
+  usePageTitle(t`Keypairs`);
   const remove = useRemoveKeypair();
   const askRemove = (accessKey: string) =>
     modals.openConfirmModal({

@@ -20,6 +20,7 @@ const LogsTab = part(() => import("./LogsTab").then((m) => m.LogsTab));
 const UsageTab = part(() => import("./UsageTab").then((m) => m.UsageTab));
 
 interface Props {
+  opened: boolean;
   id: string;
   tab: DetailTab;
   onTab: (tab: DetailTab) => void;
@@ -27,12 +28,12 @@ interface Props {
 }
 
 /** Everything about one session. */
-export function DetailDrawer({ id, tab, onTab, onClose }: Props) {
+export function DetailDrawer({ opened, id, tab, onTab, onClose }: Props) {
   const { t } = useLingui();
   const session = useQuery(sessionsShowQuery(id));
   return (
     <Drawer
-      opened
+      opened={opened}
       onClose={onClose}
       size="xl"
       title={session.data?.name ?? t`Session`}

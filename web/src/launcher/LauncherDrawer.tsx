@@ -14,25 +14,30 @@ import { formLike, type LaunchForm } from "./request";
 const GIB = 2 ** 30;
 
 interface Props {
+  opened: boolean;
   /** "new", or the id of the session whose settings to start with. */
   from: string;
   onClose: () => void;
 }
 
 /** Asks for a session. */
-export function LauncherDrawer({ from, onClose }: Props) {
+export function LauncherDrawer({ opened, from, onClose }: Props) {
   const { t } = useLingui();
   const me = useMe();
   const project = useProject(me);
-  const like = useQuery({ ...sessionsShowQuery(from), enabled: from !== "new" });
+  const like = useQuery({ ...sessionsShowQuery(from), enabled: opened && from !== "new" });
   const images = useQuery(imagesListQuery);
-  const resources = useQuery({ ...resourcesShowQuery, refetchOnMount: "always" });
+  const resources = useQuery(resourcesShowQuery);
   const create = useCreateSession();
 
   const starter = images.data?.find((image) => image.name === "starter") ?? images.data?.[0];
   const fresh: LaunchForm = { image: starter?.name ?? "starter", name: "", cpu: 1000, mem: GIB, env: [] };
   const waiting = images.isPending || resources.isPending || (from !== "new" && like.isPending);
   const problem = resources.error ?? images.error ?? (from !== "new" ? like.error : null);
+  const close = () => {
+    create.reset();
+    onClose();
+  };
   const retry = () => {
     void resources.refetch();
     void images.refetch();
@@ -40,8 +45,8 @@ export function LauncherDrawer({ from, onClose }: Props) {
 
   return (
     <Drawer
-      opened
-      onClose={onClose}
+      opened={opened}
+      onClose={close}
       size="lg"
       title={like.data ? t`Start a session like ${like.data.name}` : t`Start a session`}
       closeButtonProps={{ "aria-label": t`Close` }}
@@ -64,8 +69,8 @@ export function LauncherDrawer({ from, onClose }: Props) {
           project={me.projects.length > 1 ? project?.name : undefined}
           problem={create.error}
           busy={create.isPending}
-          onCancel={onClose}
-          onSubmit={(request) => create.mutate(request, { onSuccess: onClose })}
+          onCancel={close}
+          onSubmit={(request) => create.mutate(request, { onSuccess: close })}
         />
       )}
     </Drawer>

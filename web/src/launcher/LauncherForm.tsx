@@ -70,7 +70,8 @@ export function LauncherForm({
   const field = fieldOf(problem);
   const { setFieldError } = form;
   useEffect(() => {
-    if (problem && field) setFieldError(field, problem.message);
+    // The sentence itself is in the alert, with the next step; the field is only marked.
+    if (problem && field) setFieldError(field, true);
   }, [problem, field, setFieldError]);
 
   const nameField = useRef<HTMLInputElement>(null);

@@ -3,7 +3,7 @@ import { Group, Input, NumberInput, Slider, Text } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 import type { Resources } from "@/api/types";
 import { formatCores, formatSize } from "@/ui/format";
-import { nearestStop, verdict } from "./amounts";
+import { freeNow, nearestStop, verdict } from "./amounts";
 import styles from "./SlotInput.module.css";
 
 interface Props {
@@ -24,7 +24,7 @@ export function SlotInput({ slot, label, stops, resources, value, error, onChang
   const id = useId();
   const show = slot === "cpu" ? formatCores : formatSize;
   const unit = slot === "cpu" ? 1000 : GIB;
-  const left = resources.largest[slot];
+  const left = freeNow(slot, resources);
   const says = verdict(value, slot, resources);
   const limit = nearestStop(stops, left);
   const sure = Math.max(0, stops[limit] !== undefined && stops[limit] > left ? limit - 1 : limit);

@@ -36,8 +36,17 @@ export function nearestStop(stops: number[], amount: number): number {
 
 export type Verdict = "starts" | "waits" | "never";
 
+/**
+ * How much of one slot the largest session that could start now would get.
+ *
+ * Where another slot is used up no session could start at all; then what is left of this one still tells something.
+ */
+export function freeNow(slot: "cpu" | "mem", { largest, left }: Resources): number {
+  return largest.cpu > 0 && largest.mem > 0 ? largest[slot] : left[slot];
+}
+
 /** Whether so much of one slot could start now, would have to wait, or can never be given. */
 export function verdict(amount: number, slot: "cpu" | "mem", resources: Resources): Verdict {
   if (amount > resources.capacity[slot]) return "never";
-  return amount > resources.largest[slot] ? "waits" : "starts";
+  return amount > freeNow(slot, resources) ? "waits" : "starts";
 }

@@ -4,7 +4,7 @@ import type { Session } from "@/api/types";
 import { isUnderWay } from "./states";
 
 /** Why a session is not running yet, and how far it is. Nothing for one that has arrived. */
-export function ProgressLine({ session }: { session: Session }) {
+export function ProgressLine({ session, oneLine = false }: { session: Session; oneLine?: boolean }) {
   const { t } = useLingui();
   if (!isUnderWay(session.state)) return null;
   const { progress, reason, queue_position: place } = session;
@@ -12,9 +12,9 @@ export function ProgressLine({ session }: { session: Session }) {
   const text = progress?.text || [queue, reason].filter(Boolean).join(" ");
   if (!text && progress?.fraction == null) return null;
   return (
-    <Stack gap={4} mt={4}>
+    <Stack gap={4} mt={oneLine ? 0 : 4}>
       {text && (
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" truncate={oneLine} title={oneLine ? text : undefined}>
           {text}
         </Text>
       )}

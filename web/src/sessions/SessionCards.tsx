@@ -9,6 +9,7 @@ import { SlotsText } from "./SlotsText";
 import { StateBadge } from "./StateBadge";
 import { UsageSparkline } from "./UsageSparkline";
 import type { SessionActions } from "./use-actions";
+import { WhyCell } from "./WhyCell";
 
 interface Props {
   sessions: Session[];
@@ -51,6 +52,7 @@ export function SessionCards({ sessions, loading, actions, onOpen }: Props) {
             {session.image_name ?? session.image} · <SlotsText slots={session.slots} /> ·{" "}
             <Age since={session.created_at} />
           </Text>
+          {session.state !== "RUNNING" && <WhyCell session={session} />}
           {session.state === "RUNNING" && (
             <Group justify="space-between" mt={4} wrap="nowrap" gap="xs">
               <Group gap="sm" wrap="nowrap">

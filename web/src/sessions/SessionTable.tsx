@@ -9,6 +9,7 @@ import { isRequested } from "@/queries/sessions-create";
 import { COLUMN_KEYS, type ColumnKey } from "./column-keys";
 import { features, sessionColumns } from "./columns";
 import { RowTools } from "./RowTools";
+import { SessionCells } from "./SessionCells";
 import styles from "./SessionTable.module.css";
 import { SkeletonRows } from "./SkeletonRows";
 import { SortHeader } from "./SortHeader";
@@ -148,11 +149,7 @@ export function SessionTable(props: Props) {
                     onChange={row.getToggleSelectedHandler()}
                   />
                 </td>
-                {row.getVisibleCells().map((cell) => (
-                  <td key={cell.id} data-column={cell.column.id}>
-                    <table.FlexRender cell={cell} />
-                  </td>
-                ))}
+                <SessionCells row={row} />
                 {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row */}
                 <td className={styles.tools} onClick={(event) => event.stopPropagation()}>
                   <RowTools session={session} actions={actions} />

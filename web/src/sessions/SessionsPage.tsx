@@ -10,6 +10,9 @@ import type { SessionFilter } from "@/live/patch";
 import { sessionsListQuery } from "@/queries/sessions-list";
 import { usageRecentQuery } from "@/queries/usage-recent";
 import { useMe } from "@/shell/use-me";
+import { useLast } from "@/ui/use-last";
+import { usePageTitle } from "@/ui/use-page-title";
+import { useReturnFocus } from "@/ui/use-return-focus";
 import { KeyHelp } from "./KeyHelp";
 import { SessionCards } from "./SessionCards";
 import { SessionsFoot } from "./SessionsFoot";
@@ -38,6 +41,10 @@ export function SessionsPage() {
   const [selected, setSelected] = useState<RowSelectionState>({});
   const [helpOpen, setHelpOpen] = useState(false);
   const [visible, setVisible] = useColumnChoice();
+  const launched = useLast(search.launch);
+  const shown = useLast(search.session);
+  usePageTitle(t`Sessions`);
+  useReturnFocus(search.session !== undefined || search.launch !== undefined);
 
   const change = useCallback(
     (part: Partial<SessionsSearch>, replace = false) =>
@@ -119,12 +126,17 @@ export function SessionsPage() {
       />
       <KeyHelp opened={helpOpen} onClose={() => setHelpOpen(false)} />
       <Suspense fallback={null}>
-        {search.launch && (
-          <LauncherDrawer from={search.launch} onClose={() => change({ launch: undefined })} />
+        {launched && (
+          <LauncherDrawer
+            opened={search.launch !== undefined}
+            from={launched}
+            onClose={() => change({ launch: undefined })}
+          />
         )}
-        {search.session && (
+        {shown && (
           <DetailDrawer
-            id={search.session}
+            opened={search.session !== undefined}
+            id={shown}
             tab={search.tab ?? "overview"}
             onTab={(tab) => change({ tab: tab === "overview" ? undefined : tab }, true)}
             onClose={() => change({ session: undefined, tab: undefined })}

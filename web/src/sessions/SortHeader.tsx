@@ -13,7 +13,13 @@ interface Props {
 
 /** A column's title; a press sorts up, then down, then not at all. */
 export function SortHeader({ id, title, sortable, direction, onSort }: Props) {
-  if (!sortable) return <th scope="col">{title}</th>;
+  if (!sortable) {
+    return (
+      <th scope="col" data-column={id}>
+        {title}
+      </th>
+    );
+  }
   const key = id as SortKey;
   const press = () => {
     if (direction === null) onSort(key, "asc");
@@ -23,6 +29,7 @@ export function SortHeader({ id, title, sortable, direction, onSort }: Props) {
   return (
     <th
       scope="col"
+      data-column={id}
       aria-sort={direction === null ? "none" : direction === "asc" ? "ascending" : "descending"}
     >
       <button type="button" className={styles.sort} onClick={press}>

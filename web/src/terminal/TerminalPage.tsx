@@ -2,9 +2,9 @@ import { useLingui } from "@lingui/react/macro";
 import { Box, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect } from "react";
 import { sessionsShowQuery } from "@/queries/sessions-show";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { usePageTitle } from "@/ui/use-page-title";
 import { Terminal } from "./Terminal";
 import { TerminalWaiting } from "./TerminalWaiting";
 
@@ -16,13 +16,7 @@ export function TerminalPage() {
   const { id } = route.useParams();
   const session = useQuery(sessionsShowQuery(id));
   const name = session.data?.name;
-  useEffect(() => {
-    if (!name) return;
-    document.title = t`${name} · terminal`;
-    return () => {
-      document.title = "Carrel";
-    };
-  }, [name, t]);
+  usePageTitle(name && t`${name} · terminal`);
 
   if (session.isPending) return <Skeleton m="md" height={200} />;
   if (session.isError) {

@@ -1,0 +1,20 @@
+import { Text } from "@mantine/core";
+import type { Session } from "@/api/types";
+import { ProgressLine } from "./ProgressLine";
+import { hasEnded } from "./states";
+
+/** Why a session does not run: what it waits for, how far it is, or how it ended. */
+export function WhyCell({ session }: { session: Session }) {
+  if (!hasEnded(session.state)) return <ProgressLine session={session} oneLine />;
+  if (!session.reason) return null;
+  return (
+    <Text
+      size="xs"
+      c={session.state === "ERROR" ? "var(--carrel-bad)" : "dimmed"}
+      truncate
+      title={session.reason}
+    >
+      {session.reason}
+    </Text>
+  );
+}

@@ -1,0 +1,18 @@
+import { useEffect, useRef } from "react";
+
+/** Gives the focus back to what had it before something opened over the page. */
+export function useReturnFocus(opened: boolean): void {
+  const before = useRef<HTMLElement | null>(null);
+  useEffect(() => {
+    if (opened) {
+      before.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+      return;
+    }
+    const target = before.current;
+    before.current = null;
+    if (!target?.isConnected || target === document.body) return;
+    // The closing drawer still holds the focus in this turn.
+    const timer = setTimeout(() => target.focus(), 0);
+    return () => clearTimeout(timer);
+  }, [opened]);
+}
