@@ -123,10 +123,11 @@ async def test_pages_follow_each_other_without_gap_or_repeat(database, people, c
     import json
 
     while True:
-        async with database.transaction() as tx:
-            page = json.loads(
-                await queries.page(tx, people.user, states=None, search=None, mine=True, limit=3, cursor=cursor)
+        page = json.loads(
+            await queries.page(
+                database, people.user, states=None, search=None, mine=True, limit=3, cursor=cursor
             )
+        )
         seen += [item["id"] for item in page["items"]]
         cursor = page["next_cursor"]
         if cursor is None:

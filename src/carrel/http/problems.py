@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import psycopg
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -94,9 +95,10 @@ def install(app: FastAPI) -> None:
     async def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         return respond(request, _of_validation(request, error))
 
+    @app.exception_handler(psycopg.DataError)
     @app.exception_handler(DataError)
-    async def _unstorable(request: Request, error: DataError) -> JSONResponse:
-        if not any(sign in str(error.orig) for sign in _NUL_SIGNS):
+    async def _unstorable(request: Request, error: DataError | psycopg.DataError) -> JSONResponse:
+        if not any(sign in str(error) for sign in _NUL_SIGNS):
             raise error
         problem = Problem(
             title="Invalid",

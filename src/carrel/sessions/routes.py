@@ -68,18 +68,17 @@ async def list_sessions(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """Your sessions, newest first; with owner=all, every session that you may see."""
-    async with request.app.state.database.transaction() as tx:
-        return _json(
-            await queries.page(
-                tx,
-                actor,
-                states=queries.states_of(state),
-                search=q,
-                mine=owner == "me",
-                limit=limit,
-                cursor=cursor,
-            )
+    return _json(
+        await queries.page(
+            request.app.state.database,
+            actor,
+            states=queries.states_of(state),
+            search=q,
+            mine=owner == "me",
+            limit=limit,
+            cursor=cursor,
         )
+    )
 
 
 @router.get(

@@ -1,0 +1,73 @@
+"""Single statements that only read: one round trip each, with no transaction around them.
+
+A transaction through SQLAlchemy costs three round trips and several times the work; what people's pages ask
+for all the time goes this way instead.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import psycopg
+from psycopg.rows import scalar_row
+
+from carrel.core.errors import Unavailable
+
+_Connection: TypeAlias = psycopg.AsyncConnection[str]
+
+
+class Reader:
+    """A few connections, made when they are needed. size: how many at most."""
+
+    def __init__(self, url: str, *, size: int) -> None:
+        self._url = url
+        self._room = asyncio.Semaphore(size)
+        self._idle: list[_Connection] = []
+
+    async def texts(self, statement: str, bound: Mapping[str, object]) -> list[str]:
+        """The first column of every row. statement: ours, with %(name)s where `bound` goes.
+
+        Raises: Unavailable.
+        """
+        async with self._room:
+            try:
+                # One that lay idle may have died meanwhile; a fresh one proves it.
+                while self._idle:
+                    connection = self._idle.pop()
+                    try:
+                        return await self._ask(connection, statement, bound)
+                    except psycopg.OperationalError:
+                        if not connection.closed:
+                            raise
+                return await self._ask(await self._connect(), statement, bound)
+            except psycopg.OperationalError as error:
+                raise unavailable() from error
+
+    async def close(self) -> None:
+        """Twice: no-op."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    async def _ask(self, connection: _Connection, statement: str, bound: Mapping[str, object]) -> list[str]:
+        try:
+            cursor = await connection.execute(statement, bound)
+            return await cursor.fetchall()
+        finally:
+            if connection.closed or connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                await connection.close()
+            else:
+                self._idle.append(connection)
+
+    async def _connect(self) -> _Connection:
+        return await psycopg.AsyncConnection.connect(
+            self._url, autocommit=True, connect_timeout=5, options="-c timezone=UTC", row_factory=scalar_row
+        )
+
+
+def unavailable() -> Unavailable:
+    """What a database that does not answer is to the people who ask."""
+    return Unavailable(
+        "database.unavailable",
+        "The database does not answer.",
+        hint="Try again in a moment; an administrator can run `carrel status`.",
+    )
