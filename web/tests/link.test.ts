@@ -39,15 +39,17 @@ let states: LinkState[];
 let seen: string;
 let gaps: number[];
 let fresh: number;
+let kept: (string | null)[];
 let link: TerminalLink;
 const wire = () => wires.at(-1) as FakeWire;
 const runTimers = () => {
   for (const timer of timers.splice(0)) timer();
 };
 
-beforeEach(() => {
-  [wires, timers, states, seen, gaps, fresh] = [[], [], [], "", [], 0];
-  link = new TerminalLink({
+const opened = (resume?: string) =>
+  new TerminalLink({
+    resume,
+    onTerminal: (terminal) => kept.push(terminal),
     address: "ws://server/terminal",
     size: () => ({ cols: 80, rows: 24 }),
     onOutput: (bytes) => {
@@ -64,6 +66,10 @@ beforeEach(() => {
     },
     later: (callback) => timers.push(callback),
   });
+
+beforeEach(() => {
+  [wires, timers, states, seen, gaps, fresh, kept] = [[], [], [], "", [], 0, []];
+  link = opened();
 });
 
 const ready = (offset: number, terminal = "t1") => wire().say({ type: "ready", terminal, offset });
@@ -221,4 +227,27 @@ test("a window that changed its size while the line was down is told after it is
   runTimers();
   ready(0);
   expect(wire().sent).toEqual(['{"type":"resize","cols":80,"rows":24}']);
+});
+
+describe("a page that is loaded again", () => {
+  test("goes on with its shell from the oldest output there is, and misses nothing by that", () => {
+    ready(0);
+    expect(kept).toEqual(["t1"]);
+    const again = opened("t1");
+    expect(wire().url.searchParams.get("terminal")).toBe("t1");
+    expect(wire().url.searchParams.has("offset")).toBe(false);
+    expect(again.send("too early")).toBe(false);
+    ready(5000);
+    wire().output("$ ");
+    expect([seen, gaps]).toEqual(["$ ", []]);
+    wire().drop();
+    runTimers();
+    expect(wire().url.searchParams.get("offset")).toBe("5002");
+  });
+
+  test("forgets a shell that has ended", () => {
+    ready(0);
+    wire().say({ type: "exit", code: 0 });
+    expect(kept.at(-1)).toBeNull();
+  });
 });

@@ -54,7 +54,7 @@ export function LogsTab({ session }: { session: SessionDetail }) {
           <ActionIcon
             component="a"
             variant="default"
-            href={`/api/v1/sessions/${session.id}/logs`}
+            href={`/api/v1/sessions/${session.id}/logs?download=true`}
             download={`${session.name}-${session.id}.log`}
             aria-label={t`Download the whole log`}
           >

@@ -21,6 +21,8 @@ interface StreamOptions {
   url: string;
   onEvent: (event: LiveEvent) => void;
   onState: (state: StreamState) => void;
+  /** The server answered with an error; it may not know us any more. */
+  onRefused?: () => void;
   open?: (url: string) => Source;
   later?: (callback: () => void, delayMs: number) => unknown;
 }
@@ -88,6 +90,7 @@ export class EventStream {
     if (this.stopped || source !== this.source) return;
     this.options.onState(this.failures === 0 && this.lastEventId === null ? "connecting" : "reconnecting");
     if (source.readyState !== CLOSED) return;
+    this.options.onRefused?.();
     this.failures += 1;
     const delay = Math.min(LONGEST_WAIT_MS, 500 * 2 ** this.failures);
     const later = this.options.later ?? setTimeout;

@@ -20,10 +20,14 @@ export function useLive(me: Me, onTransition: (transition: Transition) => void):
     let missed = false;
     let worry: ReturnType<typeof setTimeout> | undefined;
     const show = (next: StreamState) => {
-      clearTimeout(worry);
       // A break that mends at once is nobody's concern.
-      if (next === "reconnecting") worry = setTimeout(() => setState(next), WORRY_MS);
-      else setState(next);
+      if (next === "reconnecting") {
+        worry ??= setTimeout(() => setState(next), WORRY_MS);
+        return;
+      }
+      clearTimeout(worry);
+      worry = undefined;
+      setState(next);
     };
     const stream = new EventStream({
       url: "/api/v1/events?follow=true",
@@ -36,6 +40,7 @@ export function useLive(me: Me, onTransition: (transition: Transition) => void):
         void client.invalidateQueries({ queryKey: ["sessions"] });
         void client.invalidateQueries({ queryKey: ["resources"] });
       },
+      onRefused: () => void client.invalidateQueries({ queryKey: ["auth"] }),
       onEvent: async (event) => {
         const transition = await applyEvent(client, event, me.user.id);
         if (transition) record(transition);

@@ -1,18 +1,14 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { rememberCsrfToken } from "@/api/client";
 import { authLogout } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
 
-/** Signs out and forgets everything this page knew. */
+/** Signs out. The sign-in page, which follows, forgets everything this page knew. */
 export function useLogout() {
-  const client = useQueryClient();
   return useMutation<void, Problem, void>({
     mutationFn: async () => {
       await authLogout();
     },
-    onSuccess: () => {
-      rememberCsrfToken(null);
-      client.clear();
-    },
+    onSuccess: () => rememberCsrfToken(null),
   });
 }

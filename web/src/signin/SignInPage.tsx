@@ -1,10 +1,13 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { useLogin } from "@/queries/auth-login";
 import { Logo } from "@/ui/Logo";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { usePageTitle } from "@/ui/use-page-title";
 import { LanguageChoice } from "./LanguageChoice";
 import styles from "./SignInPage.module.css";
 
@@ -16,6 +19,10 @@ export function SignInPage() {
   const navigate = useNavigate();
   const router = useRouter();
   const login = useLogin();
+  const client = useQueryClient();
+  // Whoever signs in next must see nothing of whoever was here before.
+  useEffect(() => client.clear(), [client]);
+  usePageTitle(t`Sign in`);
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { email: "", password: "" },

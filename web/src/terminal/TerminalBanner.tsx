@@ -58,7 +58,7 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
     return (
       <div className={styles.banner} data-tone="bad" role="alert">
         {state.detail || <Trans>The server refused a shell.</Trans>} ({state.code})
-        <Reopen onReopen={onReopen} />
+        <Reopen onReopen={onReopen} taken={state.code === "terminal.taken"} />
       </div>
     );
   }
@@ -73,10 +73,10 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
   );
 }
 
-function Reopen({ onReopen }: { onReopen: () => void }) {
+function Reopen({ onReopen, taken = false }: { onReopen: () => void; taken?: boolean }) {
   return (
     <Button size="compact-xs" variant="default" onClick={onReopen}>
-      <Trans>Open a new shell</Trans>
+      {taken ? <Trans>Open it here</Trans> : <Trans>Open a new shell</Trans>}
     </Button>
   );
 }

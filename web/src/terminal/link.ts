@@ -29,6 +29,10 @@ export interface LinkOptions {
   /** The shell we had is gone; what follows comes from a fresh one. */
   onFresh: () => void;
   onPending?: (bytes: number) => void;
+  /** The terminal to go on with, from the oldest output that the server remembers. */
+  resume?: string | null;
+  /** The terminal to go on with later; null when there is none any more. */
+  onTerminal?: (terminal: string | null) => void;
   open?: (url: string) => Wire;
   later?: (callback: () => void, delayMs: number) => unknown;
 }
@@ -44,14 +48,18 @@ const LONGEST_WAIT_MS = 8_000;
  */
 export class TerminalLink {
   private wire: Wire | null = null;
-  private terminal: string | null = null;
-  private offset = 0;
+  private terminal: string | null;
+  /** Where the next byte is in the output; null for as long as we have shown nothing of it. */
+  private offset: number | null = null;
   private toSkip = 0;
   private attempt = 0;
+  /** The server has said which terminal this line is for. */
+  private attached = false;
   private over = false;
   private readonly input: InputQueue;
 
   constructor(private readonly options: LinkOptions) {
+    this.terminal = options.resume ?? null;
     this.input = new InputQueue({
       send: (chunk) => this.wire?.send(chunk),
       inFlight: () => (this.ready ? (this.wire?.bufferedAmount ?? 0) : Number.POSITIVE_INFINITY),
@@ -64,7 +72,7 @@ export class TerminalLink {
   }
 
   private get ready(): boolean {
-    return this.wire?.readyState === OPEN && this.attempt === 0 && this.terminal !== null;
+    return this.attached && this.wire?.readyState === OPEN;
   }
 
   /** Sends what was typed or pasted; false when the line is down and it was not taken. */
@@ -102,9 +110,10 @@ export class TerminalLink {
     const query = new URLSearchParams({ cols: String(cols), rows: String(rows) });
     if (this.terminal !== null) {
       query.set("terminal", this.terminal);
-      query.set("offset", String(this.offset));
+      if (this.offset !== null) query.set("offset", String(this.offset));
     }
     const open = this.options.open ?? ((url: string) => new WebSocket(url) as Wire);
+    this.attached = false;
     const wire = open(`${this.options.address}?${query}`);
     wire.binaryType = "arraybuffer";
     this.wire = wire;
@@ -120,24 +129,25 @@ export class TerminalLink {
     const message = JSON.parse(frame);
     if (message.type === "gone") {
       this.terminal = null;
-      this.offset = 0;
+      this.offset = null;
       this.input.clear();
       this.options.onFresh();
     } else if (message.type === "ready") {
       this.onReady(message.terminal, message.offset ?? 0);
     } else if (message.type === "exit") {
-      this.over = true;
-      this.options.onState({ kind: "exited", code: message.code ?? null });
+      this.exited(message.code ?? null);
     }
   }
 
   private onReady(terminal: string, position: number): void {
-    const gap = position - this.offset;
-    if (this.terminal === terminal && gap > 0) this.options.onGap(gap);
-    this.toSkip = this.terminal === terminal ? Math.max(0, -gap) : 0;
+    const gap = this.terminal === terminal && this.offset !== null ? position - this.offset : 0;
+    if (gap > 0) this.options.onGap(gap);
+    this.toSkip = Math.max(0, -gap);
     this.terminal = terminal;
+    this.options.onTerminal?.(terminal);
     this.offset = position;
     this.attempt = 0;
+    this.attached = true;
     this.options.onState({ kind: "open" });
     // The window may have changed its size while the line was down.
     const { cols, rows } = this.options.size();
@@ -146,13 +156,20 @@ export class TerminalLink {
   }
 
   private onBytes(bytes: Uint8Array): void {
-    this.offset += bytes.length;
+    this.offset = (this.offset ?? 0) + bytes.length;
     const fresh = bytes.subarray(Math.min(this.toSkip, bytes.length));
     this.toSkip -= bytes.length - fresh.length;
     if (fresh.length > 0) this.options.onOutput(fresh);
   }
 
+  private exited(code: number | null): void {
+    this.over = true;
+    this.options.onTerminal?.(null);
+    this.options.onState({ kind: "exited", code });
+  }
+
   private onClose(event: CloseEvent): void {
+    this.attached = false;
     if (this.over) return;
     if (event.code >= 4400 && event.code < 4500) {
       this.over = true;
@@ -161,8 +178,7 @@ export class TerminalLink {
     }
     // A close in good order without an exit code still means that the shell has ended.
     if (event.code === 1000) {
-      this.over = true;
-      this.options.onState({ kind: "exited", code: null });
+      this.exited(null);
       return;
     }
     this.attempt += 1;

@@ -7,6 +7,7 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import { copyText } from "@/ui/copy";
 import { type LinkState, TerminalLink } from "./link";
 import { terminalTheme } from "./palette";
+import { rememberedTerminal, rememberTerminal } from "./remembered";
 
 interface Options {
   sessionId: string;
@@ -55,6 +56,8 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
       onGap: (bytes) => note(said.current.gap(bytes)),
       onFresh: () => note(said.current.fresh),
       onPending: setPending,
+      resume: rememberedTerminal(sessionId),
+      onTerminal: (terminal) => rememberTerminal(sessionId, terminal),
     });
     link.current = made;
     const typed = opened.screen.onData((text) => made.send(text));
