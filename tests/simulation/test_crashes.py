@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from simulation import invariants
 from simulation.conftest import empty
 from simulation.installation_life import Fate, Installation
 from simulation.lives import LIVES, Life
@@ -56,15 +57,19 @@ class Theatre:
     async def kill_points(self) -> dict[int, str]:
         """Numbers and names of the points of an undisturbed life."""
         found: dict[Hashable, tuple[int, str]] = {}
+        broken: list[str] = []
         fate = Fate()
 
         def prepare(installation: Installation) -> None:
             def look(number: int, name: str) -> None:
                 found.setdefault(number if EVERY_POINT else installation.durable(), (number, name))
+                if name == "after commit":
+                    broken.extend(invariants.always(self._look))
 
             fate.look_at_point = look
 
         assert await self.play(fate, prepare=prepare) in self._life.ends
+        assert not broken
         return dict(found.values())
 
     async def gates(self) -> dict[int, str]:

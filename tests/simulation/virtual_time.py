@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-_PATIENCE_S = 30.0
-"""Real seconds that the database may take for one answer before the simulation is called stuck."""
+_PATIENCE_S = 2.0
+"""Real seconds without an answer after which somebody must be waiting for a lock, and time goes on."""
+_STUCK = 100
+"""So many times in a row without any answer is a deadlock."""
 
 
 class _JumpingSelector(selectors.DefaultSelector):  # type: ignore[misc,valid-type]
@@ -23,12 +25,18 @@ class _JumpingSelector(selectors.DefaultSelector):  # type: ignore[misc,valid-ty
 
     now_s = 0.0
     own_descriptors = 0
+    _unanswered = 0
 
     def select(self, timeout: float | None = None) -> Any:
         if len(self.get_map()) > self.own_descriptors:
             ready = super().select(0 if timeout == 0 else _PATIENCE_S)
-            if not ready and timeout != 0:
-                raise TimeoutError("the database did not answer: is a lock held by a task that sleeps?")
+            if ready:
+                self._unanswered = 0
+            elif timeout != 0:
+                self._unanswered += 1
+                self.now_s += timeout or 0
+            if self._unanswered > _STUCK:
+                raise TimeoutError("the database does not answer: a deadlock?")
             return ready
         if timeout is None:
             raise RuntimeError("nothing is left that could ever happen")
