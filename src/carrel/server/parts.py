@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from urllib.parse import quote
 
 import aiohttp
 
@@ -33,7 +34,9 @@ async def look(settings: Settings, database: Database, engine: Engine) -> list[P
 
 
 async def _database(settings: Settings, database: Database) -> Part:
-    address = "embedded" if not settings.database_url else "your own"
+    # Its socket lies under the data directory, which is part of the URL.
+    own = quote(str(settings.data_dir / "postgres"), safe="") not in settings.database_url
+    address = "your own" if own else "embedded"
     try:
         async with asyncio.timeout(_TIMEOUT_S):
             return Part("database", "ok", f"PostgreSQL {await database.ping()}", "", address)
