@@ -78,7 +78,7 @@ test("a refused connection is opened anew after the last event seen, later each 
 test("while the browser retries by itself nothing else is opened", () => {
   source().open();
   source().fail(0);
-  expect(states.at(-1)).toBe("connecting");
+  expect(states.at(-1)).toBe("reconnecting");
   expect(timers).toEqual([]);
   source().open();
   expect(states.at(-1)).toBe("open");

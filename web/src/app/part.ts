@@ -1,10 +1,27 @@
 import { type ComponentType, lazy } from "react";
 
 const PAUSES_MS = [150, 600, 2000];
+const AT_REST_MS = 1500;
 
-/** A part of a page that is downloaded when it is first shown; a download that got lost is tried again. */
+/**
+ * A part of a page that is downloaded apart from it.
+ *
+ * It comes once the page is at rest, so that it opens at once when it is asked for, also while the server is away.
+ */
 export function part<Props>(load: () => Promise<ComponentType<Props>>) {
-  return lazy(async () => ({ default: await loadAgain(load) }));
+  let coming: Promise<{ default: ComponentType<Props> }> | null = null;
+  const bring = () => {
+    coming ??= loadAgain(load).then(
+      (found) => ({ default: found }),
+      (problem) => {
+        coming = null;
+        throw problem;
+      },
+    );
+    return coming;
+  };
+  setTimeout(() => void bring().catch(() => undefined), AT_REST_MS);
+  return lazy(bring);
 }
 
 /** What `load` brings, asked for again when the download got lost. */

@@ -88,7 +88,7 @@ export class EventStream {
 
   private onBreak(source: Source): void {
     if (this.stopped || source !== this.source) return;
-    this.options.onState(this.failures === 0 && this.lastEventId === null ? "connecting" : "reconnecting");
+    this.options.onState("reconnecting");
     if (source.readyState !== CLOSED) return;
     this.options.onRefused?.();
     this.failures += 1;
