@@ -82,6 +82,11 @@ class Admission:
         self._known.clear()
         self._asking.clear()
 
+    def forget_place(self, place: Place) -> None:
+        """Ask the database again about one place."""
+        for key in [key for key in self._known if key[0] == place]:
+            del self._known[key]
+
     def remembered(self, place: Place, tokens: Sequence[str]) -> Route | None:
         """The route, when it is known without asking."""
         for token in tokens:

@@ -21,6 +21,7 @@ log = structlog.get_logger()
 
 OWN_PATHS = "/.carrel/"
 TICKET = "carrel_ticket"
+_LONGEST_HOST = 260
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 _OWN_SITE = frozenset({"", "same-origin", "none"})
@@ -43,7 +44,7 @@ class Proxy:
         if not path.startswith("/") or request.method in _REFUSED_METHODS:
             return self._deny(pages.BAD_REQUEST)
         # 1. Which app?
-        place = self._place_of(request.headers.get("Host", ""))
+        place = self._place(request)
         if place is None:
             return self._deny(pages.UNKNOWN)
         # 2. May they?
@@ -59,6 +60,10 @@ class Proxy:
         # 3. Carry it.
         return await self._forward(request, route, upgrading=upgrading)
 
+    def _place(self, request: web.BaseRequest) -> Place | None:
+        host = request.headers.get("Host", "")
+        return self._place_of(host) if len(host) <= _LONGEST_HOST else None
+
     def _deny(self, denial: Denial) -> web.Response:
         return pages.answer(denial, self._settings.public_url)
 
@@ -72,7 +77,7 @@ class Proxy:
         return self._deny(pages.UNKNOWN)
 
     async def _decide(self, request: web.BaseRequest) -> web.Response:
-        place = self._place_of(request.headers.get("Host", ""))
+        place = self._place(request)
         if place is None:
             return self._deny(pages.UNKNOWN)
         route = await self._admission.admit(place, crossing.grants_in(request.raw_headers))
@@ -125,7 +130,8 @@ class Proxy:
             try:
                 upstream = await self._pool.acquire(route.address, route.port, fresh=fresh)
             except Unreachable:
-                self._admission.forget()
+                # The container may have moved.
+                self._admission.forget_place(route.place)
                 return self._deny(pages.NOT_ANSWERING)
             relay = Relay(request, upstream, upgrading=upgrading)
             try:

@@ -1,0 +1,84 @@
+"""What crosses the gateway, header by header."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.gateway import headers
+from carrel.gateway.admission import Place, place_of
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("jupyter-abcdefghijkl.localhost:8701", Place("jupyter", "abcdefghijkl")),
+        ("Jupyter-ABCDEFGHIJKL.LocalHost", Place("jupyter", "abcdefghijkl")),
+        ("tensor-board-abcdefghijkl.localhost", Place("tensor-board", "abcdefghijkl")),
+        ("jupyter-abcdefghijkl.localhost.evil.example", None),
+        ("jupyter-abcdefghijkl.evil.example", None),
+        ("x.jupyter-abcdefghijkl.localhost", None),
+        ("jupyter-abc.localhost", None),
+        ("-abcdefghijkl.localhost", None),
+        ("abcdefghijkl.localhost", None),
+        ("localhost:8701", None),
+        ("[::1]:8701", None),
+        ("[::1]", None),
+        ("", None),
+    ],
+)
+def test_host_names_one_app_of_one_session_or_nothing(host: str, expected: Place | None) -> None:
+    assert place_of(host, "localhost") == expected
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        (b"a=1; b=2", b"a=1; b=2"),
+        (b"carrel_app=x", b""),
+        (b"a=1;carrel_app=x;  carrel_session=y ; b=2", b"a=1; b=2"),
+        (b"xcarrel_app=mine", b"xcarrel_app=mine"),
+    ],
+)
+def test_our_cookies_stay_out(sent: bytes, kept: bytes) -> None:
+    assert headers.app_cookies(sent) == kept
+
+
+@pytest.mark.parametrize(
+    ("value", "ours"),
+    [
+        (b"Basic Q0tBQkM6c2VjcmV0", True),
+        (b"basic   Q0tBQkM6c2VjcmV0", True),
+        (b"Basic dXNlcjpwYXNz", False),
+        (b"Basic !!!", False),
+        (b"Bearer Q0tBQkM6c2VjcmV0", False),
+        (b"", False),
+    ],
+)
+def test_keypairs_are_recognised(value: bytes, ours: bool) -> None:
+    assert headers.is_keypair(value) is ours
+
+
+def test_only_connections_own_headers_go_when_it_names_them() -> None:
+    sent = [
+        (b"Connection", b"close, X-Hop, Host, Cookie"),
+        (b"X-Hop", b"1"),
+        (b"Host", b"h"),
+        (b"Cookie", b"a=1"),
+    ]
+    assert headers.request_lines(sent, replaced=None) == [b"Host: h\r\n", b"Cookie: a=1\r\n"]
+
+
+_ATTRIBUTE = st.sampled_from(
+    [b"Path=/", b"Secure", b"HttpOnly", b"Domain=localhost", b" domain =x", b"DOMAIN="]
+)
+
+
+@given(st.binary(max_size=20).filter(lambda name: b";" not in name), st.lists(_ATTRIBUTE, max_size=5))
+def test_no_cookie_keeps_a_domain(pair: bytes, attributes: list[bytes]) -> None:
+    kept = headers.host_only(b"; ".join([pair, *attributes]))
+    if pair.strip().startswith(b"carrel_"):
+        assert kept is None
+    else:
+        assert kept is not None
+        assert not [part for part in kept.split(b";")[1:] if part.strip().lower().startswith(b"domain")]
+        assert kept.split(b";")[0] == pair
