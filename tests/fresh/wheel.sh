@@ -37,6 +37,9 @@ done
 echo "== installing into an empty environment"
 "$root/.venv/bin/python" -m venv "$work/env"
 "$work/env/bin/pip" install -q --disable-pip-version-check "$wheel"
+recipe='from carrel.server.bootstrap.starter import read_recipe; print(sorted(read_recipe().items()))'
+[ "$("$work/env/bin/python" -c "$recipe")" = "$("$root/.venv/bin/python" -c "$recipe")" ] ||
+    fail "the wheel's recipe is not the checkout's: it would make another image"
 
 cd /
 began=$(date +%s)

@@ -63,7 +63,8 @@ def read_recipe() -> dict[str, bytes]:
     folder = here / "recipe"
     if not folder.is_dir():
         folder = here.parents[3] / "images" / "starter"
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    # pip compiles every Python file it installs, also one that is only a part of a recipe.
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
