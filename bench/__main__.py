@@ -5,7 +5,6 @@ medians. Nothing here is a test: the machine decides how large the figures are.
 """
 
 import argparse
-import asyncio
 import gc
 import importlib
 import os
@@ -47,7 +46,9 @@ def main() -> int:
         print(as_json(lines))
     else:
         load = os.getloadavg()[0]
-        print(f"{os.cpu_count()} cores, load {load:.1f}, Python {sys.version.split()[0]}; medians, by turns\n")
+        print(
+            f"{os.cpu_count()} cores, load {load:.1f}, Python {sys.version.split()[0]}; medians, by turns\n"
+        )
         print(as_table(lines))
     return 0
 

@@ -15,4 +15,6 @@ async def sessions(limit: int = 50) -> Response:
     return Response(BODY, media_type="application/json")
 
 
-uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False, server_header=False, lifespan="off")
+uvicorn.run(
+    app, port=int(sys.argv[2]), log_level="warning", access_log=False, server_header=False, lifespan="off"
+)

@@ -85,9 +85,7 @@ class _Asker(asyncio.Protocol):
             self.done.set_exception(error or ConnectionError("the server hung up"))
 
 
-async def load(
-    asked: bytes, port: int, *, seconds: float, connections: int, pause_s: float = 0.0
-) -> Load:
+async def load(asked: bytes, port: int, *, seconds: float, connections: int, pause_s: float = 0.0) -> Load:
     """Ask from several connections for a while; each waits for its answer, and then pauses."""
     loop = asyncio.get_running_loop()
     latencies: list[float] = []

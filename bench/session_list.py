@@ -1,16 +1,12 @@
 """GET /sessions of 20 rows, for each worker, against a bare FastAPI endpoint that returns the same bytes."""
 
-import asyncio
-import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from sqlalchemy import text
 
+from bench.helper_process import helper
 from bench.load import load, median, request
 from bench.plane import Plane, plane
 from bench.table import Line
@@ -24,9 +20,10 @@ _PATH = "/api/v1/sessions?limit=20"
 _FILL = """
     INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, env,
         state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
-    SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id, u.domain_id,
-        'registry.example.org/team/image:1', 'starter', '[]', '{"cpu": 1000, "mem": 1073741824}', '{"A": "b"}',
-        'TERMINATED', '[]', false, 0, 0, now() - n * interval '30 s', now() - n * interval '29 s', now() - n * interval '1 s'
+    SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
+        u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]', '{"cpu": 1000, "mem": 1073741824}', '{"A": "b"}',
+        'TERMINATED', '[]', false, 0, 0,
+        now() - n * interval '30 s', now() - n * interval '29 s', now() - n * interval '1 s'
     FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p
 """
 
@@ -73,21 +70,8 @@ async def _fill(own: Plane, first: int, last: int) -> None:
 
 @asynccontextmanager
 async def _bare(body: bytes) -> AsyncIterator[int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
     with NamedTemporaryFile() as file:
-        Path(file.name).write_bytes(body)
-        process = subprocess.Popen([sys.executable, "-m", "bench.bare_api", file.name, str(port)])
-        try:
-            while True:
-                try:
-                    _, writer = await asyncio.open_connection("127.0.0.1", port)
-                    writer.close()
-                    break
-                except OSError:
-                    await asyncio.sleep(0.05)
+        file.write(body)
+        file.flush()
+        async with helper("bench.bare_api", file.name) as port:
             yield port
-        finally:
-            process.terminate()
-            process.wait()

@@ -1,0 +1,49 @@
+"""A session whose app is a process of ours, and the right to open it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import orjson
+from sqlalchemy import text
+
+from bench.helper_process import helper
+from bench.plane import Plane
+from carrel.apps import service as apps
+from carrel.core.clock import SystemClock
+from carrel.core.ids import SessionId, UserId, new_id
+
+_SESSION = """
+    INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, env, state, warnings,
+        force, attempts, restarts, address, created_at, started_at)
+    SELECT :id, 'app', 'interactive', u.id, p.id, u.domain_id, 'app', CAST(:apps AS jsonb), '{"cpu": 1, "mem": 1}',
+        '{}', 'RUNNING', '[]', false, 0, 0, '127.0.0.1', now(), now()
+    FROM users u, projects p RETURNING owner_id
+"""
+
+
+@dataclass(frozen=True)
+class App:
+    """port: the app's own. host, cookie: what the gateway wants to see."""
+
+    port: int
+    host: str
+    cookie: str
+
+
+@asynccontextmanager
+async def app(own: Plane) -> AsyncIterator[App]:
+    """An app that the gateway of this plane forwards to."""
+    async with helper("bench.app_upstream") as port:
+        session = SessionId(new_id())
+        templates = [{"name": "web", "title": "Web", "protocol": "http", "port": port}]
+        now = SystemClock().now()
+        async with own.database.transaction() as tx:
+            bound = {"id": session, "apps": orjson.dumps(templates).decode()}
+            owner = UserId((await tx.execute(text(_SESSION), bound)).scalar_one())
+            ticket = await apps.issue_ticket(tx, session=session, app="web", user=owner, now=now)
+            await tx.flush()
+            grant = await apps.redeem(tx, ticket=ticket.token, session=session, app="web", now=now)
+        assert grant is not None
+        gateway_port = own.settings.effective_gateway_port
+        yield App(port, f"web-{session}.localhost:{gateway_port}", f"carrel_app={grant.token}")

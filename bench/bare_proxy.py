@@ -1,0 +1,35 @@
+"""The plainest pass-through that aiohttp makes: no host names, no cookies, no rights. `bare_proxy.py TO PORT`."""
+
+import sys
+
+import uvloop
+from aiohttp import ClientSession, ClientTimeout, TCPConnector, web
+
+_HOP = {"connection", "keep-alive", "transfer-encoding", "upgrade", "host"}
+
+
+async def forward(request: web.Request) -> web.StreamResponse:
+    client: ClientSession = request.app["client"]
+    headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP}
+    url = f"http://127.0.0.1:{sys.argv[1]}{request.raw_path}"
+    async with client.request(request.method, url, headers=headers, data=request.content) as answer:
+        kept = {name: value for name, value in answer.headers.items() if name.lower() not in _HOP}
+        response = web.StreamResponse(status=answer.status, headers=kept)
+        await response.prepare(request)
+        async for piece in answer.content.iter_any():
+            await response.write(piece)
+        return response
+
+
+async def prepare(app: web.Application) -> None:
+    app["client"] = ClientSession(
+        auto_decompress=False, timeout=ClientTimeout(total=None), connector=TCPConnector(limit=0),
+        read_bufsize=256 << 10,
+    )  # fmt: skip
+
+
+uvloop.install()
+app = web.Application()
+app.on_startup.append(prepare)
+app.router.add_route("*", "/{path:.*}", forward)
+web.run_app(app, host="127.0.0.1", port=int(sys.argv[2]), access_log=None, print=None)

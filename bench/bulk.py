@@ -1,0 +1,32 @@
+"""Ten people who download without end. `bulk.py PORT HOST COOKIE PATH`; the port of its own comes last."""
+
+import asyncio
+import sys
+
+import uvloop
+
+_COUNT = 10
+
+
+class Sink(asyncio.Protocol):
+    """Asks once, and throws away what comes; asks again when it is all there."""
+
+    def __init__(self, asked: bytes) -> None:
+        self._asked = asked
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.write(self._asked)  # type: ignore[attr-defined]
+
+
+async def main() -> None:
+    port, host, cookie, path = sys.argv[1:5]
+    asked = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n".encode() * 1000
+    loop = asyncio.get_running_loop()
+    for _ in range(_COUNT):
+        await loop.create_connection(lambda: Sink(asked), "127.0.0.1", int(port))
+    # Says that it is at work.
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", int(sys.argv[5]))
+    await server.serve_forever()
+
+
+uvloop.run(main())

@@ -1,0 +1,72 @@
+"""The same containers by the engine's API alone: create, start, look; what no control plane can be quicker than."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Mapping
+from types import TracebackType
+
+import aiodocker
+
+from bench.plane import SMALL
+from carrel.engines.docker.spec import Names, configuration
+from carrel.engines.port import ContainerSpec
+
+
+class Bare:
+    """Makes containers as Carrel configures them, on a network of its own."""
+
+    def __init__(self, url: str, image: str) -> None:
+        self._url = url
+        self._image = image
+        self._names = Names("bench-" + secrets.token_hex(3))
+
+    async def __aenter__(self) -> "Bare":
+        self._docker = aiodocker.Docker(url=self._url)
+        self._network = await self._docker.networks.create(
+            {"Name": self._names.network, "Internal": False, "Labels": {"carrel.bench": "true"}}
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._network.delete()
+        await self._docker.close()
+
+    async def start(self, slots: Mapping[str, int] = SMALL) -> tuple[str, float]:
+        """The container's name, and the seconds from the first call to its running."""
+        name = secrets.token_hex(6)
+        spec = ContainerSpec(id=name, image=self._image, slots=slots)
+        body = configuration(spec, self._names, network=self._names.network, with_init=False)
+        began = time.perf_counter()
+        container = await self._docker.containers.create(body, name=f"carrel-bench-{name}")
+        await container.start()
+        shown = await container.show()
+        assert shown["State"]["Running"], shown["State"]
+        return f"carrel-bench-{name}", time.perf_counter() - began
+
+    async def prompt(self, container: str) -> float:
+        """Seconds until a shell by the engine's exec shows its first character."""
+        began = time.perf_counter()
+        execution = await self._docker.containers.container(container).exec(
+            ["sh", "-l"], tty=True, stdin=True
+        )
+        async with execution.start(detach=False) as stream:
+            await stream.read_out()
+            return time.perf_counter() - began
+
+    async def remove(self, container: str) -> None:
+        await self._docker.containers.container(container).delete(force=True, v=True)
+
+    async def together(self, count: int, concurrency: int) -> tuple[float, list[str]]:
+        """Seconds for that many, with at most so many at once."""
+        room = asyncio.Semaphore(concurrency)
+
+        async def one() -> str:
+            async with room:
+                return (await self.start())[0]
+
+        began = time.perf_counter()
+        names = await asyncio.gather(*(one() for _ in range(count)))
+        return time.perf_counter() - began, list(names)

@@ -1,0 +1,51 @@
+"""What a control plane that nobody uses takes of the machine: supervisor, API, gateway and PostgreSQL."""
+
+import asyncio
+from pathlib import Path
+
+import psutil
+
+from bench.plane import Plane, plane
+from bench.table import Line
+
+_SETTLE_S = 10.0
+_WATCH_S = 30.0
+
+
+async def measure() -> list[Line]:
+    async with plane() as own:
+        async with own.client() as client:
+            assert (await client.get("/sessions")).status_code == 200
+        await asyncio.sleep(_SETTLE_S)
+        before = _cpu_seconds(own)
+        await asyncio.sleep(_WATCH_S)
+        percent = (_cpu_seconds(own) - before) / _WATCH_S * 100
+        parts = {name: sum(map(_pss_mib, processes)) for name, processes in _processes(own).items()}
+    mib = sum(parts.values())
+    shares = ", ".join(f"{name} {amount:.0f}" for name, amount in parts.items())
+    return [
+        Line("idle memory", f"{mib:.0f} MiB", f"PSS: {shares}", goal=300, value=mib),
+        Line("idle CPU", f"{percent:.1f} %", f"of one core, over {_WATCH_S:.0f} s", goal=2, value=percent),
+    ]
+
+
+def _processes(own: Plane) -> dict[str, list[psutil.Process]]:
+    found: dict[str, list[psutil.Process]] = {"supervisor": [psutil.Process(own.supervisor)]}
+    for child in found["supervisor"][0].children():
+        found[child.cmdline()[3].split(",")[0]] = [child]
+    postmaster = int((own.data_dir / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
+    found["PostgreSQL"] = [psutil.Process(postmaster), *psutil.Process(postmaster).children(recursive=True)]
+    return found
+
+
+def _cpu_seconds(own: Plane) -> float:
+    return sum(
+        sum(process.cpu_times()[:2]) for processes in _processes(own).values() for process in processes
+    )
+
+
+def _pss_mib(process: psutil.Process) -> float:
+    for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
