@@ -20,6 +20,17 @@ fail() {
 clean_up() {
     "$carrel" session rm wheel --yes --force --wait >/dev/null 2>&1 || true
     "$carrel" down >/dev/null 2>&1 || true
+    "$work/env/bin/python" - <<'PY' || true
+import asyncio, os
+from carrel.engines.docker import DockerEngine
+
+async def purge() -> None:
+    engine = DockerEngine(os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock"), os.environ["CARREL_INSTALLATION"])
+    await engine.purge()
+    await engine.close()
+
+asyncio.run(purge())
+PY
     rm -rf "$work"
 }
 trap clean_up EXIT
