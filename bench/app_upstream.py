@@ -1,6 +1,7 @@
 """An app as sessions have it: a small answer, 1 GiB, a WebSocket that echoes. `app_upstream.py PORT`."""
 
 import sys
+from contextlib import suppress
 
 import uvloop
 from aiohttp import WSMsgType, web
@@ -16,8 +17,10 @@ async def small(request: web.Request) -> web.Response:
 async def big(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Length": str(_BIG)})
     await response.prepare(request)
-    for _ in range(_BIG // len(_PIECE)):
-        await response.write(_PIECE)
+    # Those who download leave when they have seen enough.
+    with suppress(ConnectionError):
+        for _ in range(_BIG // len(_PIECE)):
+            await response.write(_PIECE)
     return response
 
 

@@ -60,8 +60,7 @@ class Plane:
 async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
     """Supervisor, API, gateway and PostgreSQL. Without controllers nothing is started or looked after."""
     image = await ensure_tiny_image()
-    data_dir = Path(tempfile.mkdtemp(prefix="carrel-bench-"))
-    data_dir.chmod(0o711)
+    data_dir = _fresh_dir()
     embedded = Embedded(data_dir / "postgres")
     settings = Settings(
         data_dir=data_dir, database_url=embedded.start(), engine_url=docker_url(), port=_free_ports(),
@@ -91,6 +90,13 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
         await engine.purge()
         await engine.close()
         shutil.rmtree(data_dir, ignore_errors=True)
+
+
+def _fresh_dir() -> Path:
+    """That PostgreSQL's own user can enter."""
+    folder = Path(tempfile.mkdtemp(prefix="carrel-bench-"))
+    folder.chmod(0o711)
+    return folder
 
 
 async def _found(database: Database, image: str) -> tuple[str, str]:

@@ -21,7 +21,8 @@ _FILL = """
     INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, env,
         state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
     SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
-        u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]', '{"cpu": 1000, "mem": 1073741824}', '{"A": "b"}',
+        u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]',
+        '{"cpu": 1000, "mem": 1073741824}', '{"A": "b"}',
         'TERMINATED', '[]', false, 0, 0,
         now() - n * interval '30 s', now() - n * interval '29 s', now() - n * interval '1 s'
     FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p
