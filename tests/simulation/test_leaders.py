@@ -92,6 +92,16 @@ async def test_a_leader_that_resigns_is_followed_and_stands_again(contenders: li
     assert len(first.listener._subscribers["counted"]) == 1, "the first reign still listens"
 
 
+async def test_a_reign_that_ends_in_an_unforeseen_way_is_followed_by_another(postgres: str) -> None:
+    contender = Contender(postgres)
+    await eventually(lambda: contender.reigns_for(1))
+    contender.reigns[0][1].tick_s = "never"  # type: ignore[assignment]
+    try:
+        await eventually(lambda: contender.reigns_for(2))
+    finally:
+        await contender.stop()
+
+
 async def test_what_an_old_leader_writes_is_void(postgres: str, database: Database) -> None:
     old = await lead(postgres)
     tools = Tools(database, FakeEngine(), SystemClock(), old)

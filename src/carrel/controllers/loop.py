@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import psycopg
@@ -27,17 +27,18 @@ log = structlog.get_logger()
 
 ENGINE_TOPIC = "engine"
 _HINT_PAUSE_S = 0.25
-_ENGINE_PAUSE_S = 1.0
+_PAUSE_S = 1.0
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What every controller works with."""
+    """What every controller works with. placing: held while sessions are given places, or kept from one."""
 
     database: Database
     engine: Engine
     clock: Clock
     leader: Leader
+    placing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
@@ -121,7 +122,7 @@ async def pass_on_hints(engine: Engine, listener: Listener) -> None:
             except Exception:
                 log.exception("engine.watch_failed")
             hinted.set()
-            await asyncio.sleep(_ENGINE_PAUSE_S)
+            await asyncio.sleep(_PAUSE_S)
     finally:
         announcing.cancel()
 
@@ -156,6 +157,10 @@ async def lead_forever(
                     task.cancel()
         except* LeadershipLost:
             pass
+        except* Exception:
+            # Nothing foreseen ends here; without another reign nothing would ever happen again.
+            log.exception("leader.failed", epoch=leader.epoch)
+            await asyncio.sleep(_PAUSE_S)
         finally:
             for controller in controllers:
                 await controller.close()

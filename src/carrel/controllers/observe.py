@@ -165,9 +165,11 @@ class Observe:
             await self._remove_stray(session)
 
     async def _remove_stray(self, session: Session) -> None:
-        # Only while it still waits: the lock keeps the scheduler from placing it meanwhile.
-        async with self._tools.transaction() as tx:
-            if await queries.lock(tx, session.id, SessionState.PENDING):
+        # No transaction stays open over the engine's call; the lock keeps the scheduler from placing it.
+        async with self._tools.placing:
+            async with self._tools.transaction() as tx:
+                waits = await queries.lock(tx, session.id, SessionState.PENDING)
+            if waits:
                 log.warning("observe.stray", session=session.id)
                 await self._tools.engine.remove(session.id, grace_s=0)
 

@@ -29,7 +29,7 @@ class Schedule:
         is still true when it is written.
         """
         now = self._tools.clock.now()
-        async with self._tools.transaction() as tx:
+        async with self._tools.placing, self._tools.transaction() as tx:
             pending = await queries.in_states(tx, SessionState.PENDING)
             if not pending:
                 return
