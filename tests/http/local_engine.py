@@ -49,7 +49,8 @@ class LocalEngine(FakeEngine):
         found = await self._step("exec", lambda: self._find(container))
         if not found.running:
             raise ContainerGone(f"The container {container} is not running.")
-        words = [word.replace(_MAIN_OUTPUT, str(self.log)) for word in command]
+        # Unlike the pipe that it stands for, a file must be appended to.
+        words = [word.replace(_MAIN_OUTPUT, str(self.log)).replace('>"$out"', '>>"$out"') for word in command]
         around = {"PATH": os.environ["PATH"], "HOME": str(self.home), "PS1": "$ ", **env}
         process = await (
             self._on_terminal(words, around, terminal) if terminal else self._on_pipes(words, around)
