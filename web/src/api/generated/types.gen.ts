@@ -828,6 +828,10 @@ export type AuthLoginErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type AuthLoginError = AuthLoginErrors[keyof AuthLoginErrors];
@@ -853,6 +857,10 @@ export type AuthLogoutErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type AuthLogoutError = AuthLogoutErrors[keyof AuthLogoutErrors];
@@ -878,6 +886,10 @@ export type AuthMeErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type AuthMeError = AuthMeErrors[keyof AuthMeErrors];
@@ -926,6 +938,10 @@ export type EventsListErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type EventsListError = EventsListErrors[keyof EventsListErrors];
@@ -951,6 +967,10 @@ export type ServerHealthErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type ServerHealthError = ServerHealthErrors[keyof ServerHealthErrors];
@@ -976,6 +996,10 @@ export type ImagesListErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type ImagesListError = ImagesListErrors[keyof ImagesListErrors];
@@ -1001,6 +1025,10 @@ export type KeypairsListErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type KeypairsListError = KeypairsListErrors[keyof KeypairsListErrors];
@@ -1026,6 +1054,10 @@ export type KeypairsCreateErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type KeypairsCreateError = KeypairsCreateErrors[keyof KeypairsCreateErrors];
@@ -1056,6 +1088,10 @@ export type KeypairsRemoveErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type KeypairsRemoveError = KeypairsRemoveErrors[keyof KeypairsRemoveErrors];
@@ -1081,6 +1117,10 @@ export type ResourcesShowErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type ResourcesShowError = ResourcesShowErrors[keyof ResourcesShowErrors];
@@ -1106,6 +1146,10 @@ export type ServerShowErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type ServerShowError = ServerShowErrors[keyof ServerShowErrors];
@@ -1156,6 +1200,10 @@ export type SessionsListErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type SessionsListError = SessionsListErrors[keyof SessionsListErrors];
@@ -1187,6 +1235,10 @@ export type SessionsCreateErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type SessionsCreateError = SessionsCreateErrors[keyof SessionsCreateErrors];
@@ -1224,6 +1276,10 @@ export type SessionsRemoveErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type SessionsRemoveError = SessionsRemoveErrors[keyof SessionsRemoveErrors];
@@ -1256,6 +1312,10 @@ export type SessionsShowErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type SessionsShowError = SessionsShowErrors[keyof SessionsShowErrors];
@@ -1288,6 +1348,10 @@ export type SessionsRenameErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type SessionsRenameError = SessionsRenameErrors[keyof SessionsRenameErrors];
@@ -1320,6 +1384,10 @@ export type AppsListErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type AppsListError = AppsListErrors[keyof AppsListErrors];
@@ -1356,6 +1424,10 @@ export type AppsOpenErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type AppsOpenError = AppsOpenErrors[keyof AppsOpenErrors];
@@ -1388,6 +1460,10 @@ export type SessionsHistoryErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type SessionsHistoryError = SessionsHistoryErrors[keyof SessionsHistoryErrors];
@@ -1439,6 +1515,10 @@ export type SessionsLogsErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type SessionsLogsError = SessionsLogsErrors[keyof SessionsLogsErrors];
@@ -1476,6 +1556,10 @@ export type SessionsUsageErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type SessionsUsageError = SessionsUsageErrors[keyof SessionsUsageErrors];
@@ -1508,6 +1592,10 @@ export type UsageRecentErrors = {
      * Why not, and what to do
      */
     '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
 };
 
 export type UsageRecentError = UsageRecentErrors[keyof UsageRecentErrors];
