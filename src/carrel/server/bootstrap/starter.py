@@ -99,7 +99,7 @@ def _index(say: Say) -> str:
         if url and "@" in url:
             say(f"{name} holds a password, so the starter image is made from {_INDEX}")
         elif url:
-            return url
+            return url.rstrip("/")
     return _INDEX
 
 
