@@ -109,7 +109,8 @@ def page(desk: Desk) -> Page:
 @pytest.fixture(scope="package")
 def running_session(carrel: Running) -> str:
     """The name of a session that runs as long as the journeys last. Whoever uses it leaves it running."""
-    done = carrel.carrel("session", "create", *SMALL, "--name", "shared_desk", "--wait")
+    # JupyterLab starts in it, hence more CPU than the others have.
+    done = carrel.carrel("session", "create", *SMALL, "--cpu", "0.75", "--name", "shared_desk", "--wait")
     assert done.returncode == 0, done.stderr
     return "shared_desk"
 

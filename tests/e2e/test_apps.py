@@ -26,6 +26,8 @@ def test_jupyter_runs_a_cell_on_its_own_origin(desk: Desk, running_session: str)
     lab.locator(".jp-LauncherCard[data-category='Notebook']").first.click(timeout=LAB_MS)
     cell = lab.locator(".jp-Notebook .jp-Cell .cm-content").first
     cell.click(timeout=LAB_MS)
+    # Without its kernel JupyterLab forgets what it is asked to run.
+    expect(lab.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=LAB_MS)
     lab.keyboard.type("print(6 * 7, 'is the answer')")
     lab.keyboard.press("Shift+Enter")
     expect(lab.locator(".jp-OutputArea-output").first).to_have_text(
