@@ -8,8 +8,7 @@ import type { SortKey } from "@/app/search";
 import { isRequested } from "@/queries/sessions-create";
 import { COLUMN_KEYS, type ColumnKey } from "./column-keys";
 import { features, sessionColumns } from "./columns";
-import { RowTools } from "./RowTools";
-import { SessionCells } from "./SessionCells";
+import { SessionRow } from "./SessionRow";
 import styles from "./SessionTable.module.css";
 import { SkeletonRows } from "./SkeletonRows";
 import { SortHeader } from "./SortHeader";
@@ -41,19 +40,20 @@ export function SessionTable(props: Props) {
   const { t, i18n } = useLingui();
   const { sessions, visible, sort, order, actions, onOpen, onNearEnd } = props;
   const columns = useMemo(() => sessionColumns(i18n), [i18n, i18n.locale]);
+  const sorting = useMemo(() => (sort ? [{ id: sort, desc: order === "desc" }] : []), [sort, order]);
+  const columnVisibility = useMemo<ColumnVisibilityState>(
+    () => Object.fromEntries(COLUMN_KEYS.map((key) => [key, visible.includes(key)])),
+    [visible],
+  );
+  // Rows compare this to know whether their cells are still the right ones.
+  const cellKey = useMemo(() => ({ columns, columnVisibility }), [columns, columnVisibility]);
   const table = useTable({
     features,
     columns,
     data: sessions,
     getRowId: (session) => session.id,
     enableRowSelection: (row) => !hasEnded(row.original.state) && !isRequested(row.id),
-    state: {
-      sorting: sort ? [{ id: sort, desc: order === "desc" }] : [],
-      rowSelection: props.selected,
-      columnVisibility: Object.fromEntries(
-        COLUMN_KEYS.map((key) => [key, visible.includes(key)]),
-      ) as ColumnVisibilityState,
-    },
+    state: { sorting, rowSelection: props.selected, columnVisibility },
     onRowSelectionChange: props.onSelected,
   });
   const rows = table.getRowModel().rows;
@@ -73,8 +73,9 @@ export function SessionTable(props: Props) {
     if (rows.length > 0 && last >= rows.length - 8) onNearEnd();
   }, [last, rows.length, onNearEnd]);
 
-  const keys = useRowKeys({
-    sessions: rows.map((row) => row.original),
+  const ordered = useMemo(() => rows.map((row) => row.original), [rows]);
+  const { current, keys } = useRowKeys({
+    sessions: ordered,
     scrollTo: (index) => virtual.scrollToIndex(index),
     container: scroller,
     actions,
@@ -123,38 +124,20 @@ export function SessionTable(props: Props) {
           {items.map(({ index, key }) => {
             const row = rows[index];
             if (!row) return null;
-            const session = row.original;
             return (
-              <tr
+              <SessionRow
                 key={key}
-                ref={virtual.measureElement}
-                data-index={index}
-                aria-rowindex={index + 2}
-                aria-selected={row.getIsSelected()}
-                data-opened={props.opened === session.id || undefined}
-                data-ended={hasEnded(session.state) || undefined}
-                data-requested={isRequested(session.id) || undefined}
-                className={styles.row}
-                {...keys.rowProps(index)}
-                onClick={() => !isRequested(session.id) && onOpen(session.id)}
-              >
-                {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row */}
-                <td className={styles.check} onClick={(event) => event.stopPropagation()}>
-                  <Checkbox
-                    size="xs"
-                    tabIndex={-1}
-                    aria-label={t`Select ${session.name}`}
-                    checked={row.getIsSelected()}
-                    disabled={!row.getCanSelect()}
-                    onChange={row.getToggleSelectedHandler()}
-                  />
-                </td>
-                <SessionCells row={row} />
-                {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row */}
-                <td className={styles.tools} onClick={(event) => event.stopPropagation()}>
-                  <RowTools session={session} actions={actions} />
-                </td>
-              </tr>
+                row={row}
+                index={index}
+                current={index === current}
+                selected={row.getIsSelected()}
+                opened={props.opened === row.id}
+                columns={cellKey}
+                keys={keys}
+                actions={actions}
+                onOpen={onOpen}
+                measure={virtual.measureElement}
+              />
             );
           })}
           <Spacer height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} columns={width} />

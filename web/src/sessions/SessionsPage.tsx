@@ -62,6 +62,11 @@ export function SessionsPage() {
   useQuery(usageRecentQuery(running.slice(0, 100)));
   const chosen = sessions.filter((one) => selected[one.id]);
 
+  const open = useCallback((id: string) => change({ session: id }), [change]);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const nearEnd = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const launch = useCallback(() => change({ launch: "new" }), [change]);
   usePageKeys({ onNew: launch, onSearch: () => searchBox.current?.focus(), onHelp: () => setHelpOpen(true) });
 
@@ -94,12 +99,7 @@ export function SessionsPage() {
           onClear={() => change({ q: undefined, state: "all" })}
         />
       ) : phone ? (
-        <SessionCards
-          sessions={sessions}
-          loading={list.isPending}
-          actions={actions}
-          onOpen={(id) => change({ session: id })}
-        />
+        <SessionCards sessions={sessions} loading={list.isPending} actions={actions} onOpen={open} />
       ) : (
         <SessionTable
           label={t`Sessions`}
@@ -113,8 +113,8 @@ export function SessionsPage() {
           selected={selected}
           onSelected={setSelected}
           actions={actions}
-          onOpen={(id) => change({ session: id })}
-          onNearEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+          onOpen={open}
+          onNearEnd={nearEnd}
         />
       )}
       <SessionsFoot

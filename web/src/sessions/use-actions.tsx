@@ -3,6 +3,7 @@ import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { toProblem } from "@/api/problem";
 import type { Session } from "@/api/types";
 import { imagesListQuery } from "@/queries/images-list";
@@ -13,51 +14,54 @@ import { TerminateDialog } from "./TerminateDialog";
 export function useSessionActions() {
   const { t } = useLingui();
   const navigate = useNavigate();
-  const images = useQuery(imagesListQuery);
+  const images = useQuery(imagesListQuery).data;
 
-  return {
-    /** JupyterLab, if the session runs and the catalogue says that its image brings it. */
-    jupyterIn: (session: Session) =>
-      session.state === "RUNNING"
-        ? images.data
-            ?.find(({ name }) => name === session.image_name)
-            ?.apps.find(({ name }) => name === "jupyter")
-        : undefined,
+  return useMemo(
+    () => ({
+      /** JupyterLab, if the session runs and the catalogue says that its image brings it. */
+      jupyterIn: (session: Session) =>
+        session.state === "RUNNING"
+          ? images
+              ?.find(({ name }) => name === session.image_name)
+              ?.apps.find(({ name }) => name === "jupyter")
+          : undefined,
 
-    showDetail: (id: string) => navigate({ to: "/sessions", search: (now) => ({ ...now, session: id }) }),
+      showDetail: (id: string) => navigate({ to: "/sessions", search: (now) => ({ ...now, session: id }) }),
 
-    openTerminal: (id: string) => navigate({ to: "/terminal/$id", params: { id } }),
+      openTerminal: (id: string) => navigate({ to: "/terminal/$id", params: { id } }),
 
-    startAgain: (id: string) => navigate({ to: "/sessions", search: { launch: id } }),
+      startAgain: (id: string) => navigate({ to: "/sessions", search: { launch: id } }),
 
-    openApp: async (session: Pick<Session, "id" | "name">, app: { name: string; title: string }) => {
-      try {
-        await openApp(session.id, app.name, {
-          title: `${app.title} · ${session.name}`,
-          waiting: t`Starting ${app.title} in ${session.name}. This may take some seconds.`,
-          blocked: t`The browser blocked the new tab.`,
-          blockedHint: t`Allow pop-ups for this address and try again.`,
+      openApp: async (session: Pick<Session, "id" | "name">, app: { name: string; title: string }) => {
+        try {
+          await openApp(session.id, app.name, {
+            title: `${app.title} · ${session.name}`,
+            waiting: t`Starting ${app.title} in ${session.name}. This may take some seconds.`,
+            blocked: t`The browser blocked the new tab.`,
+            blockedHint: t`Allow pop-ups for this address and try again.`,
+          });
+        } catch (thrown) {
+          const problem = toProblem(thrown);
+          notifications.show({
+            color: "red",
+            title: t`Could not open ${app.title}`,
+            message: [problem.message, problem.hint, `(${problem.code})`].filter(Boolean).join(" "),
+            autoClose: 12_000,
+          });
+        }
+      },
+
+      terminate: (sessions: Session[]) => {
+        if (sessions.length === 0) return;
+        modals.open({
+          title: sessions.length === 1 ? t`Terminate a session` : t`Terminate sessions`,
+          closeButtonProps: { "aria-label": t`Close` },
+          children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
         });
-      } catch (thrown) {
-        const problem = toProblem(thrown);
-        notifications.show({
-          color: "red",
-          title: t`Could not open ${app.title}`,
-          message: [problem.message, problem.hint, `(${problem.code})`].filter(Boolean).join(" "),
-          autoClose: 12_000,
-        });
-      }
-    },
-
-    terminate: (sessions: Session[]) => {
-      if (sessions.length === 0) return;
-      modals.open({
-        title: sessions.length === 1 ? t`Terminate a session` : t`Terminate sessions`,
-        closeButtonProps: { "aria-label": t`Close` },
-        children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
-      });
-    },
-  };
+      },
+    }),
+    [t, navigate, images],
+  );
 }
 
 export type SessionActions = ReturnType<typeof useSessionActions>;

@@ -1,4 +1,5 @@
 import { useLocalStorage } from "@mantine/hooks";
+import { useMemo } from "react";
 import { COLUMN_KEYS, type ColumnKey, DEFAULT_COLUMNS } from "./column-keys";
 
 /** The columns this person wants to see on this browser, and how to change them. */
@@ -8,6 +9,9 @@ export function useColumnChoice(): [ColumnKey[], (columns: ColumnKey[]) => void]
     defaultValue: DEFAULT_COLUMNS,
     getInitialValueInEffect: false,
   });
-  const known = Array.isArray(stored) ? COLUMN_KEYS.filter((key) => stored.includes(key)) : DEFAULT_COLUMNS;
-  return [known.includes("name") ? known : DEFAULT_COLUMNS, store];
+  const columns = useMemo(() => {
+    const known = Array.isArray(stored) ? COLUMN_KEYS.filter((key) => stored.includes(key)) : [];
+    return known.includes("name") ? known : DEFAULT_COLUMNS;
+  }, [stored]);
+  return [columns, store];
 }

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type RefObject, useState } from "react";
+import { type KeyboardEvent, type RefObject, useMemo, useRef, useState } from "react";
 import type { Session } from "@/api/types";
 import { hasEnded } from "./states";
 import type { SessionActions } from "./use-actions";
@@ -12,49 +12,66 @@ interface Options {
   onToggle: (index: number) => void;
 }
 
-/** Lets a person walk through the rows with the arrow keys and act on the one in focus; one row is in the tab order. */
-export function useRowKeys({ sessions, container, scrollTo, actions, onOpen, onToggle }: Options) {
+export interface RowKeys {
+  onFocus: (index: number) => void;
+  onKeyDown: (index: number, event: KeyboardEvent<HTMLElement>) => void;
+}
+
+/**
+ * Lets a person walk through the rows with the arrow keys and act on the one in focus.
+ *
+ * Returns the row that is in the tab order, and handlers that stay the same for as long as the table is shown.
+ */
+export function useRowKeys(options: Options): { current: number; keys: RowKeys } {
   const [current, setCurrent] = useState(0);
-  const here = Math.min(current, Math.max(0, sessions.length - 1));
+  const latest = useRef(options);
+  latest.current = options;
 
-  const focus = (index: number) => {
-    const next = Math.max(0, Math.min(sessions.length - 1, index));
-    setCurrent(next);
-    scrollTo(next);
-    // The row may enter the document only after the scroll.
-    requestAnimationFrame(() =>
-      container.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus(),
-    );
-  };
+  const keys = useMemo<RowKeys>(() => {
+    const focus = (index: number) => {
+      const { sessions, scrollTo, container } = latest.current;
+      const next = Math.max(0, Math.min(sessions.length - 1, index));
+      setCurrent(next);
+      scrollTo(next);
+      // The row may enter the document only after the scroll.
+      requestAnimationFrame(() =>
+        container.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus(),
+      );
+    };
+    const onKeyDown: RowKeys["onKeyDown"] = (index, event) => {
+      if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+      const session = latest.current.sessions[index];
+      const act = session && actionOf(event.key, session, index, latest.current, focus);
+      if (!act) return;
+      event.preventDefault();
+      act();
+    };
+    return { onFocus: setCurrent, onKeyDown };
+  }, []);
 
-  const onKeyDown = (index: number) => (event: KeyboardEvent<HTMLElement>) => {
-    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    const session = sessions[index];
-    if (!session) return;
-    const running = session.state === "RUNNING";
-    const jupyter = actions.jupyterIn(session);
-    const acts: [keys: string[], act: (() => void) | undefined][] = [
-      [["ArrowDown", "j"], () => focus(index + 1)],
-      [["ArrowUp", "k"], () => focus(index - 1)],
-      [["Home"], () => focus(0)],
-      [["End"], () => focus(sessions.length - 1)],
-      [["Enter"], () => onOpen(session.id)],
-      [["x", " "], () => onToggle(index)],
-      [["t"], running ? () => void actions.openTerminal(session.id) : undefined],
-      [["o"], jupyter ? () => void actions.openApp(session, jupyter) : undefined],
-      [["Delete"], hasEnded(session.state) ? undefined : () => actions.terminate([session])],
-    ];
-    const act = acts.find(([keys]) => keys.includes(event.key))?.[1];
-    if (!act) return;
-    event.preventDefault();
-    act();
-  };
+  return { current: Math.min(current, Math.max(0, options.sessions.length - 1)), keys };
+}
 
-  return {
-    rowProps: (index: number) => ({
-      tabIndex: index === here ? 0 : -1,
-      onFocus: () => setCurrent(index),
-      onKeyDown: onKeyDown(index),
-    }),
-  };
+/** What a key does to the row it is pressed on; nothing when it cannot be done now. */
+function actionOf(
+  key: string,
+  session: Session,
+  index: number,
+  { sessions, actions, onOpen, onToggle }: Options,
+  focus: (index: number) => void,
+): (() => void) | undefined {
+  const running = session.state === "RUNNING";
+  const jupyter = actions.jupyterIn(session);
+  const acts: [keys: string[], act: (() => void) | undefined][] = [
+    [["ArrowDown", "j"], () => focus(index + 1)],
+    [["ArrowUp", "k"], () => focus(index - 1)],
+    [["Home"], () => focus(0)],
+    [["End"], () => focus(sessions.length - 1)],
+    [["Enter"], () => onOpen(session.id)],
+    [["x", " "], () => onToggle(index)],
+    [["t"], running ? () => void actions.openTerminal(session.id) : undefined],
+    [["o"], jupyter ? () => void actions.openApp(session, jupyter) : undefined],
+    [["Delete"], hasEnded(session.state) ? undefined : () => actions.terminate([session])],
+  ];
+  return acts.find(([keys]) => keys.includes(key))?.[1];
 }
