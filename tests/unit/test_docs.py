@@ -1,0 +1,113 @@
+"""The reference says what the code does: every error code, setting, operation and event, and nothing else."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from carrel.core import errors
+from carrel.engines import port
+from carrel.http.problems import _TITLES
+from carrel.server.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+CODE = re.compile(r"^\| `([a-z_.]+)` \|", re.MULTILINE)
+CONSTANTS = {"NEEDS_CONSENT": "setup.needs_consent"}
+
+
+def reference(name: str) -> str:
+    return (DOCS / "reference" / f"{name}.md").read_text()
+
+
+def error_classes() -> set[str]:
+    found = {"CarrelError", "TooManyAttempts"}
+    found |= {name for name, value in vars(errors).items() if isinstance(value, type)}
+    return found
+
+
+def codes_in_source() -> Iterator[str]:
+    """First arguments of our errors, `code=` of the engine's and of problems, and what operators' mains print."""
+    for file in (ROOT / "src" / "carrel").rglob("*.py"):
+        text = file.read_text()
+        yield from re.findall(r"error: .*\(([a-z]+\.[a-z_]+)\)", text)
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if name in error_classes() and node.args:
+                yield from _constant(node.args[0])
+            if name in ("Problem", "EngineError") or name in vars(port) or name == "__init__":
+                for keyword in node.keywords:
+                    if keyword.arg == "code":
+                        yield from _constant(keyword.value)
+    yield from (
+        "http." + title.lower().replace(" ", "_") for status, title in _TITLES.items() if status in MADE
+    )
+
+
+# Statuses that the framework raises by itself.
+MADE = (400, 404, 405, 413, 415)
+
+
+def _constant(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant):
+        yield str(node.value)
+    elif isinstance(node, ast.Name) and node.id in CONSTANTS:
+        yield CONSTANTS[node.id]
+
+
+def test_every_error_code_is_documented_and_every_documented_one_exists():
+    documented = CODE.findall(reference("errors"))
+    assert len(documented) == len(set(documented))
+    found = set(codes_in_source())
+    assert {"session.not_found", "auth.locked", "setup.no_database", "internal"} <= found
+    # The engine's base class has its code as a default.
+    assert found | {"engine_error"} == set(documented)
+
+
+def test_every_setting_is_documented():
+    documented = re.findall(r"^\| `CARREL_([A-Z_]+)` \|", reference("settings"), re.MULTILINE)
+    assert [name.lower() for name in documented] == list(Settings.model_fields)
+    for name, field in Settings.model_fields.items():
+        row = next(line for line in reference("settings").splitlines() if f"`CARREL_{name.upper()}`" in line)
+        assert field.description, name
+        if isinstance(field.default, str | int) and field.default and name != "engine_url":
+            assert f"`{field.default}`" in row, row
+
+
+def test_every_operation_is_documented_as_the_openapi_document_has_it():
+    rows = set(
+        re.findall(
+            r"^\| `([a-z.]+)` \| ([A-Z]+) \| `([^`]+)` \| (\d+) \| `([a-z.]+)` \|", reference("api"), re.M
+        )
+    )
+    document = json.loads((ROOT / "openapi.json").read_text())
+    expected = {
+        (
+            operation["operationId"],
+            method.upper(),
+            path.removeprefix("/api/v1"),
+            next(status for status in operation["responses"] if status.startswith("2")),
+            operation["x-carrel-action"],
+        )
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert rows == expected
+
+
+def test_every_kind_of_event_is_documented():
+    source = "".join(file.read_text() for file in (ROOT / "src" / "carrel").rglob("*.py"))
+    kinds = set(re.findall(r'"event": "([a-z.]+)"', source)) | {"hello", "usage"}
+    assert kinds == set(CODE.findall(reference("events")))
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
+def test_links_lead_somewhere(page: Path):
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (page.parent / target).exists(), target

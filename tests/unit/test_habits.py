@@ -1,0 +1,53 @@
+"""Habits that a machine can look after: names of modules, who catches everything, who may branch on an engine."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "carrel"
+FILES = sorted(SOURCE.rglob("*.py"))
+FORBIDDEN_NAMES = {"utils", "helpers", "common", "types", "manager", "base", "misc"}
+# Loops, process mains, and what stands between every request and its answer.
+CATCH_ALL = {"controllers/loop.py", "controllers/launch.py", "controllers/reap.py", "http/shell.py"}
+
+
+def relative(file: Path) -> str:
+    return str(file.relative_to(SOURCE))
+
+
+def test_no_module_has_a_name_that_says_nothing():
+    assert [relative(file) for file in FILES if file.stem in FORBIDDEN_NAMES] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=relative)
+def test_every_module_with_code_says_what_it_is_for(file: Path):
+    tree = ast.parse(file.read_text())
+    if tree.body and "versions" not in file.parts:
+        assert ast.get_docstring(tree), relative(file)
+
+
+def test_only_loops_and_mains_catch_everything():
+    caught = set()
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ExceptHandler) and (
+                node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "Exception")
+            ):
+                caught.add(relative(file))
+    assert caught <= CATCH_ALL
+
+
+def test_nothing_is_left_to_be_done_later():
+    for file in FILES:
+        assert not re.search(r"\b(TODO|FIXME|XXX|NotImplementedError)\b", file.read_text()), relative(file)
+
+
+def test_above_the_engines_nobody_knows_which_engine_it_is():
+    above = [
+        file
+        for file in FILES
+        if file.parts[len(SOURCE.parts)] not in ("engines", "server") and "docker" in file.read_text().lower()
+    ]
+    assert [relative(file) for file in above] == []
