@@ -40,8 +40,8 @@ def play(postgres: str, look: psycopg.Connection[Any], actor: Actor) -> Play:
     return play
 
 
-def occupied(installation: Installation, image: str = "slow:1") -> list[SessionId]:
-    """Sessions that are still being started."""
+def pulling(installation: Installation) -> list[SessionId]:
+    """Sessions whose image is not there yet."""
     rows = installation.look.execute("SELECT id FROM sessions WHERE state = 'PREPARING'").fetchall()
     return [SessionId(row[0]) for row in rows]
 
@@ -70,7 +70,7 @@ def test_a_restart_waits_behind_no_pull(play: Play) -> None:
         for _ in range(4):
             await installation.round()
         assert installation.state(first) == S.RUNNING
-        assert len(occupied(installation)) == 16
+        assert len(pulling(installation)) == 16
         await installation.settle()
 
     play(story)
