@@ -38,8 +38,8 @@ class Launch:
 
     def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
         self._tools = tools
-        self._room = asyncio.Semaphore(concurrency)
-        self._restart_room = asyncio.Semaphore(concurrency)
+        self._preparing = asyncio.Semaphore(concurrency)
+        self._starting = asyncio.Semaphore(concurrency)
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
 
     async def step(self) -> None:
@@ -75,11 +75,11 @@ class Launch:
 
     async def _launch(self, session: Session, node: str) -> None:
         try:
-            # 1. say that we are at it, before waiting for room: others may be pulling for long
+            # Say that we are at it before waiting for room: others may be pulling for long.
             if not await self._begin(session):
                 return
-            # Those that ran already wait behind no first pull: their deadline is short, and they hold files.
-            async with self._restart_room if session.started_at else self._room:
+            # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
+            async with self._starting if session.state == SessionState.STARTING else self._preparing:
                 await self._start(session, node)
         except (Unavailable, LeadershipLost) as error:
             log.warning("launch.dropped", session=session.id, error=str(error))
@@ -99,7 +99,7 @@ class Launch:
 
     async def _start(self, session: Session, node: str) -> None:
         tools = self._tools
-        # 2. the engine makes it so; what a crash left of it is continued
+        # 1. the engine makes it so; what a crash left of it is continued
         changes: asyncio.Queue[Progress] = asyncio.Queue()
         reporter = asyncio.create_task(self._report(session.id, changes))
         try:
@@ -115,7 +115,7 @@ class Launch:
         finally:
             reporter.cancel()
             await asyncio.wait([reporter])
-        # 3. tell
+        # 2. tell
         async with tools.transaction() as tx:
             await transitions.move(
                 tx, [session.id], SessionState.RUNNING, cause="started", address=observed.address,
