@@ -17,6 +17,7 @@ from people import PASSWORD, People
 from websockets.asyncio.client import ClientConnection, connect
 
 from carrel.access.keepalive import PatientProtocol
+from carrel.access.terminals import Terminals
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId, new_id
 from carrel.db.database import Database
@@ -40,6 +41,7 @@ class World:
     people: People
     settings: Settings
     keys: dict[str, str]
+    terminals: Terminals
 
     async def session(
         self, *, owner: Actor | None = None, apps: list[dict[str, Any]] | None = None, **values: Any
@@ -112,7 +114,7 @@ async def world(database: Database, people: People, tmp_path: Path) -> AsyncIter
             text = f"{pair.access_key}:{pair.secret_key}".encode()
             keys[actor.user_id] = "Basic " + base64.b64encode(text).decode()
     async with compose.api(settings, database, engine) as app, listening(app) as url:
-        yield World(url, engine, database, people, settings, keys)
+        yield World(url, engine, database, people, settings, keys, app.state.terminals)
     for process in engine.processes:
         if process.returncode is None:
             process.kill()

@@ -74,6 +74,22 @@ async def test_shell_runs_with_its_size_and_its_exit_code_arrives(world: World) 
     assert not re.match(rb"^\d+\r\n", client.output), "the shell's process id is nobody's business"
 
 
+async def test_eager_typing_does_not_get_before_the_shells_first_words(world: World) -> None:
+    session = await world.session()
+    for _ in range(5):
+        async with world.connect(f"{session}/terminal") as socket:
+            client = Client(socket)
+            await client.type("echo pid=$$.\n")
+            while not (found := re.search(rb"pid=(\d+)\.", client.output)):
+                await client.step()
+        [terminal] = [t for t in running_terminals(world) if t.pid == int(found[1])]
+        assert b"\n%d\r\n" % terminal.pid not in b"\n" + client.output
+
+
+def running_terminals(world: World) -> list[terminals.Terminal]:
+    return list(world.terminals._terminals.values())
+
+
 async def test_broken_connection_goes_on_where_it_stopped(world: World) -> None:
     session = await world.session()
     async with world.connect(f"{session}/terminal") as socket:

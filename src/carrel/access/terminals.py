@@ -38,6 +38,7 @@ MAX_PER_SESSION = 20
 SHELL = ("sh", "-c", "echo $$; command -v bash >/dev/null 2>&1 && exec bash -l; exec sh -l")
 ENVIRONMENT = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 _LONGEST_FIRST_LINE = 16
+_BEGIN_S = 5.0
 
 
 class Attachment:
@@ -82,6 +83,8 @@ class Terminal:
         self.ended = False
         self.exit_code: int | None = None
         self.pid: int | None = None
+        self.begun = asyncio.Event()
+        """The shell's own first line is through; input from now on cannot get before it."""
         self._attached: Attachment | None = None
 
     @property
@@ -122,6 +125,7 @@ class Terminal:
     def end(self, why: CarrelError | None = None) -> None:
         """Nothing more will come. why: None when the shell exited by itself."""
         self.ended = True
+        self.begun.set()
         if self._attached:
             if why:
                 self._attached.lose(why)
@@ -147,6 +151,7 @@ class Terminal:
             line, newline, rest = first.partition(b"\n")
             if newline or len(first) > _LONGEST_FIRST_LINE:
                 self.pid = int(line) if line.strip().isdigit() else None
+                self.begun.set()
                 yield rest if self.pid else first
                 first = None
         if first:
@@ -204,6 +209,9 @@ class Terminals:
                 life.result()
             except EngineError as error:
                 raise of_engine(error) from error
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_BEGIN_S):
+                await opened.result().begun.wait()
         return opened.result()
 
     def attach(self, terminal: Terminal, position: int | None) -> Attachment:
