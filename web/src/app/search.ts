@@ -30,6 +30,7 @@ const text = (value: unknown): string | undefined =>
   (typeof value === "string" || typeof value === "number") && value !== "" ? String(value) : undefined;
 
 export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
+  // What is wrong is named as undefined and not left out: the router lays this over the raw address.
   const found: SessionsSearch = {
     state: oneOf(STATES, raw.state),
     q: text(raw.q),
@@ -40,11 +41,13 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     tab: oneOf(DETAIL_TABS, raw.tab),
     launch: text(raw.launch),
   };
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+  return found;
 }
 
 /** The address to go to after signing in, if it is one of ours. */
 export function signInSearch(raw: Record<string, unknown>): { next?: string } {
   const next = text(raw.next);
-  return next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/\\") ? { next } : {};
+  return next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/\\")
+    ? { next }
+    : { next: undefined };
 }

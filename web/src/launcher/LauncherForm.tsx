@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Problem } from "@/api/problem";
 import type { Image, Resources, SessionCreate } from "@/api/types";
 import { CommandLine } from "@/ui/CommandLine";
@@ -75,10 +75,11 @@ export function LauncherForm({
   }, [problem, field, setFieldError]);
 
   const nameField = useRef<HTMLInputElement>(null);
+  // On a touch screen this would throw up the keyboard over the form.
+  const [typesAtOnce] = useState(() => matchMedia("(pointer: fine)").matches);
   useEffect(() => {
-    // On a touch screen this would throw up the keyboard over the form.
-    if (matchMedia("(pointer: fine)").matches) nameField.current?.focus();
-  }, []);
+    if (typesAtOnce) nameField.current?.focus();
+  }, [typesAtOnce]);
 
   const submit = form.onSubmit(
     () => onSubmit(request),
@@ -98,6 +99,8 @@ export function LauncherForm({
           autoComplete="off"
           spellCheck={false}
           ref={nameField}
+          // The drawer looks for its first field a moment after it opened, and would take its close button.
+          data-autofocus={typesAtOnce || undefined}
           {...form.getInputProps("name")}
         />
         <SlotInput

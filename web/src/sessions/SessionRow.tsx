@@ -43,7 +43,7 @@ function SessionRowPlain({ row, index, current, selected, opened, keys, actions,
       className={styles.row}
       tabIndex={current ? 0 : -1}
       onFocus={() => keys.onFocus(index)}
-      onKeyDown={(event) => keys.onKeyDown(index, event)}
+      onKeyDown={keys.onKeyDown}
       onClick={() => !isRequested(session.id) && onOpen(session.id)}
     >
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row */}

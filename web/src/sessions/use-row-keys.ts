@@ -14,7 +14,7 @@ interface Options {
 
 export interface RowKeys {
   onFocus: (index: number) => void;
-  onKeyDown: (index: number, event: KeyboardEvent<HTMLElement>) => void;
+  onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
 }
 
 /**
@@ -24,6 +24,8 @@ export interface RowKeys {
  */
 export function useRowKeys(options: Options): { current: number; keys: RowKeys } {
   const [current, setCurrent] = useState(0);
+  // Where the person is, also while the focus is still on its way there.
+  const here = useRef(0);
   const latest = useRef(options);
   latest.current = options;
 
@@ -31,22 +33,28 @@ export function useRowKeys(options: Options): { current: number; keys: RowKeys }
     const focus = (index: number) => {
       const { sessions, scrollTo, container } = latest.current;
       const next = Math.max(0, Math.min(sessions.length - 1, index));
+      here.current = next;
       setCurrent(next);
       scrollTo(next);
-      // The row may enter the document only after the scroll.
-      requestAnimationFrame(() =>
-        container.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus(),
-      );
+      // The row may enter the document only after the scroll; by then another key may have gone further.
+      requestAnimationFrame(() => {
+        if (here.current !== next) return;
+        container.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus();
+      });
     };
-    const onKeyDown: RowKeys["onKeyDown"] = (index, event) => {
+    const onFocus: RowKeys["onFocus"] = (index) => {
+      here.current = index;
+      setCurrent(index);
+    };
+    const onKeyDown: RowKeys["onKeyDown"] = (event) => {
       if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-      const session = latest.current.sessions[index];
-      const act = session && actionOf(event.key, session, index, latest.current, focus);
+      const session = latest.current.sessions[here.current];
+      const act = session && actionOf(event.key, session, here.current, latest.current, focus);
       if (!act) return;
       event.preventDefault();
       act();
     };
-    return { onFocus: setCurrent, onKeyDown };
+    return { onFocus, onKeyDown };
   }, []);
 
   return { current: Math.min(current, Math.max(0, options.sessions.length - 1)), keys };
