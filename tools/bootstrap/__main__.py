@@ -123,13 +123,14 @@ def alone() -> Iterator[None]:
 def hand_over(command: str, arguments: Sequence[str]) -> int:
     """Become the real command; returns only when it cannot be started."""
     programs = ROOT / ".venv" / "bin"
+    python = str(programs / "python")
     if command == "test":
-        environment = Page(ROOT).variables()
-        os.execve(
-            programs / "python",
-            [str(programs / "python"), str(ROOT / "tools" / "checks"), *arguments[1:]],
-            environment,
-        )
+        # The checks call npm, so they need the Node that was found or brought.
+        words = [python, str(ROOT / "tools" / "checks"), *arguments[1:]]
+        os.execve(python, words, Page(ROOT).variables())
+    if command == "bench":
+        os.chdir(ROOT)
+        os.execv(python, [python, "-m", "bench", *(word for word in arguments[1:] if word != "--yes")])
     os.execv(programs / "carrel", ["carrel", *arguments])
 
 
