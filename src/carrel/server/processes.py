@@ -25,6 +25,7 @@ _PR_SET_PDEATHSIG = 1
 
 async def api(settings: Settings, roles: frozenset[str]) -> None:
     """The page, the API and the controllers (by role), until a signal."""
+    from carrel.access.keepalive import PatientProtocol
     from carrel.engines.docker import DockerEngine
     from carrel.server import compose
 
@@ -49,7 +50,9 @@ async def api(settings: Settings, roles: frozenset[str]) -> None:
                 server_header=False,
                 lifespan="off",
                 timeout_graceful_shutdown=2,
+                ws=PatientProtocol,
                 ws_max_size=4 << 20,
+                ws_per_message_deflate=False,
             )
         ).serve()
 
