@@ -1,0 +1,110 @@
+"""One leader at a time, and one that was replaced writes nothing any more."""
+
+import asyncio
+
+import psycopg
+import pytest
+from people import eventually
+from sqlalchemy import text
+
+from carrel.db.database import Database
+from carrel.db.leader import Leader, LeadershipLost, lead
+
+
+async def cut(database: Database, leader: Leader) -> None:
+    """What a broken network does to the connection that holds the lock."""
+    pid = leader._connection.info.backend_pid
+    async with database.transaction() as tx:
+        await tx.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
+
+
+async def test_the_second_waits_until_the_first_resigns(database: Database):
+    first = await lead(database.url)
+    waiting = asyncio.create_task(lead(database.url))
+    await asyncio.sleep(0.2)
+    assert not waiting.done()
+    await first.resign()
+    second = await asyncio.wait_for(waiting, 10)
+    assert second.epoch > first.epoch
+    await second.resign()
+    await second.resign()
+
+
+async def test_of_many_candidates_one_leads(database: Database):
+    leading: list[Leader] = []
+    worst = 0
+
+    async def candidate() -> None:
+        nonlocal worst
+        leader = await lead(database.url)
+        leading.append(leader)
+        worst = max(worst, len(leading))
+        await asyncio.sleep(0.01)
+        leading.remove(leader)
+        await leader.resign()
+
+    await asyncio.wait_for(asyncio.gather(*(candidate() for _ in range(12))), 60)
+    assert worst == 1
+
+
+async def test_a_leader_who_was_replaced_is_fenced(database: Database):
+    old = await lead(database.url)
+    async with database.transaction() as tx:
+        await old.require(tx)
+    await cut(database, old)
+    new = await asyncio.wait_for(lead(database.url), 10)
+
+    async def write_late() -> None:
+        async with database.transaction() as tx:
+            await tx.execute(text("INSERT INTO domains (id, name) VALUES ('x', 'late')"))
+            await old.require(tx)
+
+    with pytest.raises(LeadershipLost):
+        await write_late()
+    async with database.transaction() as tx:
+        await new.require(tx)
+        assert (await tx.execute(text("SELECT count(*) FROM domains"))).scalar_one() == 0
+    await new.resign()
+
+
+async def test_a_new_leader_waits_for_what_the_old_one_is_writing(database: Database):
+    """Otherwise the new one would read a world that is about to change behind its back."""
+    old = await lead(database.url)
+    async with database.transaction() as tx:
+        await old.require(tx)
+        await cut(database, old)
+        waiting = asyncio.create_task(lead(database.url))
+        await asyncio.sleep(0.3)
+        assert not waiting.done()
+    new = await asyncio.wait_for(waiting, 10)
+    await new.resign()
+
+
+async def test_a_lost_lock_is_noticed(database: Database):
+    leader = await lead(database.url)
+    lost = asyncio.create_task(leader.until_lost())
+    await cut(database, leader)
+    await asyncio.wait_for(lost, 10)
+
+
+async def test_without_a_database_nobody_leads(database: Database):
+    with pytest.raises(psycopg.OperationalError):
+        await lead(database.url.replace("host=", "host=%2Fnowhere"))
+
+
+async def test_whoever_stops_waiting_leaves_no_lock_behind(database: Database):
+    first = await lead(database.url)
+    waiting = asyncio.create_task(lead(database.url))
+    await asyncio.sleep(0.1)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    await first.resign()
+    second = await asyncio.wait_for(lead(database.url), 10)
+
+    async def alone() -> bool:
+        async with database.transaction() as tx:
+            rows = await tx.execute(text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))
+            return int(rows.scalar_one()) == 1
+
+    await eventually(alone)
+    await second.resign()

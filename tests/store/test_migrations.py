@@ -1,0 +1,40 @@
+"""The migrations make exactly what the models say, once, also when two ask at the same time."""
+
+import asyncio
+
+import psycopg
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from carrel.db.database import driver_url
+from carrel.db.migrate import configuration, migrate
+from carrel.server.tables import METADATA
+
+
+def test_the_migrations_match_the_models(postgres: str):
+    engine = create_engine(driver_url(postgres))
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+    engine.dispose()
+
+
+def test_they_follow_each_other_in_one_line():
+    script = ScriptDirectory.from_config(configuration())
+    assert len(script.get_heads()) == 1
+    assert len(script.get_bases()) == 1
+    names = [revision.revision for revision in script.walk_revisions()]
+    assert names == sorted(names, reverse=True)
+
+
+async def test_two_at_once_migrate_once(postgres: str):
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+    await asyncio.gather(*(asyncio.to_thread(migrate, postgres) for _ in range(3)))
+    migrate(postgres)
+    with psycopg.connect(postgres) as connection:
+        [version] = connection.execute("SELECT count(*) FROM alembic_version").fetchone() or (0,)
+        [users] = connection.execute("SELECT count(*) FROM users").fetchone() or (1,)
+    assert (version, users) == (1, 0)

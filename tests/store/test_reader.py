@@ -1,0 +1,70 @@
+"""Statements that only read: quick, and as sound as the others."""
+
+import asyncio
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from carrel.core.errors import Unavailable
+from carrel.db.database import Database
+from carrel.db.reader import Reader
+
+
+async def test_texts_of_the_first_column_in_order(database: Database):
+    found = await database.texts("SELECT n::text FROM generate_series(1, %(last)s) n ORDER BY 1", {"last": 5})
+    assert found == ["1", "2", "3", "4", "5"]
+
+
+async def test_connections_are_kept_and_bounded(database: Database):
+    reader = Reader(database.url, size=3)
+    pids = await asyncio.gather(
+        *(reader.texts("SELECT pg_backend_pid()::text FROM pg_sleep(0.05)", {}) for _ in range(12))
+    )
+    assert len({pid for [pid] in pids}) == 3
+    await reader.close()
+    await reader.close()
+
+
+async def test_connections_that_died_are_replaced(database: Database):
+    reader = Reader(database.url, size=3)
+    await asyncio.gather(*(reader.texts("SELECT pg_sleep(0.05)::text", {}) for _ in range(3)))
+    async with database.transaction() as tx:
+        await tx.execute(
+            text("""SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()""")
+        )
+    for _ in range(5):
+        assert await reader.texts("SELECT 'well'", {}) == ["well"]
+    await reader.close()
+
+
+async def test_a_statement_that_fails_harms_nobody(database: Database):
+    for _ in range(15):
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await database.texts("SELECT (1 / %(zero)s)::text", {"zero": 0})
+    assert await database.texts("SELECT 'well'", {}) == ["well"]
+
+
+async def test_whoever_leaves_in_the_middle_leaves_nothing_open(database: Database):
+    reader = Reader(database.url, size=1)
+    waiting = asyncio.create_task(reader.texts("SELECT pg_sleep(30)::text", {}))
+    await asyncio.sleep(0.2)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert await asyncio.wait_for(reader.texts("SELECT 'well'", {}), 10) == ["well"]
+    await reader.close()
+
+
+async def test_no_database_is_said_so(database: Database):
+    reader = Reader(database.url.replace("host=", "host=%2Fnowhere"), size=1)
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            await reader.texts("SELECT 'well'", {})
+
+
+async def test_times_are_in_utc_whatever_the_servers_zone_is(database: Database):
+    async with database.transaction() as tx:
+        name = (await tx.execute(text("SELECT current_database()"))).scalar_one()
+        await tx.execute(text(f"ALTER DATABASE {name} SET timezone = 'Asia/Seoul'"))
+    assert await database.texts("SELECT current_setting('timezone')", {}) == ["UTC"]
