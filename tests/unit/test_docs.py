@@ -40,6 +40,8 @@ def codes_in_source() -> Iterator[str]:
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if name in error_classes() and node.args:
                 yield from _constant(node.args[0])
+            if name == "_later":
+                yield from _constant(node.args[1])
             if name in ("Problem", "EngineError") or name in vars(port) or name == "__init__":
                 for keyword in node.keywords:
                     if keyword.arg == "code":
