@@ -85,8 +85,7 @@ async def test_websockets_of_other_sites_are_refused(living: Api, kind: str):
                 await socket.send(json.dumps({"command": ["echo", "in"]}))
                 await socket.recv()
             except ConnectionClosed as closed:
-                assert closed.rcvd is not None
-                return closed.rcvd.code
+                return closed.rcvd.code if closed.rcvd else 0
             return 0
 
     assert await code() == 4401
