@@ -73,3 +73,19 @@ test("readings go to the sparklines alone", async () => {
   expect(usageFeed.of("a")).toEqual({ cpu_millis: [100, 200], mem_bytes: [5, 5] });
   expect(client.getQueryData(key(LIVE))).toBe(before);
 });
+
+test("a detail asked for by name is as live as one asked for by id, and no other is touched", async () => {
+  const other = aSession("b");
+  client.setQueryData(["sessions", "show", "name-a"], aSession("a"));
+  client.setQueryData(["sessions", "show", "b"], other);
+  await applyEvent(
+    client,
+    { kind: "session.updated", data: { id: "a", state: "ERROR", reason: "gone" } },
+    "me",
+  );
+  expect(client.getQueryData(["sessions", "show", "name-a"])).toMatchObject({
+    state: "ERROR",
+    reason: "gone",
+  });
+  expect(client.getQueryData(["sessions", "show", "b"])).toBe(other);
+});

@@ -26,12 +26,9 @@ function lists(
 /** Puts a change into every list and detail that shows the session. */
 export function changeSession(client: QueryClient, change: SessionChange): void {
   client.setQueriesData<SessionPages>(LISTS, (pages) => pages && patchPages(pages, change));
-  // By what is in it and not by its key: a detail may have been asked for by name.
-  const shows = ({ state }: { state: { data?: unknown } }) =>
-    (state.data as Session | undefined)?.id === change.id;
-  client.setQueriesData<SessionDetail>(
-    { queryKey: ["sessions", "show"], predicate: shows },
-    (session) => session && patchSession(session, change),
+  // A detail may have been asked for by name or by the beginning of the id.
+  client.setQueriesData<SessionDetail>({ queryKey: ["sessions", "show"] }, (session) =>
+    session?.id === change.id ? patchSession(session, change) : session,
   );
 }
 
