@@ -8,6 +8,7 @@ import { part } from "@/app/part";
 import { DETAIL_TABS, type DetailTab } from "@/app/search";
 import { sessionsShowQuery } from "@/queries/sessions-show";
 import { useSessionActions } from "@/sessions/use-actions";
+import { useWarningText } from "@/sessions/warnings";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { AppsTab } from "./AppsTab";
 import styles from "./DetailDrawer.module.css";
@@ -63,6 +64,7 @@ function Detail({
 }) {
   const { t } = useLingui();
   const actions = useSessionActions();
+  const warningText = useWarningText();
   const names: Record<DetailTab, string> = {
     overview: t`Overview`,
     history: t`History`,
@@ -94,7 +96,7 @@ function Detail({
           p="xs"
           icon={<IconAlertTriangle size={18} aria-hidden />}
         >
-          {warning}
+          {warningText(warning)}
         </Alert>
       ))}
       <Tabs
