@@ -96,8 +96,9 @@ def _place() -> str:
 class _Database(Database):
     """Passes a gate before each transaction."""
 
-    def __init__(self, url: str, fate: Fate) -> None:
-        super().__init__(url, pool_size=8, commit_hook=lambda when: fate.point(f"{when} commit"))
+    def __init__(self, url: str, name: str, fate: Fate) -> None:
+        named = f"{url}{'&' if '?' in url else '?'}application_name={name}"
+        super().__init__(named, pool_size=8, commit_hook=lambda when: fate.point(f"{when} commit"))
         self._fate = fate
 
     @asynccontextmanager
@@ -145,6 +146,11 @@ def _owned_task(
     return task
 
 
+def _name(leader: Leader) -> str:
+    """What the database knows a control plane's connections by."""
+    return f"plane-{leader.epoch}"
+
+
 class ControlPlane:
     """One process: a connection pool, an engine client, a leader, its controllers and all their tasks."""
 
@@ -160,7 +166,8 @@ class ControlPlane:
 
     @classmethod
     async def start(cls, url: str, world: FakeWorld, fate: Fate) -> "ControlPlane":
-        return cls(_Database(url, fate), await lead(url), _Engine(world, fate), fate)
+        leader = await lead(url)
+        return cls(_Database(url, _name(leader), fate), leader, _Engine(world, fate), fate)
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run something as a part of this process."""
@@ -261,12 +268,12 @@ class Installation:
             sleeper.fate.awake.set()
             if sleeper.tasks:
                 await asyncio.wait(list(sleeper.tasks), timeout=600)
-            await sleeper.throw_away()
+            await self._end(sleeper)
         self._asleep.clear()
 
     async def close(self) -> None:
         for process in [*self._asleep, *([self._plane] if self._plane else [])]:
-            await process.throw_away()
+            await self._end(process)
 
     async def act(self, ask: Callable[[ControlPlane], Awaitable[T]]) -> T:
         """Have the control plane do something, and its successor if it does not live to answer."""
@@ -288,13 +295,18 @@ class Installation:
     async def _replace(self, plane: ControlPlane) -> None:
         self._plane = None
         if plane.fate.kill_at is not None:
-            await plane.throw_away()
+            await self._end(plane)
         else:
             # The connection that holds its lock is lost, which it does not know, and so is any transaction.
             await plane.leader.resign()
-            self.look.execute(_END_TRANSACTIONS, (self.look.info.backend_pid,))
+            self.look.execute(f"{_HANG_UP} AND state = 'idle in transaction'", (_name(plane.leader),))
             self._asleep.append(plane)
         await asyncio.sleep(self.down_s)
+
+    async def _end(self, plane: ControlPlane) -> None:
+        """As when a process ends: the kernel closes its connections, whatever its tasks were doing."""
+        await plane.throw_away()
+        self.look.execute(_HANG_UP, (_name(plane.leader),))
 
     # What can be seen
 
@@ -325,8 +337,7 @@ class Installation:
         return repr((row, containers, sorted(self.world.local_images), self.asked))
 
 
-_END_TRANSACTIONS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND state = 'idle in transaction' AND pid <> %s"""
+_HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
 
 _DURABLE = """SELECT
     (SELECT json_agg(s) FROM (SELECT id, state, outcome, reason, progress, warnings, node_id, force, attempts,
