@@ -129,7 +129,7 @@ async def installation(
     """A whole installation in this process."""
     engine = FakeEngine()
     engine.world.local_images.add("debian:12")
-    settings = Settings(data_dir=data_dir, database_url=database.url)
+    settings = Settings(data_dir=data_dir, database_url=database.url, gateway_port=1)
     async with AsyncExitStack() as stack:
         if controllers:
             await stack.enter_async_context(compose.controllers(database, engine))

@@ -215,6 +215,7 @@ async def test_what_postgresql_writes_is_what_the_schema_says(api: Api, timezone
         detail = SessionDetail.model_validate_json(shown, strict=False)
         assert set(json.loads(shown)) == set(SessionDetail.model_fields)
         assert json.loads(shown)["created_at"].endswith(("Z", "+00:00"))
+        assert all(set(app) == {"name", "title", "protocol"} for app in json.loads(shown)["apps"])
         for column, value in shape.items():
             if hasattr(detail, column) and column in ("reason", "queue_position", "started_at"):
                 assert getattr(detail, column) == value

@@ -15,6 +15,9 @@ from carrel.core.errors import Unavailable
 
 _Connection: TypeAlias = psycopg.AsyncConnection[str]
 
+# Planning anew each time costs more than answering: what is asked here has one good plan.
+_OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan"
+
 
 class Reader:
     """A few connections, made when they are needed. size: how many at most."""
@@ -60,7 +63,7 @@ class Reader:
 
     async def _connect(self) -> _Connection:
         return await psycopg.AsyncConnection.connect(
-            self._url, autocommit=True, connect_timeout=5, options="-c timezone=UTC", row_factory=scalar_row
+            self._url, autocommit=True, connect_timeout=5, options=_OPTIONS, row_factory=scalar_row
         )
 
 

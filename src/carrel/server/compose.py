@@ -30,12 +30,13 @@ from carrel.tenancy.service import Authenticator
 from carrel.usage import routes as usage
 from carrel.usage.service import UsageStream
 
+# Looked through in this order: what is asked most comes first.
 _ROUTERS = (
+    sessions.router,
     tenancy.router,
     server.router,
     images.router,
     nodes.router,
-    sessions.router,
     usage.router,
     events.router,
     access.router,

@@ -26,13 +26,16 @@ _VISIBLE = """(
     OR s.project_id = ANY(:administers)
 )"""
 
-_FIELDS = """
-    'id', s.id, 'name', s.name, 'kind', s.kind, 'state', s.state, 'reason', s.reason,
-    'progress', s.progress, 'image', s.image, 'image_name', s.image_name,
-    'project', json_build_object('id', p.id, 'name', p.name),
-    'owner', json_build_object('id', u.id, 'email', u.email),
-    'slots', s.slots, 'node', n.name, 'warnings', s.warnings, 'queue_position', s.queue_position,
-    'created_at', s.created_at, 'started_at', s.started_at, 'ended_at', s.ended_at"""
+_COLUMNS = """
+    s.id, s.name, s.kind, s.state, s.reason, s.progress, s.image, s.image_name,
+    json_build_object('id', p.id, 'name', p.name) AS project,
+    json_build_object('id', u.id, 'email', u.email) AS owner,
+    s.slots, n.name AS node, s.warnings, s.queue_position, s.created_at, s.started_at, s.ended_at"""
+
+# What else a template holds is the gateway's business.
+_APPS = """(SELECT coalesce(json_agg(json_build_object(
+    'name', a -> 'name', 'title', a -> 'title', 'protocol', a -> 'protocol')), '[]')
+    FROM jsonb_array_elements(s.apps) a)"""
 
 _JOINS = """
     JOIN projects p ON p.id = s.project_id
@@ -40,18 +43,19 @@ _JOINS = """
     LEFT JOIN nodes n ON n.id = s.node_id"""
 
 _DETAIL = text(f"""
-    SELECT json_build_object({_FIELDS}, 'env', s.env, 'apps', s.apps)::text FROM sessions s {_JOINS}
-    WHERE s.id = :id
+    SELECT row_to_json(x)::text
+    FROM (SELECT {_COLUMNS}, s.env, {_APPS} AS apps FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
 
 
 @cache
 def _page(conditions: tuple[str, ...]) -> str:
     return f"""
-    SELECT json_build_object({_FIELDS})::text
-    FROM (SELECT * FROM sessions s WHERE {" AND ".join(conditions) or "true"}
-        ORDER BY s.created_at DESC, s.id DESC LIMIT %(limit)s) s {_JOINS}
-    ORDER BY s.created_at DESC, s.id DESC"""  # noqa: S608 - the conditions are constants of this module
+    SELECT row_to_json(x)::text FROM (
+        SELECT {_COLUMNS}
+        FROM (SELECT * FROM sessions s WHERE {" AND ".join(conditions) or "true"}
+            ORDER BY s.created_at DESC, s.id DESC LIMIT %(limit)s) s {_JOINS}
+        ORDER BY s.created_at DESC, s.id DESC) x"""  # noqa: S608 - the conditions are constants of this module
 
 
 async def page(
@@ -68,8 +72,8 @@ async def page(
     bound: dict[str, object] = {"limit": limit + 1}
     conditions = list(_reaching(actor, bound, mine=mine))
     if states is not None:
-        conditions.append("s.state = ANY(%(states)s)")
-        bound["states"] = [str(state) for state in states]
+        # Written out, so that the plan, made once, can use the index of the live ones.
+        conditions.append("s.state IN (" + ", ".join(f"'{state}'" for state in states) + ")")
     if search:
         conditions.append("(s.name ILIKE %(search)s OR s.image ILIKE %(search)s OR s.id LIKE %(prefix)s)")
         escaped = search.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")

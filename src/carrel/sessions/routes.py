@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from carrel.http.auth import CurrentActor, names
-from carrel.http.paging import MAX_LIMIT
+from carrel.http.quick import QuickRoute
 from carrel.sessions import queries, service
 from carrel.sessions.schemas import (
     HistoryList,
@@ -13,6 +13,7 @@ from carrel.sessions.schemas import (
     SessionCreate,
     SessionDetail,
     SessionList,
+    SessionQuery,
     SessionRename,
 )
 
@@ -52,33 +53,32 @@ async def create(
         return _json(await queries.detail(tx, session), 201)
 
 
-@router.get(
-    "/sessions",
-    operation_id="sessions.list",
-    openapi_extra=names("session.read"),
-    response_model=SessionList,
-)
 async def list_sessions(
-    request: Request,
-    actor: CurrentActor,
-    state: Annotated[str, Query(max_length=20, description="live, ended, all, or a state")] = "all",
-    q: Annotated[str | None, Query(max_length=100, description="part of name or image")] = None,
-    owner: Annotated[str, Query(pattern="^(me|all)$")] = "me",
-    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
-    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    request: Request, actor: CurrentActor, wanted: Annotated[SessionQuery, Query()]
 ) -> Response:
     """Your sessions, newest first; with owner=all, every session that you may see."""
     return _json(
         await queries.page(
             request.app.state.database,
             actor,
-            states=queries.states_of(state),
-            search=q,
-            mine=owner == "me",
-            limit=limit,
-            cursor=cursor,
+            states=queries.states_of(wanted.state),
+            search=wanted.q,
+            mine=wanted.owner == "me",
+            limit=wanted.limit,
+            cursor=wanted.cursor,
         )
     )
+
+
+router.add_api_route(
+    "/sessions",
+    list_sessions,
+    methods=["GET"],
+    operation_id="sessions.list",
+    openapi_extra=names("session.read"),
+    response_model=SessionList,
+    route_class_override=QuickRoute,
+)
 
 
 @router.get(

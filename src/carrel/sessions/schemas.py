@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import SessionId
+from carrel.http.paging import MAX_LIMIT
 from carrel.images.schemas import AppRef
 from carrel.sessions.states import SessionState
 from carrel.tenancy.schemas import ProjectRef
@@ -82,6 +83,16 @@ class SessionView(BaseModel):
 class SessionDetail(SessionView):
     env: dict[str, str]
     apps: list[AppRef]
+
+
+class SessionQuery(BaseModel):
+    """Which sessions to list."""
+
+    state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
+    q: str | None = Field(default=None, max_length=100, description="part of name or image")
+    owner: str = Field(default="me", pattern="^(me|all)$")
+    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
+    cursor: str | None = Field(default=None, max_length=200)
 
 
 class SessionList(BaseModel):
