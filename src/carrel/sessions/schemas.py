@@ -1,9 +1,17 @@
 """Wire types of sessions."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
 
 from carrel.core.ids import SessionId
 from carrel.http.paging import MAX_LIMIT
@@ -14,7 +22,18 @@ from carrel.tenancy.schemas import ProjectRef
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
 EnvValue = Annotated[str, StringConstraints(max_length=32_768)]
-SessionName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+
+
+def _say_the_rule(value: Any, check: ValidatorFunctionWrapHandler) -> str:
+    try:
+        return str(check(value))
+    except ValidationError:
+        raise PydanticCustomError(
+            "session_name", "a name has 4 to 64 letters, digits or _; between the first and last also . and -"
+        ) from None
+
+
+SessionName = Annotated[str, StringConstraints(pattern=NAME_PATTERN), WrapValidator(_say_the_rule)]
 _MAX_BIGINT = 2**62
 
 

@@ -57,7 +57,7 @@ interface MeterProps {
 }
 
 function Meter({ name, left, capacity, show, color }: MeterProps) {
-  const used = capacity > 0 ? ((capacity - left) / capacity) * 100 : 0;
+  const free = capacity > 0 ? (left / capacity) * 100 : 0;
   return (
     <div>
       <Group justify="space-between" mb={4}>
@@ -71,7 +71,7 @@ function Meter({ name, left, capacity, show, color }: MeterProps) {
         </Text>
       </Group>
       <div className={styles.meter} aria-hidden>
-        <span style={{ width: `${used}%`, background: color }} />
+        <span style={{ width: `${free}%`, background: color }} />
       </div>
     </div>
   );

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # The server speaks every 15 s at the least.
 _SILENCE_S = 40.0
+_LOOK_AGAIN_S = 10.0
 _PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 5.0, 5.0, 10.0, 10.0, 10.0)
 
 
@@ -82,8 +83,11 @@ def watch(
         return min(_SILENCE_S, left_s)
 
     try:
+        looked_at = clock()
         for event in follow(transport, None, patience=patience):
-            if event is None or event["kind"] == "hello" or event["object"]["id"] == session["id"]:
+            concerns = event is None or event["kind"] == "hello" or event["object"]["id"] == session["id"]
+            if concerns or clock() - looked_at > _LOOK_AGAIN_S:
+                looked_at = clock()
                 session = sessions.show(session["id"])
                 yield session
     except _Over:
