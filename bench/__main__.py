@@ -5,6 +5,7 @@ medians. Nothing here is a test: the machine decides how large the figures are.
 """
 
 import argparse
+import asyncio
 import gc
 import importlib
 import os
