@@ -21,6 +21,7 @@ from carrel.server.settings import Settings
 
 log = structlog.get_logger()
 _PR_SET_PDEATHSIG = 1
+_GATEWAY_NICENESS = 5
 
 
 async def api(settings: Settings, roles: frozenset[str]) -> None:
@@ -96,6 +97,8 @@ def main(arguments: list[str]) -> None:
     role = arguments[0]
     logs.set_up(settings.data_dir / "logs" / f"{role.split(',')[0]}.log" if len(arguments) > 1 else None)
     if role == "gateway":
+        # On a machine that is short of cores, bulk transfers give way to the API.
+        os.nice(_GATEWAY_NICENESS)
         uvloop.run(gateway(settings))
     else:
         uvloop.run(api(settings, frozenset(role.split(","))))
