@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -67,22 +69,21 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
         installation="bench-" + secrets.token_hex(3),
     )  # fmt: skip
     database = Database(settings.database_url)
-    processes: list[subprocess.Popen[bytes]] = []
+    process: subprocess.Popen[bytes] | None = None
     try:
         migrate(settings.database_url)
         auth = await _found(database, image)
-        processes += _start(settings, controllers=controllers)
+        process = _start(settings, controllers=controllers)
         own = Plane(
             f"http://127.0.0.1:{settings.port}",
             f"http://127.0.0.1:{settings.effective_gateway_port}",
-            auth, data_dir, database, settings, processes[0].pid, image,
+            auth, data_dir, database, settings, process.pid, image,
         )  # fmt: skip
         await _until_ready(own)
         yield own
     finally:
-        for process in processes:
-            process.send_signal(signal.SIGTERM)
-        for process in processes:
+        if process is not None:
+            os.killpg(process.pid, signal.SIGTERM)
             await asyncio.to_thread(process.wait)
         await database.close()
         embedded.stop()
@@ -113,23 +114,21 @@ async def _found(database: Database, image: str) -> tuple[str, str]:
     return pair.access_key, pair.secret_key
 
 
-def _start(settings: Settings, *, controllers: bool) -> list[subprocess.Popen[bytes]]:
+def _start(settings: Settings, *, controllers: bool) -> subprocess.Popen[bytes]:
     environment = {
         f"CARREL_{name.upper()}": str(value) for name, value in settings.model_dump().items() if value != ""
     }
     (settings.data_dir / "run.json").write_text(json.dumps({"embedded": True, "environment": environment}))
     if controllers:
-        commands = [["carrel.server.supervise", str(settings.data_dir)]]
+        command = [sys.executable, "-m", "carrel.server.supervise", str(settings.data_dir)]
     else:
-        commands = [["carrel.server.processes", role] for role in ("api", "gateway")]
+        # In one group, as under the supervisor, which the kernel's scheduler takes as one.
+        run = f"{shlex.quote(sys.executable)} -m carrel.server.processes"
+        command = ["sh", "-c", f"{run} gateway & exec {run} api"]
     with (settings.data_dir / "processes.log").open("ab") as log:
-        return [
-            subprocess.Popen(
-                [sys.executable, "-m", *command], env=environment, stdout=log, stderr=log,
-                stdin=subprocess.DEVNULL, start_new_session=True,
-            )
-            for command in commands
-        ]  # fmt: skip
+        return subprocess.Popen(
+            command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+        )
 
 
 async def _until_ready(own: Plane) -> None:
