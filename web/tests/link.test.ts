@@ -141,6 +141,17 @@ describe("after a break", () => {
     runTimers();
     expect(wires.length).toBe(before + 1);
   });
+
+  test("is given up at once when the network goes, though its end is never told", () => {
+    runTimers();
+    ready(0);
+    const silent = wire();
+    link.networkChanged(false);
+    expect(silent.closed).toBe(true);
+    expect(states.at(-1)).toEqual({ kind: "reconnecting", attempt: 1 });
+    link.networkChanged(true);
+    expect(wire()).not.toBe(silent);
+  });
 });
 
 describe("a long paste", () => {

@@ -94,7 +94,7 @@ export class TerminalLink {
   /** The network said that it went away or came back: do not wait for a time-out to notice. */
   networkChanged(online: boolean): void {
     if (this.over) return;
-    if (!online) this.wire?.close();
+    if (!online) this.abandon();
     else if (this.wire === null || this.wire.readyState > OPEN) this.connect();
   }
 
@@ -168,6 +168,15 @@ export class TerminalLink {
     this.options.onState({ kind: "exited", code });
   }
 
+  /** Gives the line up without waiting for its end, which may take long to be told when the network is away. */
+  private abandon(): void {
+    if (this.wire === null || this.wire.readyState > OPEN) return;
+    this.wire.onmessage = null;
+    this.wire.onclose = null;
+    this.wire.close();
+    this.broken();
+  }
+
   private onClose(event: CloseEvent): void {
     this.attached = false;
     if (this.over) return;
@@ -181,6 +190,11 @@ export class TerminalLink {
       this.exited(null);
       return;
     }
+    this.broken();
+  }
+
+  private broken(): void {
+    this.attached = false;
     this.attempt += 1;
     this.options.onState({ kind: "reconnecting", attempt: this.attempt });
     const broken = this.wire;
