@@ -170,9 +170,9 @@ async def test_each_role_gets_through_each_route_as_the_table_says(living: Api, 
             match role:
                 case "anonymous":
                     wanted[name] = 401
-                case "user" | "superadmin":
+                case "user":
                     wanted[name] = own
-                case "project_admin" | "domain_admin":
+                case "project_admin" | "domain_admin" | "superadmin":
                     wanted[name] = admin
                 case _:
                     wanted[name] = other

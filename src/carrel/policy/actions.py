@@ -33,6 +33,7 @@ class Action:
     user: Scope
     project_admin: Scope
     domain_admin: Scope
+    superadmin: Scope = Scope.ALL
     public: bool = False
 
     def scope(self, role: Role) -> Scope:
@@ -44,7 +45,7 @@ class Action:
             case Role.DOMAIN_ADMIN:
                 return self.domain_admin
             case Role.SUPERADMIN:
-                return Scope.ALL
+                return self.superadmin
 
 
 def _own(name: str, sentence: str) -> Action:
@@ -53,8 +54,8 @@ def _own(name: str, sentence: str) -> Action:
 
 
 def _personal(name: str, sentence: str) -> Action:
-    """Yours alone; not even a domain administrator acts for you."""
-    return Action(name, sentence, Scope.OWN, Scope.OWN, Scope.OWN)
+    """Yours alone; no administrator acts for you."""
+    return Action(name, sentence, Scope.OWN, Scope.OWN, Scope.OWN, Scope.OWN)
 
 
 def _shared(name: str, sentence: str) -> Action:
