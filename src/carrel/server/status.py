@@ -63,13 +63,14 @@ def status(options: argparse.Namespace) -> int:
 
 def _look(options: argparse.Namespace) -> list[Line]:
     import carrel
-    from carrel.server.bootstrap.engine import ping
+    from carrel.server.bootstrap.engine import version
 
     settings = effective_settings(options)
     environment = read_run(settings.data_dir)
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
     engine_url = environment.get("CARREL_ENGINE_URL", settings.engine_url)
     database_url = environment.get("CARREL_DATABASE_URL", "")
+    engine = version(engine_url)
     return [
         _line("supervisor", running_pid(settings.data_dir) is not None, carrel.__version__, str(settings.data_dir)),
         _line("api", answers(host, settings.port, "/api/v1/health"), carrel.__version__,
@@ -77,7 +78,7 @@ def _look(options: argparse.Namespace) -> list[Line]:
         _line("gateway", answers(host, settings.effective_gateway_port, "/.carrel/health"), carrel.__version__,
               settings.effective_apps_url),
         _database(database_url),
-        _line("engine", ping(engine_url) is None, "", engine_url),
+        _line("engine", engine is not None, engine or "", engine_url),
     ]  # fmt: skip
 
 

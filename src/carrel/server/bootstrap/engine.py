@@ -72,6 +72,17 @@ def usual_sockets() -> list[Path]:
 
 def ping(url: str, *, timeout_s: float = 3.0) -> Exception | None:
     """None when an engine answers at the URL, else what went wrong."""
+    answer = _ask(url, timeout_s)
+    return None if isinstance(answer, str) else answer
+
+
+def version(url: str) -> str | None:
+    """What the engine at the URL calls itself, such as "Docker 20.10.24"; None when it does not answer."""
+    answer = _ask(url, 3.0)
+    return answer if isinstance(answer, str) else None
+
+
+def _ask(url: str, timeout_s: float) -> str | Exception:
     try:
         connection = _connection(url, timeout_s)
         try:
@@ -82,7 +93,9 @@ def ping(url: str, *, timeout_s: float = 3.0) -> Exception | None:
             connection.close()
     except (OSError, http.client.HTTPException, ValueError) as error:
         return error
-    return None if response.status == 200 else OSError(f"it answered {response.status} {response.reason}")
+    if response.status != 200:
+        return OSError(f"it answered {response.status} {response.reason}")
+    return response.getheader("Server", "").partition(" ")[0].replace("/", " ")
 
 
 def _named_engine(url: str) -> str:
