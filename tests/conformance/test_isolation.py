@@ -238,9 +238,10 @@ async def test_the_cpu_limit_holds_within_ten_percent(
     # The upper bound must hold every time. The lower one can be seen only where the machine has time to
     # spare, so it gets a few windows, and a machine that is busy in all of them is no failure of the limit.
     reached, idle = dict.fromkeys((one.id for one in desks), 0.0), 0.0
-    for _ in range(3):
+    for _ in range(2):
         psutil.cpu_percent()
-        shares = await cpu_shares(docker_engine, window_s=3.0)
+        # A reading is up to a second old when it comes: over a short window that alone would be ten percent.
+        shares = await cpu_shares(docker_engine, window_s=20.0)
         idle = max(idle, 100 - psutil.cpu_percent())
         assert max(shares.values()) <= 0.55, shares
         reached = {one: max(best, shares[one]) for one, best in reached.items()}
