@@ -94,7 +94,7 @@ class Api:
             f"{API}/auth/login", json={"email": f"{name}@example.org", "password": PASSWORD}
         )
         assert answer.status_code == 200, answer.text
-        client.headers["X-CSRF-Token"] = answer.json()["csrf_token"]
+        client.headers["X-Carrel-CSRF"] = answer.json()["csrf_token"]
         return Caller(name, getattr(self.people, name, None), client)
 
     async def until(self, caller: Caller, session: str, state: str) -> dict:  # type: ignore[type-arg]

@@ -89,7 +89,7 @@ def _run(options: list[str], command: str, environment: dict[str, str]) -> None:
 def _keypair(url: str, password: str) -> dict[str, str]:
     with httpx2.Client(base_url=f"{url}/api/v1") as client:
         me = client.post("/auth/login", json={"email": EMAIL, "password": password}).json()
-        made = client.post("/keypairs", json={}, headers={"X-CSRF-Token": me["csrf_token"]}).json()
+        made = client.post("/keypairs", json={}, headers={"X-Carrel-CSRF": me["csrf_token"]}).json()
     return {"CARREL_ACCESS_KEY": made["access_key"], "CARREL_SECRET_KEY": made["secret_key"]}
 
 

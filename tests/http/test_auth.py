@@ -137,9 +137,9 @@ UNSAFE = [
 
 async def test_a_cookie_alone_changes_nothing(api: Api):
     user, other = await api.browser("user"), await api.browser("colleague")
-    del user.http.headers["X-CSRF-Token"]
-    for token in (None, "", "wrong", other.http.headers["X-CSRF-Token"], "\xff"):
-        headers = {} if token is None else {"X-CSRF-Token": token.encode("latin-1")}
+    del user.http.headers["X-Carrel-CSRF"]
+    for token in (None, "", "wrong", other.http.headers["X-Carrel-CSRF"], "\xff"):
+        headers = {} if token is None else {"X-Carrel-CSRF": token.encode("latin-1")}
         for method, path, body in UNSAFE:
             answer = await user.ask(method, path, json=body, headers=headers)
             assert (answer.status_code, answer.json()["code"]) == (403, "auth.csrf"), (method, path, token)
@@ -159,7 +159,7 @@ async def test_every_unsafe_route_is_in_the_list_above(api: Api):
 
 async def test_the_token_of_the_page_opens_the_way(api: Api):
     user = await api.browser("user")
-    assert (await user.get("/auth/me")).json()["csrf_token"] == user.http.headers["X-CSRF-Token"]
+    assert (await user.get("/auth/me")).json()["csrf_token"] == user.http.headers["X-Carrel-CSRF"]
     made = await user.start()
     assert (await user.delete(f"/sessions/{made['id']}")).status_code == 202
 
@@ -247,7 +247,7 @@ async def test_no_secret_is_in_logs_events_or_audit(living: Api, log_file: Path)
         pair["secret_key"],
         "hidden-value",
     ]
-    secrets.append(browser.http.headers["X-CSRF-Token"])
+    secrets.append(browser.http.headers["X-Carrel-CSRF"])
     made = await browser.start(env={"TOKEN": "hidden-value"})
     await api.until(browser, made["id"], "RUNNING")
     await browser.delete(f"/keypairs/{pair['access_key']}")

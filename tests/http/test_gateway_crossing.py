@@ -30,7 +30,7 @@ async def test_app_sees_nothing_of_the_control_plane(gate: Gate) -> None:
     cookie = await gate.cookie(session)
     sent = {
         "Cookie": f"theme=dark; {cookie}; carrel_session=secret; carrel_x=1; _xsrf=2|3",
-        "X-CSRF-Token": "secret",
+        "X-Carrel-CSRF": "secret",
         "Authorization": "Basic Q0tBQkM6c2VjcmV0",  # CKABC:secret
         "X-Forwarded-For": "6.6.6.6",
         "X-Forwarded-Host": "evil.example",

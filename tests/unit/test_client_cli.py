@@ -231,7 +231,7 @@ def _sign_in_routes(api: Api) -> list[str]:
 
     def create(asked: Asked) -> tuple[int, object]:
         assert asked.headers["cookie"] == "carrel_session=cookie-1"
-        assert asked.headers["x-csrf-token"] == "csrf-1"
+        assert asked.headers["x-carrel-csrf"] == "csrf-1"
         return 201, {"access_key": next(made), "secret_key": "shh", "created_at": "2026-01-01T00:00:00Z"}
 
     def delete(asked: Asked) -> tuple[int, object]:

@@ -20,7 +20,7 @@ _HOP_BY_HOP = frozenset(
 # Besides: who the client is, which only we may say, and what the control plane's page says to its server.
 _NOT_TO_APPS = _HOP_BY_HOP | {
     b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port",
-    b"x-forwarded-server", b"x-real-ip", b"x-csrf-token", b"content-length",
+    b"x-forwarded-server", b"x-real-ip", b"x-carrel-csrf", b"content-length",
 }  # fmt: skip
 _LOOKED_AT = _NOT_TO_APPS | {b"cookie", b"authorization"}
 _NOT_TO_BROWSERS = _HOP_BY_HOP | {b"content-length", b"x-carrel-error"}

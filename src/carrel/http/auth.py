@@ -12,7 +12,7 @@ from carrel.policy.actions import ACTIONS
 from carrel.policy.decide import Actor
 
 COOKIE = "carrel_session"
-CSRF_HEADER = "X-CSRF-Token"
+CSRF_HEADER = "X-Carrel-CSRF"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 

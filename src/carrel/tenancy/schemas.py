@@ -32,7 +32,7 @@ class UserProfile(BaseModel):
 
 
 class Me(BaseModel):
-    """csrf_token: to be repeated in X-CSRF-Token by pages; null when a keypair was used."""
+    """csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair was used."""
 
     user: UserProfile
     projects: list[ProjectRef]

@@ -18,7 +18,7 @@ client.setConfig({ baseUrl: "", throwOnError: true, credentials: "same-origin" }
 
 client.interceptors.request.use((request) => {
   if (csrfToken && !["GET", "HEAD", "OPTIONS"].includes(request.method)) {
-    request.headers.set("X-CSRF-Token", csrfToken);
+    request.headers.set("X-Carrel-CSRF", csrfToken);
   }
   return request;
 });

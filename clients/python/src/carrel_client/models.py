@@ -120,7 +120,7 @@ class LoginRequest(TypedDict):
 
 
 class Me(TypedDict):
-    """csrf_token: to be repeated in X-CSRF-Token by pages; null when a keypair was used."""
+    """csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair was used."""
 
     csrf_token: str | None
     projects: list[ProjectRef]

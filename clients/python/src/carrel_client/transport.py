@@ -157,7 +157,7 @@ class Transport:
 
     def prove_page(self, csrf_token: str) -> None:
         """Send the token that a cookie session must show with everything that changes something."""
-        self._credentials["X-CSRF-Token"] = csrf_token
+        self._credentials["X-Carrel-CSRF"] = csrf_token
 
 
 def with_query(path: str, query: Mapping[str, object] | None) -> str:

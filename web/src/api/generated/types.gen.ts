@@ -315,7 +315,7 @@ export type LoginRequest = {
 /**
  * Me
  *
- * csrf_token: to be repeated in X-CSRF-Token by pages; null when a keypair was used.
+ * csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair was used.
  */
 export type Me = {
     /**
