@@ -20,6 +20,8 @@ class Actor:
     credential: str
     """How they proved it: "cookie" or "keypair:<access key>"."""
     address: str = ""
+    login_id: bytes | None = None
+    """The sign-in behind a cookie; what it opened ends with it."""
 
 
 @dataclass(frozen=True)

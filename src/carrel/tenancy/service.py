@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import case, delete, func, select, update
@@ -314,7 +314,8 @@ class Authenticator:
         ).first()
         if row is None:
             return None
-        return Credential(await _actor(tx, row.User, "cookie", address), row.Login.csrf_token)
+        actor = replace(await _actor(tx, row.User, "cookie", address), login_id=row.Login.id)
+        return Credential(actor, row.Login.csrf_token)
 
     async def _keypair(
         self, tx: AsyncSession, access_key: str, secret_key: str, address: str
