@@ -89,6 +89,12 @@ async def test_a_no_of_the_server_is_an_exit_code_and_a_sentence(
     assert told in done.stderr
 
 
+async def test_entering_what_is_not_there_says_what_looking_at_it_says(user: CommandLine) -> None:
+    shown = await user.run("session", "show", "nosuch")
+    assert "hint: " in shown.stderr
+    assert (await user.run("session", "exec", "nosuch", "--", "true")).stderr == shown.stderr
+
+
 async def test_a_session_of_somebody_else_is_not_found(
     living: Api, user: CommandLine, tmp_path: Path
 ) -> None:

@@ -128,6 +128,31 @@ def test_a_longer_list_is_fetched_page_by_page_up_to_the_limit(api: Api, capsys:
     assert [asked.query["limit"] for asked in api.asked] == ["200", "200", "200", "200", "10"]
 
 
+def test_a_note_is_made_of_whole_sentences(api: Api, capsys: Captured) -> None:
+    waits = {"state": "PENDING", "reason": "1 node: needs 2 CPU, 1.25 CPU free.", "queue_position": 1}
+    sessions = [_session(**waits), _session(state="PENDING", queue_position=2)]
+    api.routes["GET /api/v1/sessions"] = (200, {"items": sessions, "next_cursor": None})
+    assert main(["session", "ls"]) == 0
+    _, first, second = capsys.readouterr().out.splitlines()
+    assert first.endswith("  1 node: needs 2 CPU, 1.25 CPU free. Number 1 in the queue.")
+    assert second.endswith("  number 2 in the queue")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("session frobnicate", "carrel session --help"),
+        ("session crate", "did you mean: carrel session create"),
+        ("sesion ls", "did you mean: carrel session"),
+        ("exec", "did you mean: carrel session exec"),
+        ("frobnicate", "carrel --help"),
+    ],
+)
+def test_only_what_is_near_is_suggested(line: str, hint: str, capsys: Captured) -> None:
+    assert main(line.split()) == 2
+    assert capsys.readouterr().err.endswith(f"\nhint: {hint}\n")
+
+
 def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "t=1")
     line = "session create --image starter --cpu 500m --mem 1.5g --name train-3 --env A=b=c --env TOKEN -q"

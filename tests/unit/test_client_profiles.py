@@ -74,6 +74,27 @@ def test_half_a_keypair_in_the_environment_is_an_error_and_not_somebody_else(hom
     assert "CARREL_URL and CARREL_SECRET_KEY" in raised.value.detail
 
 
+def test_an_address_alone_chooses_the_profile_of_that_server(home: dict[str, str]) -> None:
+    for name, url in (("default", "http://server"), ("a", "https://far/x"), ("b", "https://far/x")):
+        save(Profile(name, url=url, access_key=name.upper(), secret_key="s"), home)
+    assert resolve(None, {**home, "CARREL_URL": "http://server/"}).name == "default"
+    assert resolve(None, {**home, "CARREL_URL": "far/x"}).name == "a"
+    assert resolve(None, {**home, "CARREL_URL": "far/x", "CARREL_PROFILE": "b"}).name == "b"
+    assert resolve("default", {**home, "CARREL_URL": "far/x"}).name == "default"
+
+
+def test_an_address_that_nobody_is_signed_in_to_is_not_answered_by_another_server(
+    home: dict[str, str],
+) -> None:
+    save(_profile(), home)
+    Path(path_of("broken", home)).write_text("{")
+    with pytest.raises(CarrelError) as raised:
+        resolve(None, {**home, "CARREL_URL": "http://other"})
+    assert raised.value.status == 401
+    assert "CARREL_ACCESS_KEY and CARREL_SECRET_KEY are missing" in raised.value.detail
+    assert raised.value.hint == "carrel login http://other --profile NAME"
+
+
 def test_nobody_signed_in_says_how_to(home: dict[str, str]) -> None:
     with pytest.raises(CarrelError) as raised:
         resolve(None, home)

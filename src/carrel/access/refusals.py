@@ -42,11 +42,14 @@ def close_code(error: CarrelError) -> int:
 
 
 def close_reason(error: CarrelError) -> str:
-    """{"code", "detail"} as JSON, the detail cut to what a close frame can carry."""
-    detail = error.message
+    """{"code", "detail", "hint"} as JSON, as much of it as a close frame can carry: the hint goes first."""
+    detail, hint = error.message, {"hint": error.hint} if error.hint else {}
     while True:
-        reason = json.dumps({"code": error.code, "detail": detail}, ensure_ascii=False)
+        reason = json.dumps({"code": error.code, "detail": detail, **hint}, ensure_ascii=False)
         surplus = len(reason.encode()) - _LONGEST_REASON
+        if surplus > 0 and hint:
+            hint = {}
+            continue
         if surplus <= 0 or not detail:
             return reason
         detail = detail[: -max(surplus // 4, 1)]

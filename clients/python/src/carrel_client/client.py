@@ -48,8 +48,8 @@ class Carrel:
     def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> Carrel:
         """The client that the `carrel` command would use here.
 
-        In this order: the named profile; CARREL_URL with CARREL_ACCESS_KEY and CARREL_SECRET_KEY;
-        the profile named by CARREL_PROFILE; the profile "default".
+        In this order: the named profile; CARREL_URL with CARREL_ACCESS_KEY and CARREL_SECRET_KEY; with
+        CARREL_URL alone the profile of that server; the profile named by CARREL_PROFILE; the profile "default".
         """
         from carrel_client.profiles import resolve
 

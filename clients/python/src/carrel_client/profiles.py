@@ -33,6 +33,7 @@ class Profile:
 def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
     """The profile to use: the named one, else the environment's keypair, else CARREL_PROFILE, else "default".
 
+    CARREL_URL without a keypair chooses among the profiles: the one that belongs to that server.
     Raises: CarrelError with status 401 when there is none, 422 when the environment's is incomplete.
     """
     given = [environ.get(variable, "") for variable in _VARIABLES]
@@ -47,6 +48,8 @@ def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
             )
         return Profile(None, url=given[0], access_key=given[1], secret_key=given[2])
     wanted = name or environ.get("CARREL_PROFILE") or DEFAULT
+    if name is None and given[0]:
+        return _of_server(given[0], wanted, environ)
     found = load(wanted, environ)
     if found is None:
         raise CarrelError(
@@ -56,6 +59,42 @@ def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
             hint="carrel login URL --email E" + ("" if wanted == DEFAULT else f" --profile {wanted}"),
         )
     return found
+
+
+def names(environ: Mapping[str, str]) -> list[str]:
+    """The names of the profiles that are kept, in alphabetical order."""
+    try:
+        files = os.listdir(_folder(environ))
+    except OSError:
+        return []
+    return sorted(file.removesuffix(".json") for file in files if file.endswith(".json"))
+
+
+def _of_server(url: str, preferred: str, environ: Mapping[str, str]) -> Profile:
+    """The profile of that server; where several are, the preferred one or else the first.
+
+    Raises: CarrelError with status 401 when there is none.
+    """
+    from carrel_client.wire import address
+
+    server = address(url)
+    kept = names(environ)
+    for name in sorted(kept, key=lambda name: name != preferred):
+        try:
+            found = load(name, environ)
+        except CarrelError:
+            if name == preferred:
+                raise
+            continue  # nobody asked for this one
+        if found is not None and found.url == server:
+            return found
+    raise CarrelError(
+        "client.not_signed_in",
+        f"CARREL_URL names {server}, but CARREL_ACCESS_KEY and CARREL_SECRET_KEY are missing, "
+        "and no profile is signed in to it.",
+        status=401,
+        hint=f"carrel login {server}" + (" --profile NAME" if DEFAULT in kept else ""),
+    )
 
 
 def load(name: str, environ: Mapping[str, str]) -> Profile | None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from io import BufferedReader
 from urllib.parse import unquote, urlsplit
 
+from carrel_client.errors import CarrelError
+
 _LINE_LIMIT = 65536
 _HEADER_LIMIT = 200
 _BLOCK = 65536
@@ -43,6 +45,22 @@ class Target:
         self.prefix = parts.path.rstrip("/")
         self.authority = parts.netloc
         self.url = f"{parts.scheme}://{parts.netloc}{self.prefix}"
+
+
+def address(text: str) -> str:
+    """The URL of a server as this client writes it: a bare host is https, and http when it is this machine.
+
+    Raises: CarrelError with status 422.
+    """
+    if "://" not in text:
+        host = text.split("/")[0].split(":")[0]
+        text = f"{'http' if host in ('localhost', '127.0.0.1') else 'https'}://{text}"
+    try:
+        return Target(text).url
+    except ValueError as wrong:
+        raise CarrelError(
+            "client.bad_url", f"{wrong}.", status=422, hint="Such as https://carrel.example.org"
+        ) from None
 
 
 def dial(target: Target, *, timeout_s: float) -> socket.socket:

@@ -12,7 +12,7 @@ from carrel_client.cli.parser import USAGE, Arguments
 from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
 from carrel_client.profiles import DEFAULT, Profile, load, path_of, remove, resolve, save
-from carrel_client.wire import Target
+from carrel_client.wire import Target, address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def login_arguments(parser: Arguments) -> None:
     parser.explain(
         "Sign in, and keep a keypair on this machine: in ~/.config/carrel/profiles, readable by you alone.\n"
         "The password itself is kept nowhere. With --profile NAME (or CARREL_PROFILE) you can be signed in\n"
-        "to several servers, or as several people. CARREL_URL, CARREL_ACCESS_KEY and CARREL_SECRET_KEY\n"
-        "together stand in for a profile, so that scripts need not sign in."
+        "to several servers, or as several people; CARREL_URL alone chooses the profile of that server.\n"
+        "CARREL_URL, CARREL_ACCESS_KEY and CARREL_SECRET_KEY together stand in for a profile, so that\n"
+        "scripts need not sign in."
     )
     parser.example(
         "carrel login http://localhost:8700 --email ada@example.org",
@@ -42,7 +43,7 @@ def login(args: argparse.Namespace, context: Context) -> int:
     """Sign in and keep a keypair."""
     name = args.profile or os.environ.get("CARREL_PROFILE") or DEFAULT
     path_of(name, os.environ)
-    url = _address(args.url)
+    url = address(args.url)
     _warn_of_open_line(url)
     if not sys.stdin.isatty() and not (args.password_stdin and args.email):
         report(
@@ -181,19 +182,6 @@ def remove_keypair(args: argparse.Namespace, context: Context) -> int:
         context.client.keypairs.remove(access_key)
         print_line(f"{access_key} is deleted")
     return 0
-
-
-def _address(text: str) -> str:
-    """The URL that was meant: a bare host is https, and http when it is this machine."""
-    if "://" not in text:
-        host = text.split("/")[0].split(":")[0]
-        text = f"{'http' if host in ('localhost', '127.0.0.1') else 'https'}://{text}"
-    try:
-        return Target(text).url
-    except ValueError as wrong:
-        raise CarrelError(
-            "client.bad_url", f"{wrong}.", status=422, hint="Such as https://carrel.example.org"
-        ) from None
 
 
 def _warn_of_open_line(url: str) -> None:

@@ -11,6 +11,7 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.parser import Arguments, arguments_of
 from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
+from carrel_client.profiles import names
 
 _PATIENCE_S = 2.0
 
@@ -140,7 +141,7 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
     if action.choices:
         return {str(choice): "" for choice in action.choices}
     if action.dest == "profile":
-        return _profiles()
+        return dict.fromkeys(names(os.environ), "")
     if action.dest in ("id", "ids"):
         sessions = _client().sessions.list(state="live", limit=200)["items"]
         return {session["name"]: f"{session['state']} {session['id']}" for session in sessions}
@@ -157,13 +158,3 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
 
 def _client() -> Carrel:
     return Carrel.from_environment(timeout_s=_PATIENCE_S)
-
-
-def _profiles() -> dict[str, str]:
-    from carrel_client.profiles import path_of
-
-    try:
-        names = os.listdir(os.path.dirname(path_of("default", os.environ)))
-    except OSError:
-        return {}
-    return {name.removesuffix(".json"): "" for name in names if name.endswith(".json")}

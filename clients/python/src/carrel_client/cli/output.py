@@ -75,6 +75,14 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
         sys.stdout.write(f"{label}  {_painted(value, colour)}\n")
 
 
+def sentences(*parts: str | None) -> str:
+    """The parts that there are, one behind the other; a single one stays as it is."""
+    given = [part.strip() for part in parts if part and part.strip()]
+    if len(given) < 2:
+        return "".join(given)
+    return " ".join(f"{part[0].upper()}{part[1:].removesuffix('.')}." for part in given)
+
+
 def print_json(answer: object) -> None:
     """The API's JSON, indented."""
     sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")

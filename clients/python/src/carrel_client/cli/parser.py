@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 OUTPUTS = ("table", "json")
 USAGE = 2
 _WIDEST = 100
+_NEAR = 0.75
+"""How alike two words are (1 is the same) when one may be a slip for the other."""
 EXIT_CODES = (
     (0, "it worked"),
     (1, "the server said no, or a session did not become what was waited for"),
@@ -171,8 +173,12 @@ def fail_unknown(words: list[str]) -> int:
     from difflib import get_close_matches
 
     tried = " ".join(words[:2]) if words[0] in GROUPS else words[0]
-    known = [*COMMANDS, *GROUPS, *OPERATOR]
-    near = get_close_matches(tried, known, n=1) or get_close_matches(words[0], known, n=1)
+    group = f"{words[0]} " if words[0] in GROUPS else ""
+    members = [known.removeprefix(group) for known in COMMANDS if known.startswith(group)]
+    known = members if group else [*members, *GROUPS, *OPERATOR]
+    # A word of a group, such as ls, is known although it stands in the wrong place.
+    near = [] if group else [known for known in COMMANDS if known.endswith(f" {tried}")]
+    near += [group + word for word in get_close_matches(tried.removeprefix(group), known, n=1, cutoff=_NEAR)]
     say(f"error: there is no command {tried!r} (usage)")
-    say(f"hint: did you mean: carrel {near[0]}" if near else "hint: carrel --help")
+    say(f"hint: did you mean: carrel {near[0]}" if near else f"hint: carrel {group}--help")
     return USAGE

@@ -14,6 +14,7 @@ from carrel_client.cli.output import (
     print_json_line,
     print_table,
     say,
+    sentences,
     state_column,
     write_bytes,
 )
@@ -222,7 +223,7 @@ def _print_sessions(sessions: list[models.SessionView]) -> None:
             format_cpu(session["slots"]["cpu"]),
             format_size(session["slots"]["mem"]),
             _age(now, session["created_at"]),
-            "; ".join(filter(None, [session["reason"], progress_text(session), *session["warnings"]])),
+            sentences(session["reason"], progress_text(session), *session["warnings"]),
         ]
         for session in sessions
     ]
