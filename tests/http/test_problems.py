@@ -107,7 +107,7 @@ async def test_what_a_form_of_another_site_could_send_is_not_read(api: Api, kind
         ({"name": "abcd\n"}, "name"),
         ({"image": ""}, "image"),
         ({"image": "x" * 513}, "image"),
-        ({"env": {"1A": "x"}}, "env.1A.[key]"),
+        ({"env": {"1A": "x"}}, "env.1A"),
         ({"env": {"A": 1}}, "env.A"),
         ({"unknown": 1}, "unknown"),
     ],
@@ -116,7 +116,21 @@ async def test_what_makes_no_sense_names_its_field(api: Api, change: dict, field
     user = await api.as_("user")
     problem = require_problem(await user.post("/sessions", {**GOOD, **change}), 422, "invalid.request")
     assert problem.field == field
-    assert problem.hint
+    assert "pattern" not in problem.detail
+
+
+async def test_a_rule_is_told_in_words(api: Api):
+    user = await api.as_("user")
+    answer = await user.post("/sessions", {**GOOD, "name": "a b"})
+    problem = require_problem(answer, 422, "invalid.request")
+    assert problem.detail == (
+        "A name has 4 to 64 letters, digits or _; between the first and the last also . and -."
+    )
+    assert problem.hint == ""
+    answer = await user.post("/sessions", {**GOOD, "slots": {"cpu": 1, "mem": SMALL["mem"]}})
+    problem = require_problem(answer, 422, "invalid.request")
+    assert problem.detail.startswith("cpu is a whole number of thousandths of a core")
+    assert problem.field == "slots.cpu"
 
 
 async def test_a_nul_is_refused_wherever_it_is(api: Api):

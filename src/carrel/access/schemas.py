@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 
+from carrel.http.rules import EnvName, EnvValue
+
 MAX_COLUMNS = 1000
 Columns = Annotated[int, Field(ge=1, le=MAX_COLUMNS)]
-EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
 
 
 class AppView(BaseModel):
@@ -40,9 +41,7 @@ class ExecStart(BaseModel):
     command: list[Annotated[str, StringConstraints(max_length=131_072)]] = Field(
         min_length=1, max_length=1000
     )
-    env: dict[EnvName, Annotated[str, StringConstraints(max_length=32_768)]] = Field(
-        default={}, max_length=200
-    )
+    env: dict[EnvName, EnvValue] = Field(default={}, max_length=200)
     tty: bool = False
     cols: Columns = 80
     rows: Columns = 24

@@ -12,6 +12,7 @@ from carrel.access.schemas import CONTROL, ExecStart, Resize
 from carrel.access.terminals import Attachment, Terminal, Terminals
 from carrel.core.errors import CarrelError, Invalid
 from carrel.engines.port import ExecStream, TerminalSize
+from carrel.http.rules import refusal
 
 _FIRST_MESSAGE_S = 30.0
 _FAREWELL_S = 5.0
@@ -78,7 +79,7 @@ async def receive_command(socket: WebSocket) -> ExecStart:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise Invalid("invalid.command", f"{where or 'message'}: {first['msg']}.", field=where) from None
+        raise Invalid("invalid.command", refusal(first, where), field=where) from None
 
 
 async def carry_command(socket: WebSocket, stream: ExecStream) -> None:

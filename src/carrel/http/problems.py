@@ -12,6 +12,7 @@ from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from carrel.core.errors import CarrelError
+from carrel.http.rules import is_rule, refusal
 
 log = structlog.get_logger()
 
@@ -29,7 +30,7 @@ _TITLES = {
     500: "Internal error",
     503: "Unavailable",
 }
-_PLACES = ("body", "query", "path", "header")
+_PLACES = ("body", "query", "path", "header", "[key]")
 # How PostgreSQL's driver and PostgreSQL itself (in JSON) refuse a NUL.
 _NUL_SIGNS = ("NUL (0x00)", "unsupported Unicode escape sequence")
 
@@ -163,14 +164,14 @@ def _of_validation(request: Request, error: RequestValidationError) -> Problem:
             detail=f"The body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}.",
             hint="Check quotes, commas and brackets.",
         )
-    where = [str(part) for part in first["loc"] if part not in _PLACES]
+    field = ".".join(str(part) for part in first["loc"] if part not in _PLACES)
     return Problem(
         title="Invalid",
         status=422,
         code="invalid.request",
-        detail=f"{'.'.join(where) or 'The request'}: {first['msg']}.",
-        hint="See the API reference for this operation.",
-        field=".".join(where) or None,
+        detail=refusal(first, field),
+        hint="" if is_rule(first) else "See the API reference for this operation.",
+        field=field or None,
         details={
             "errors": [{"field": ".".join(map(str, e["loc"])), "message": e["msg"]} for e in error.errors()]
         },

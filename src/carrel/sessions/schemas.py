@@ -1,39 +1,23 @@
 """Wire types of sessions."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    Field,
-    StringConstraints,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import SessionId
 from carrel.http.paging import MAX_LIMIT
+from carrel.http.rules import EnvName, EnvValue, says
 from carrel.images.schemas import AppRef
 from carrel.sessions.states import SessionState
 from carrel.tenancy.schemas import ProjectRef
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
-EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
-EnvValue = Annotated[str, StringConstraints(max_length=32_768)]
-
-
-def _say_the_rule(value: Any, check: ValidatorFunctionWrapHandler) -> str:
-    try:
-        return str(check(value))
-    except ValidationError:
-        raise PydanticCustomError(
-            "session_name", "a name has 4 to 64 letters, digits or _; between the first and last also . and -"
-        ) from None
-
-
-SessionName = Annotated[str, StringConstraints(pattern=NAME_PATTERN), WrapValidator(_say_the_rule)]
+SessionName = Annotated[
+    str,
+    StringConstraints(pattern=NAME_PATTERN),
+    says("A name has 4 to 64 letters, digits or _; between the first and the last also . and -."),
+]
 _MAX_BIGINT = 2**62
 
 
@@ -42,8 +26,16 @@ class SlotRequest(BaseModel):
 
     model_config = {"extra": "forbid"}
 
-    cpu: int = Field(ge=10, le=_MAX_BIGINT, examples=[1000])
-    mem: int = Field(ge=4 << 20, le=_MAX_BIGINT, examples=[1 << 30])
+    cpu: Annotated[
+        int,
+        Field(ge=10, le=_MAX_BIGINT, examples=[1000]),
+        says("cpu is a whole number of thousandths of a core, from 10 on: 1000 is one core."),
+    ]
+    mem: Annotated[
+        int,
+        Field(ge=4 << 20, le=_MAX_BIGINT, examples=[1 << 30]),
+        says("mem is a whole number of bytes, from 4194304 (4 MiB) on."),
+    ]
 
 
 class SessionCreate(BaseModel):
@@ -109,7 +101,7 @@ class SessionQuery(BaseModel):
 
     state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
-    owner: str = Field(default="me", pattern="^(me|all)$")
+    owner: Literal["me", "all"] = "me"
     limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(default=None, max_length=200)
 

@@ -1182,7 +1182,7 @@ export type SessionsListData = {
         /**
          * Owner
          */
-        owner?: string;
+        owner?: 'me' | 'all';
         /**
          * Limit
          */
