@@ -59,6 +59,10 @@ def test_a_container_without_a_live_session_is_an_orphan():
     assert found(container(), None).orphans == [ID]
 
 
+def test_a_container_in_a_list_that_is_older_than_its_sessions_end_is_none():
+    assert nothing_but(found(container(), None, before=session(S.TERMINATING)))
+
+
 @pytest.mark.parametrize("state", sorted(LIFECYCLE.live))
 def test_a_live_sessions_container_is_never_an_orphan(state):
     assert not found(container(), session(state)).orphans

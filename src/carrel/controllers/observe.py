@@ -27,8 +27,9 @@ _OOM = "A process was killed because the session reached its memory limit."
 class Findings:
     """What differs. restart and lost: with a sentence.
 
-    orphans: containers whose session is not live. strays: of sessions that wait for a place, and so have none;
-    left by a leader that did not know that it had been replaced.
+    orphans: containers whose session is not live, nor was before the list was asked for: one that ended since had
+    its container removed first, and the list may be older than that. strays: of sessions that wait for a place,
+    and so have none; left by a leader that did not know that it had been replaced.
     """
 
     restart: Sequence[tuple[Session, str]]
@@ -76,7 +77,8 @@ def compare(
                 lost.append((session, f"{why} It has been started again {MAX_RESTARTS} times already."))
         elif observed.address and observed.address != session.address:
             moved.append((session, observed.address))
-    orphans = [container for container in containers if SessionId(container) not in sessions]
+    live = before.keys() | sessions.keys()
+    orphans = [container for container in containers if container not in live]
     return Findings(restart, lost, out_of_memory, moved, orphans, strays)
 
 
