@@ -2,7 +2,8 @@
 
 It listens on a socket in a directory that only its owner can enter, and on no network address. As root it
 runs as a system user of its own, because PostgreSQL refuses to run as root. It outlives the process that
-started it; `stop` ends it.
+started it; `stop` ends it. Whatever ended it before, power loss and a full disk among them, `start` needs no
+help of a person's.
 """
 
 import os
@@ -19,7 +20,9 @@ from urllib.parse import quote
 SYSTEM_USER = "carrel"
 MAJOR_VERSION = 18
 _MAX_SOCKET_PATH = 100
-_OPTIONS = {
+_SETTINGS_FILE = "carrel.conf"
+_INCLUDED = f"\ninclude '{_SETTINGS_FILE}'\n"
+_SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
     "shared_buffers": "64MB",
@@ -74,6 +77,7 @@ class Embedded:
         if not (self.cluster / "PG_VERSION").exists():
             self._initialise(programs, owner)
         if not self.running():
+            self._settle(owner)
             self._launch(programs, owner)
         return self.url
 
@@ -83,9 +87,11 @@ class Embedded:
         if pid is None:
             return False
         try:
-            return b"postgres" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:
             return False
+        # The number in a file that a crash left behind may be anybody's by now, even another PostgreSQL's.
+        return b"postgres" in command and os.fsencode(self.cluster) in command
 
     def stop(self, *, timeout_s: float = 20) -> None:
         """Fast shutdown; returns when it is down. Twice: no-op."""
@@ -115,9 +121,20 @@ class Embedded:
              "--no-sync", "-D", fresh],
             owner,
         )  # fmt: skip
-        with (fresh / "postgresql.conf").open("a") as conf:
-            conf.writelines(f"{key} = '{value}'\n" for key, value in _OPTIONS.items())
         os.rename(fresh, self.cluster)
+
+    def _settle(self, owner: pwd.struct_passwd | None) -> None:
+        """Bring the files of a server that does not run into the order that a start needs."""
+        # 1. Our settings, also for a cluster that an earlier version made. ALTER SYSTEM still beats them.
+        settings = "".join(f"{key} = '{value}'\n" for key, value in _SETTINGS.items())
+        _write(self.cluster / _SETTINGS_FILE, settings, owner)
+        main = self.cluster / "postgresql.conf"
+        if _INCLUDED not in (own := main.read_text()):
+            _write(main, own + _INCLUDED, owner)
+        # 2. PostgreSQL does not start over these when they are empty, or when somebody else has got their
+        #    number. That no process of the old server is left it finds out by its shared memory.
+        (self.cluster / "postmaster.pid").unlink(missing_ok=True)
+        (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def _launch(self, programs: Path, owner: pwd.struct_passwd | None) -> None:
         self._make_socket_dir(owner)
@@ -135,7 +152,7 @@ class Embedded:
     def _make_socket_dir(self, owner: pwd.struct_passwd | None) -> None:
         beside = self.root / "socket"
         if len(str(beside / ".s.PGSQL.5432")) > _MAX_SOCKET_PATH and not self.socket_dir.is_dir():
-            (self.root / "socket-dir").write_text(tempfile.mkdtemp(prefix="carrel-pg-"))
+            _write(self.root / "socket-dir", tempfile.mkdtemp(prefix="carrel-pg-"), owner)
         self.socket_dir.mkdir(exist_ok=True)
         self.socket_dir.chmod(0o700)
         if owner:
@@ -194,6 +211,18 @@ class Embedded:
             name = Path(arguments[0]).name
             raise EmbeddedError(f"PostgreSQL's {name} failed: {done.stdout.strip()}\n{tail}".strip())
         return done.stdout
+
+
+def _write(path: Path, text: str, owner: pwd.struct_passwd | None) -> None:
+    """Have the file say that: whole or, on a full disk, as it was before. Written only when it differs."""
+    if path.exists() and path.read_text() == text:
+        return
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_text(text)
+    fresh.chmod(0o600)
+    if owner:
+        os.chown(fresh, owner.pw_uid, owner.pw_gid)
+    os.rename(fresh, path)
 
 
 def _system_user() -> pwd.struct_passwd:

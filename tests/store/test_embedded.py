@@ -1,0 +1,93 @@
+"""The embedded PostgreSQL: it starts again after whatever ended it, with the settings of today."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from carrel.db.embedded import Embedded
+
+
+@pytest.fixture
+def embedded(open_dir: Path) -> Iterator[Embedded]:
+    """A server that runs."""
+    embedded = Embedded(open_dir / "own" / "postgres")
+    embedded.root.parent.mkdir(exist_ok=True)
+    embedded.start()
+    yield embedded
+    embedded.stop()
+
+
+def ask(embedded: Embedded, question: str) -> str:
+    with psycopg.connect(embedded.url) as connection:
+        row = connection.execute(question.encode()).fetchone()
+        assert row is not None
+        return str(row[0])
+
+
+def kill(embedded: Embedded) -> None:
+    """The server and all its processes, at once."""
+    postmaster = psutil.Process(int((embedded.cluster / "postmaster.pid").read_text().split()[0]))
+    everybody = [postmaster, *postmaster.children()]
+    for process in everybody:
+        process.send_signal(signal.SIGKILL)
+    psutil.wait_procs(everybody, timeout=10)
+
+
+def test_a_cluster_of_an_earlier_version_gets_the_settings_of_today(embedded: Embedded):
+    embedded.stop()
+    (embedded.cluster / "carrel.conf").unlink()
+    main = embedded.cluster / "postgresql.conf"
+    earlier = main.read_text().replace("include 'carrel.conf'", "") + "log_error_verbosity = 'default'\n"
+    main.write_text(earlier)
+    embedded.start()
+    assert ask(embedded, "SHOW log_error_verbosity") == "terse"
+    assert ask(embedded, "SHOW listen_addresses") == ""
+    once = main.read_text()
+    embedded.stop()
+    embedded.start()
+    assert main.read_text() == once
+
+
+def test_what_an_administrator_set_by_alter_system_stays(embedded: Embedded):
+    with psycopg.connect(embedded.url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET shared_buffers = '32MB'")
+    embedded.stop()
+    embedded.start()
+    assert ask(embedded, "SHOW shared_buffers") == "32MB"
+
+
+def test_it_starts_again_after_a_kill(embedded: Embedded):
+    with psycopg.connect(embedded.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS n")
+    kill(embedded)
+    assert not embedded.running()
+    embedded.start()
+    assert ask(embedded, "SELECT n FROM kept") == "7"
+
+
+@pytest.mark.parametrize("left", ["", "{another}\n{data}\n0\n5432\n{socket}\n\n 1 1\nready\n"])
+def test_what_a_crash_left_of_its_lock_files_keeps_it_from_nothing(
+    embedded: Embedded, left: str, postgres_server: str
+):
+    with psycopg.connect(postgres_server) as connection:
+        # By now the number is that of a PostgreSQL too, and of the same user.
+        another = psutil.Process(connection.info.backend_pid).ppid()
+    kill(embedded)
+    text = left.format(another=another, data=embedded.cluster, socket=embedded.socket_dir)
+    for lock in (embedded.cluster / "postmaster.pid", embedded.socket_dir / ".s.PGSQL.5432.lock"):
+        lock.write_text(text)
+        os.chown(lock, embedded.cluster.stat().st_uid, embedded.cluster.stat().st_gid)
+    assert not embedded.running()
+    embedded.start()
+    assert ask(embedded, "SELECT 7") == "7"
+
+
+def test_a_second_start_beside_a_server_that_runs_is_none(embedded: Embedded):
+    first = ask(embedded, "SELECT pg_postmaster_start_time()")
+    assert Embedded(embedded.root).start() == embedded.url
+    assert ask(embedded, "SELECT pg_postmaster_start_time()") == first
