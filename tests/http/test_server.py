@@ -51,6 +51,7 @@ async def test_the_parts_are_shown_with_their_state(api: Api):
     shown = (await user.get("/server")).json()
     assert shown["version"] == carrel.__version__
     parts = {part["name"]: part for part in shown["parts"]}
+    assert " free" in parts.pop("disk")["detail"]
     assert {name: part["state"] for name, part in parts.items()} == {
         "api": "ok", "database": "ok", "engine": "ok", "gateway": "down",
     }  # fmt: skip
@@ -89,7 +90,13 @@ async def test_websockets_of_other_sites_are_refused(living: Api, kind: str):
             return 0
 
     assert await code() == 4401
-    for origin in ("http://evil.example", "null", own.replace("http", "https") + "1", f"http://x.{own[7:]}", ""):
+    for origin in (
+        "http://evil.example",
+        "null",
+        own.replace("http", "https") + "1",
+        f"http://x.{own[7:]}",
+        "",
+    ):
         assert await code(cookie=cookie, origin=origin) == 4403, origin
     assert await code(cookie=cookie) == 4403
     assert await code(cookie=cookie, origin=own) == 0

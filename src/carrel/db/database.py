@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import orjson
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
-from carrel.db.reader import Reader, unavailable
+from carrel.db.embedded import Embedded
+from carrel.db.outage import Outage
+from carrel.db.reader import Reader
 
 CHANNEL = "carrel"
 
@@ -22,11 +25,23 @@ def driver_url(url: str) -> str:
 
 
 class Database:
-    """A pool of connections. One for each process and event loop."""
+    """A pool of connections. One for each process and event loop.
 
-    def __init__(self, url: str, *, pool_size: int = 10, commit_hook: CommitHook | None = None) -> None:
+    data_dir: the installation's; a server that keeps its data there is away when that disk is full.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 10,
+        data_dir: Path | None = None,
+        commit_hook: CommitHook | None = None,
+    ) -> None:
         self.url = url
         self._hook = commit_hook
+        embedded = data_dir is not None and url == Embedded(data_dir / "postgres").url
+        self._outage = Outage(data_dir if embedded else None)
         self._engine = create_async_engine(
             driver_url(url),
             pool_size=pool_size,
@@ -41,13 +56,13 @@ class Database:
             connect_args={"connect_timeout": 5, "options": "-c timezone=UTC"},
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
-        self._reader = Reader(url, size=pool_size)
+        self._reader = Reader(url, size=pool_size, outage=self._outage)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """A transaction: committed when the block ends, rolled back when it raises.
 
-        Raises: Unavailable when the database does not answer.
+        Raises: Unavailable when the database does not answer or its disk is full.
         """
         try:
             async with self._sessions() as tx:
@@ -57,9 +72,11 @@ class Database:
                 await tx.commit()
                 if self._hook:
                     self._hook("after")
-        except (OperationalError, InterfaceError, DBAPIError) as error:
+        except TimeoutError as error:  # every connection of the pool is in use, and none came back
+            raise self._outage.explain(error) from error
+        except DBAPIError as error:
             if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
-                raise unavailable() from error
+                raise self._outage.explain(error.orig or error) from error
             raise
 
     async def texts(self, statement: str, bound: Mapping[str, object]) -> list[str]:

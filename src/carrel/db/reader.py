@@ -11,7 +11,7 @@ from typing import TypeAlias
 import psycopg
 from psycopg.rows import scalar_row
 
-from carrel.core.errors import Unavailable
+from carrel.db.outage import Outage
 
 _Connection: TypeAlias = psycopg.AsyncConnection[str]
 
@@ -22,8 +22,9 @@ _OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan"
 class Reader:
     """A few connections, made when they are needed. size: how many at most."""
 
-    def __init__(self, url: str, *, size: int) -> None:
+    def __init__(self, url: str, *, size: int, outage: Outage = Outage()) -> None:  # noqa: B008 - it is frozen
         self._url = url
+        self._outage = outage
         self._room = asyncio.Semaphore(size)
         self._idle: list[_Connection] = []
 
@@ -44,7 +45,7 @@ class Reader:
                             raise
                 return await self._ask(await self._connect(), statement, bound)
             except psycopg.OperationalError as error:
-                raise unavailable() from error
+                raise self._outage.explain(error) from error
 
     async def close(self) -> None:
         """Twice: no-op."""
@@ -65,12 +66,3 @@ class Reader:
         return await psycopg.AsyncConnection.connect(
             self._url, autocommit=True, connect_timeout=5, options=_OPTIONS, row_factory=scalar_row
         )
-
-
-def unavailable() -> Unavailable:
-    """What a database that does not answer is to the people who ask."""
-    return Unavailable(
-        "database.unavailable",
-        "The database does not answer.",
-        hint="Try again in a moment; an administrator can run `carrel status`.",
-    )

@@ -2,14 +2,15 @@
 
 import asyncio
 from dataclasses import dataclass
-from urllib.parse import quote
 
 import aiohttp
 
 import carrel
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
+from carrel.db.embedded import Embedded
 from carrel.engines.port import Engine, EngineError
+from carrel.server import disk
 from carrel.server.settings import Settings
 
 _TIMEOUT_S = 3.0
@@ -17,7 +18,7 @@ _TIMEOUT_S = 3.0
 
 @dataclass(frozen=True)
 class Part:
-    """state: "ok" or "down". detail: empty when all is well."""
+    """state: "ok", "down", or "low" (a disk that is nearly full). detail: empty when all is well, except of a disk."""
 
     name: str
     state: str
@@ -28,15 +29,18 @@ class Part:
 
 async def look(settings: Settings, database: Database, engine: Engine) -> list[Part]:
     """Each part's state, asked now, at most three seconds each."""
-    return list(
-        await asyncio.gather(_database(settings, database), _engine(settings, engine), _gateway(settings))
-    )
+    asked = await asyncio.gather(_database(settings, database), _engine(settings, engine), _gateway(settings))
+    return [*asked, _disk(settings)]
+
+
+def _disk(settings: Settings) -> Part:
+    found = disk.look(settings.data_dir)
+    return Part("disk", found.state, "", found.text, "")
 
 
 async def _database(settings: Settings, database: Database) -> Part:
-    # Its socket lies under the data directory, which is part of the URL.
-    own = quote(str(settings.data_dir / "postgres"), safe="") not in settings.database_url
-    address = "your own" if own else "embedded"
+    embedded = settings.database_url == Embedded(settings.data_dir / "postgres").url
+    address = "embedded" if embedded else "your own"
     try:
         async with asyncio.timeout(_TIMEOUT_S):
             return Part("database", "ok", f"PostgreSQL {await database.ping()}", "", address)

@@ -30,7 +30,7 @@ async def api(settings: Settings, roles: frozenset[str]) -> None:
     from carrel.engines.docker import DockerEngine
     from carrel.server import compose
 
-    database = Database(settings.database_url)
+    database = Database(settings.database_url, data_dir=settings.data_dir)
     engine = DockerEngine(settings.engine_url, settings.installation)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)

@@ -18,7 +18,7 @@ _STOP_S = 30.0
 
 @dataclass(frozen=True)
 class Line:
-    """state: "ok" or "down"."""
+    """state: "ok", "down", or "low" (a disk that is nearly full)."""
 
     part: str
     state: str
@@ -58,11 +58,12 @@ def status(options: argparse.Namespace) -> int:
             say(
                 f"{line.part:{widths[0]}}  {line.state:{widths[1]}}  {line.version:{widths[2]}}  {line.address}"
             )
-    return 0 if all(line.state == "ok" for line in lines) else EXIT_DOWN
+    return EXIT_DOWN if any(line.state == "down" for line in lines) else 0
 
 
 def _look(options: argparse.Namespace) -> list[Line]:
     import carrel
+    from carrel.server import disk
     from carrel.server.bootstrap.engine import version
 
     settings = effective_settings(options)
@@ -71,6 +72,7 @@ def _look(options: argparse.Namespace) -> list[Line]:
     engine_url = environment.get("CARREL_ENGINE_URL", settings.engine_url)
     database_url = environment.get("CARREL_DATABASE_URL", "")
     engine = version(engine_url)
+    room = disk.look(settings.data_dir)
     return [
         _line("supervisor", running_pid(settings.data_dir) is not None, carrel.__version__, str(settings.data_dir)),
         _line("api", answers(host, settings.port, "/api/v1/health"), carrel.__version__,
@@ -79,6 +81,7 @@ def _look(options: argparse.Namespace) -> list[Line]:
               settings.effective_apps_url),
         _database(database_url),
         _line("engine", engine is not None, engine or "", engine_url),
+        Line("disk", room.state, room.text, str(settings.data_dir)),
     ]  # fmt: skip
 
 
