@@ -1,13 +1,15 @@
 """What the tests need on the machine beyond the Python environment, installed by apt after consent."""
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Collection
 from pathlib import Path
 
 from carrel.core.errors import Unavailable
+from carrel.server.bootstrap import Consent
 from carrel.server.bootstrap.engine import find_or_install_engine
-from carrel.server.bootstrap.packages import NEEDS_CONSENT, install, install_line
+from carrel.server.bootstrap.packages import NEEDS_CONSENT, as_root, has_apt, install, install_line
 
 _WITHOUT_CONTAINERS = ("unit", "store", "simulation")
 # The program that shows it is there, and the package that brings it.
@@ -19,6 +21,8 @@ _FOR_CONTAINERS = [
 ]
 _FOR_BROWSER = [("chromium", "chromium")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
+_POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
+_CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 _ROOT_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -41,7 +45,8 @@ def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[st
     """
     missing = _missing_packages(folders)
     if missing:
-        install(missing, purpose="programs for the tests", consent=consent, say=say)
+        agreed = _preparing(consent) if _POSTGRESQL[1] in missing else consent
+        install(missing, purpose="programs for the tests", consent=agreed, say=say)
     if set(folders) <= set(_WITHOUT_CONTAINERS):
         return {}
     try:
@@ -54,6 +59,27 @@ def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[st
         ) from error
 
 
+def _preparing(consent: Consent) -> Consent:
+    """The same consent, and once it is given PostgreSQL's package is kept from starting a server."""
+
+    def asked(question: str) -> bool:
+        agreed = consent(question)
+        if agreed:
+            _keep_postgresql_from_starting()
+        return agreed
+
+    return asked
+
+
+def _keep_postgresql_from_starting() -> None:
+    """Only the programs are wanted: Debian's package would make a cluster and start it."""
+    script = (
+        f"mkdir -p {_CLUSTERS.parent} && touch {_CLUSTERS} && "
+        f"(grep -q '^create_main_cluster' {_CLUSTERS} || echo 'create_main_cluster = false' >> {_CLUSTERS})"
+    )
+    subprocess.run([*(as_root() or []), "sh", "-c", script], check=True)
+
+
 def say(text: str) -> None:
     print(f"carrel: {text}", flush=True)
 
@@ -63,6 +89,8 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
     if "e2e" in folders:
         wanted += _FOR_BROWSER
     missing = [package for program, package in wanted if not _has(program)]
+    if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
+        missing.append(_POSTGRESQL[1])
     if "e2e" in folders and not any(Path(_FONTS[0]).rglob("*CJK*")):
         missing.append(_FONTS[1])
     return list(dict.fromkeys(missing))
