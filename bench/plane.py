@@ -25,6 +25,7 @@ from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.engines.docker import DockerEngine
 from carrel.images import service as images
+from carrel.keypairs import service as keypairs
 from carrel.server.settings import Settings
 from carrel.tenancy import service as tenancy
 
@@ -102,11 +103,11 @@ def _fresh_dir() -> Path:
 
 async def _found(database: Database, image: str) -> tuple[str, str]:
     async with database.transaction() as tx:
-        await tenancy.found(tx, email="bench@example.org", password=secrets.token_urlsafe())
-        user = await tenancy._user_by_email(tx, "bench@example.org")
+        await tenancy.found(tx, SystemClock(), email="bench@example.org", password=secrets.token_urlsafe())
+        user = await tenancy.user_by_email(tx, "bench@example.org")
         assert user is not None
-        actor = await tenancy._actor(tx, user, "bench", "")
-        pair = await tenancy.create_keypair(tx, SystemClock(), actor)
+        actor = await tenancy.actor_of(tx, user, credential="bench", address="")
+        pair = await keypairs.create(tx, SystemClock(), actor)
         await images.register(
             tx, name="tiny", reference=image, title="Tiny", description="", size_bytes=None, architecture=None,
             apps=[], min_slots=SMALL,

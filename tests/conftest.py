@@ -17,8 +17,8 @@ from carrel.core.ids import DomainId, ProjectId, UserId, new_id
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
+from carrel.identity import passwords
 from carrel.policy.actions import Role
-from carrel.tenancy import passwords
 from carrel.tenancy import service as tenancy
 from carrel.tenancy.model import Domain, Project
 
@@ -92,11 +92,11 @@ async def people(database: Database) -> People:
     `foreigner` in another domain.
     """
     async with database.transaction() as tx:
-        await tenancy.found(tx, email="admin@example.org", password=PASSWORD)
+        await tenancy.found(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
     async with database.transaction() as tx:
-        admin = await tenancy._user_by_email(tx, "admin@example.org")
+        admin = await tenancy.user_by_email(tx, "admin@example.org")
         assert admin is not None
-        [(project, _)] = (await tenancy.profile(tx, admin.id)).projects
+        project = (await tenancy.profile(tx, admin.id)).projects[0][0].id
         other = Project(id=ProjectId(new_id()), domain_id=admin.domain_id, name="other")
         abroad = Domain(id=DomainId(new_id()), name="abroad")
         tx.add_all([other, abroad])
@@ -106,10 +106,11 @@ async def people(database: Database) -> People:
         await tx.flush()
 
         async def person(name: str, domain: DomainId, project: ProjectId) -> UserId:
-            return await tenancy.create_user(
-                tx, email=f"{name}@example.org", name=name, password=PASSWORD, role=Role.USER,
-                domain_id=domain, projects=[project],
+            made = await tenancy.add_user(
+                tx, SystemClock(), email=f"{name}@example.org", name=name, password=PASSWORD,
+                role=Role.USER, domain_id=domain, projects=[project],
             )  # fmt: skip
+            return made.id
 
         ids = [
             admin.id,
@@ -119,7 +120,9 @@ async def people(database: Database) -> People:
             await person("foreigner", abroad.id, far.id),
         ]
         actors = [
-            await tenancy._actor(tx, (await tenancy.profile(tx, user_id)).user, "test", "127.0.0.1")
+            await tenancy.actor_of(
+                tx, (await tenancy.profile(tx, user_id)).user, credential="test", address="127.0.0.1"
+            )
             for user_id in ids
         ]
     return People(admin.domain_id, project, other.id, *actors)

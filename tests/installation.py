@@ -15,10 +15,10 @@ from people import PASSWORD, People, eventually
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.engines.fake import FakeEngine
+from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
-from carrel.tenancy import service as tenancy
 
 API = "/api/v1"
 SMALL = {"cpu": 100, "mem": 64 << 20}
@@ -80,7 +80,7 @@ class Api:
 
     async def keypair(self, actor: Actor) -> tuple[str, str]:
         async with self.database.transaction() as tx:
-            made = await tenancy.create_keypair(tx, SystemClock(), actor)
+            made = await keypairs.create(tx, SystemClock(), actor)
         return made.access_key, made.secret_key
 
     async def client(self, **options) -> httpx2.AsyncClient:  # type: ignore[no-untyped-def]

@@ -22,13 +22,13 @@ from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId, new_id
 from carrel.db.database import Database
 from carrel.engines.port import ContainerSpec
+from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import transitions
 from carrel.sessions.model import Session
 from carrel.sessions.states import SessionState
-from carrel.tenancy import service as tenancy
 
 
 @dataclass
@@ -110,7 +110,7 @@ async def world(database: Database, people: People, tmp_path: Path) -> AsyncIter
     keys = {}
     async with database.transaction() as tx:
         for actor in (people.user, people.colleague, people.stranger, people.superadmin):
-            pair = await tenancy.create_keypair(tx, SystemClock(), actor)
+            pair = await keypairs.create(tx, SystemClock(), actor)
             text = f"{pair.access_key}:{pair.secret_key}".encode()
             keys[actor.user_id] = "Basic " + base64.b64encode(text).decode()
     async with compose.api(settings, database, engine) as app, listening(app) as url:

@@ -13,8 +13,9 @@ from installation import API, SMALL, Api
 from people import PASSWORD
 from sqlalchemy import text
 
+from carrel.identity import passwords
+from carrel.logins import service
 from carrel.server import logs
-from carrel.tenancy import passwords, service
 
 
 async def login(api: Api, email: str, password: str):  # type: ignore[no-untyped-def]
@@ -99,7 +100,7 @@ async def test_someone_inactive_is_not_let_in(api: Api):
     keys = await api.as_("user")
     assert (await keys.get("/auth/me")).status_code == 200
     async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE users SET active = false WHERE email = 'user@example.org'"))
+        await tx.execute(text("UPDATE users SET state = 'inactive' WHERE email = 'user@example.org'"))
     api.app.state.authenticator.forget()
     assert (await login(api, "user@example.org", PASSWORD)).json()["code"] == "auth.bad_credentials"
     assert (await user.get("/auth/me")).status_code == 401

@@ -109,8 +109,8 @@ async def appoint(api: Api) -> None:
     async with api.database.transaction() as tx:
         for name, role in (("project_admin", "user"), ("domain_admin", "domain_admin")):
             await tx.execute(
-                text("""INSERT INTO users (id, domain_id, email, name, role, password_hash, active)
-                    SELECT :id, domain_id, :email, :id, :role, password_hash, true FROM users WHERE id = :like"""),
+                text("""INSERT INTO users (id, domain_id, email, name, role, password_hash)
+                    SELECT :id, domain_id, :email, :id, :role, password_hash FROM users WHERE id = :like"""),
                 {"id": name, "email": f"{name}@example.org", "role": role, "like": api.people.user.user_id},
             )
             project = api.people.project if name == "project_admin" else api.people.other_project

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from people import PASSWORD
 
+from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.policy.decide import Actor
 from carrel.tenancy import service as tenancy
@@ -47,11 +48,11 @@ def actor(postgres: str, look: psycopg.Connection[Any]) -> Actor:
     async def found() -> Actor:
         database = Database(postgres)
         async with database.transaction() as tx:
-            await tenancy.found(tx, email="admin@example.org", password=PASSWORD)
+            await tenancy.found(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
         async with database.transaction() as tx:
-            admin = await tenancy._user_by_email(tx, "admin@example.org")
+            admin = await tenancy.user_by_email(tx, "admin@example.org")
             assert admin is not None
-            actor = await tenancy._actor(tx, admin, "test", "127.0.0.1")
+            actor = await tenancy.actor_of(tx, admin, credential="test", address="127.0.0.1")
         await database.close()
         return actor
 

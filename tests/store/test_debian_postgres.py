@@ -13,6 +13,7 @@ from installation import SMALL, installation
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.migrate import migrate
+from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.tenancy import service as tenancy
 
@@ -51,7 +52,7 @@ async def test_debians_postgresql_carries_a_session_through_its_life(debian_serv
     migrate(debian_server)
     database = Database(debian_server)
     async with database.transaction() as tx:
-        await tenancy.found(tx, email="user@example.org", password="correct horse 9")
+        await tenancy.found(tx, SystemClock(), email="user@example.org", password="correct horse 9")
     people = _OnePerson(await _actor(database))
     async with installation(database, people, tmp_path, controllers=True) as api:  # type: ignore[arg-type]
         user = await api.as_("user")
@@ -77,7 +78,8 @@ class _OnePerson:
 
 async def _actor(database: Database) -> Actor:
     async with database.transaction() as tx:
-        user = await tenancy._user_by_email(tx, "user@example.org")
+        user = await tenancy.user_by_email(tx, "user@example.org")
         assert user is not None
-        await tenancy.create_keypair(tx, SystemClock(), actor := await tenancy._actor(tx, user, "test", ""))
+        actor = await tenancy.actor_of(tx, user, credential="test", address="")
+        await keypairs.create(tx, SystemClock(), actor)
     return actor

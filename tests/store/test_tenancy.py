@@ -7,32 +7,36 @@ from sqlalchemy import text
 from carrel.core.clock import SystemClock
 from carrel.core.errors import NotFound, Unauthorized
 from carrel.db.database import Database
+from carrel.keypairs import service as keypairs
+from carrel.logins import service as logins
+from carrel.logins.authenticator import Authenticator
 from carrel.policy.actions import Role
-from carrel.tenancy import service
+from carrel.tenancy import service as tenancy
 
 EMAIL = "user@example.org"
 
 
 async def sign_in(database: Database, password: str, email: str = EMAIL) -> str:
-    return await service.sign_in(
+    return await logins.sign_in(
         database, SystemClock(), email=email, password=password, address="192.0.2.1", device="test"
     )
 
 
 async def test_an_installation_is_founded_once(database: Database):
     async with database.transaction() as tx:
-        assert await service.found(tx, email="a@example.org", password="one")
-        assert not await service.found(tx, email="b@example.org", password="two")
-        user = await service._user_by_email(tx, "a@example.org")
+        assert await tenancy.found(tx, SystemClock(), email="a@example.org", password="one")
+        assert not await tenancy.found(tx, SystemClock(), email="b@example.org", password="two")
+        user = await tenancy.user_by_email(tx, "a@example.org")
         assert user is not None
-        assert (user.role, await service._user_by_email(tx, "b@example.org")) == (Role.SUPERADMIN, None)
+        assert (user.role, await tenancy.user_by_email(tx, "b@example.org")) == (Role.SUPERADMIN, None)
 
 
 async def test_an_email_belongs_to_one_person_in_any_case(database: Database, people: People):
     with pytest.raises(Exception, match="uq_users_email"):
         async with database.transaction() as tx:
-            await service.create_user(
+            await tenancy.add_user(
                 tx,
+                SystemClock(),
                 email=EMAIL.upper(),
                 name="Other",
                 password="x",
@@ -43,15 +47,15 @@ async def test_an_email_belongs_to_one_person_in_any_case(database: Database, pe
 
 
 async def test_another_password_ends_all_sign_ins_and_the_lock(database: Database, people: People):
-    authenticator = service.Authenticator(database, SystemClock())
+    authenticator = Authenticator(database, SystemClock())
     token = await sign_in(database, PASSWORD)
-    for _ in range(service.MAX_ATTEMPTS):
+    for _ in range(logins.MAX_ATTEMPTS):
         with pytest.raises(Unauthorized):
             await sign_in(database, "wrong")
-    with pytest.raises(service.TooManyAttempts):
+    with pytest.raises(logins.TooManyAttempts):
         await sign_in(database, PASSWORD)
     async with database.transaction() as tx:
-        await service.set_password(tx, email=EMAIL, password="another")
+        await logins.set_password(tx, SystemClock(), email=EMAIL, password="another")
     assert await authenticator.by_cookie(token, "") is None
     await sign_in(database, "another")
     with pytest.raises(Unauthorized):
@@ -61,13 +65,13 @@ async def test_another_password_ends_all_sign_ins_and_the_lock(database: Databas
 async def test_another_password_for_nobody_is_an_error(database: Database, people: People):
     async with database.transaction() as tx:
         with pytest.raises(NotFound):
-            await service.set_password(tx, email="nobody@example.org", password="x")
+            await logins.set_password(tx, SystemClock(), email="nobody@example.org", password="x")
 
 
 async def test_tokens_and_secrets_are_stored_as_hashes_only(database: Database, people: People):
     token = await sign_in(database, PASSWORD)
     async with database.transaction() as tx:
-        pair = await service.create_keypair(tx, SystemClock(), people.user)
+        pair = await keypairs.create(tx, SystemClock(), people.user)
     async with database.transaction() as tx:
         stored = ""
         for table in ("logins", "keypairs", "users", "audit", "login_attempts"):
@@ -82,13 +86,13 @@ async def test_tokens_and_secrets_are_stored_as_hashes_only(database: Database, 
 
 async def test_nobody_removes_anothers_keypair(database: Database, people: People):
     async with database.transaction() as tx:
-        pair = await service.create_keypair(tx, SystemClock(), people.user)
+        pair = await keypairs.create(tx, SystemClock(), people.user)
     async with database.transaction() as tx:
         with pytest.raises(NotFound):
-            await service.remove_keypair(tx, people.superadmin, pair.access_key)
-        await service.remove_keypair(tx, people.user, pair.access_key)
+            await keypairs.remove(tx, people.superadmin, pair.access_key)
+        await keypairs.remove(tx, people.user, pair.access_key)
         with pytest.raises(NotFound):
-            await service.remove_keypair(tx, people.user, pair.access_key)
+            await keypairs.remove(tx, people.user, pair.access_key)
 
 
 async def test_refused_and_successful_sign_ins_are_in_the_audit_trail(database: Database, people: People):

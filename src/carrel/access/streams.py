@@ -21,7 +21,7 @@ from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
 from carrel.engines.port import EngineError, TerminalSize
-from carrel.http.auth import identify
+from carrel.http.auth import current_actor
 from carrel.policy.decide import Actor
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
@@ -119,7 +119,7 @@ async def _entering(socket: WebSocket, ref: str, serve: Callable[[Session, Actor
     # Accepted first, since a browser learns nothing from a handshake that is refused.
     await socket.accept()
     try:
-        actor = (await identify(socket)).actor
+        actor = await current_actor(socket)
         async with socket.app.state.database.transaction() as tx:
             session = await sessions.find(tx, actor, ref, "session.exec")
         if session.state != SessionState.RUNNING:

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit.model import AuditEntry
-from carrel.policy.decide import Actor
+from carrel.policy.actions import ACTIONS
+from carrel.policy.decide import Actor, Target
+
+NOBODY = Target()
 
 
 def record(
@@ -14,31 +17,60 @@ def record(
     action: str,
     object_id: str,
     *,
+    name: str = "",
+    target: Target | None = None,
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Add "actor did action to object" to this transaction. details: what changed, never a secret."""
+    """Add "actor did action to object" to this transaction.
+
+    name: the object's, as people know it. target: whose it is; None: the actor's own.
+    details: what changed, as {"before": {...}, "after": {...}}, or other facts; never a secret.
+    """
+    whose = target or Target(owner_id=actor.user_id, domain_id=actor.domain_id)
     tx.add(
         AuditEntry(
             actor_id=actor.user_id,
+            actor_email=actor.email,
             action=action,
+            object_kind=ACTIONS[action].about,
             object_id=object_id,
+            object_name=name,
+            owner_id=whose.owner_id,
+            project_id=whose.project_id,
+            domain_id=whose.domain_id,
             outcome="done",
             credential=actor.credential,
             address=actor.address,
+            request_id=actor.request_id,
             details=dict(details or {}),
         )
     )
 
 
-def record_login(tx: AsyncSession, *, email: str, user_id: str | None, outcome: str, address: str) -> None:
-    """Add a sign-in, successful or not, to this transaction."""
+def record_login(
+    tx: AsyncSession,
+    *,
+    email: str,
+    target: Target = NOBODY,
+    outcome: str,
+    method: str = "password",
+    reason: str = "",
+    address: str,
+) -> None:
+    """Add a sign-in, successful ("done") or not ("refused"), to this transaction. target: who it was for."""
     tx.add(
         AuditEntry(
-            actor_id=user_id,
+            actor_id=target.owner_id,
+            actor_email=email[:254],
             action="auth.login",
+            object_kind="auth",
             object_id=email[:254],
+            object_name=email[:254],
+            owner_id=target.owner_id,
+            domain_id=target.domain_id,
             outcome=outcome,
-            credential="password",
+            reason=reason,
+            credential=method,
             address=address,
             details={},
         )

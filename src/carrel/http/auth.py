@@ -1,4 +1,4 @@
-"""Who is asking: from a cookie (pages, with CSRF protection) or HTTP Basic with a keypair (scripts)."""
+"""Who is asking: from a cookie (pages, with CSRF protection), HTTP Basic with a keypair, or a bearer token."""
 
 import secrets
 from typing import Annotated, Any, Protocol
@@ -9,15 +9,19 @@ from starlette.requests import HTTPConnection
 
 from carrel.core.errors import Forbidden, Unauthorized
 from carrel.policy.actions import ACTIONS
-from carrel.policy.decide import Actor
+from carrel.policy.decide import Actor, refusal, widest
 
 COOKIE = "carrel_session"
 CSRF_HEADER = "X-Carrel-CSRF"
+ACTION = "x-carrel-action"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
 class Identity(Protocol):
-    """What an authenticator gives back. csrf_token None: no cookie was involved."""
+    """What an authenticator gives back. csrf_token None: no cookie was involved.
+
+    pending: what the sign-in still needs before it counts; None: nothing.
+    """
 
     @property
     def actor(self) -> Actor: ...
@@ -25,33 +29,36 @@ class Identity(Protocol):
     @property
     def csrf_token(self) -> str | None: ...
 
+    @property
+    def pending(self) -> str | None: ...
+
 
 class Authenticator(Protocol):
     """Looks credentials up; lives in `app.state.authenticator`."""
 
     async def by_cookie(self, token: str, address: str) -> Identity | None: ...
 
-    async def by_keypair(self, authorization: str, address: str) -> Identity | None: ...
+    async def by_header(self, authorization: str, address: str) -> Identity | None: ...
 
 
 def names(action: str) -> dict[str, Any]:
     """For a route's `openapi_extra`: the action from the one table that it performs."""
-    return {"x-carrel-action": ACTIONS[action].name}
+    return {ACTION: ACTIONS[action].name}
 
 
 async def identify(connection: HTTPConnection) -> Identity:
-    """The identity behind a request or WebSocket.
+    """The identity behind a request or WebSocket, whose sign-in may still be pending.
 
     Raises: Unauthorized; Forbidden when a page's request lacks its CSRF token or comes from elsewhere.
     """
     authenticator: Authenticator = connection.app.state.authenticator
     address = client_address(connection)
     if authorization := connection.headers.get("authorization"):
-        identity = await authenticator.by_keypair(authorization, address)
+        identity = await authenticator.by_header(authorization, address)
         if identity is None:
             raise Unauthorized(
                 "auth.bad_keypair",
-                "This keypair is unknown, inactive, or its secret is wrong.",
+                "This keypair or token is unknown, inactive or expired, or its secret is wrong.",
                 hint="Make another with `carrel login`.",
             )
         return identity
@@ -84,9 +91,30 @@ def _require_own_page(connection: HTTPConnection, identity: Identity) -> None:
 
 
 async def current_actor(connection: HTTPConnection) -> Actor:
-    """The actor of this request, for routes."""
-    return (await identify(connection)).actor
+    """The actor of this request, for routes; one who may do what the route is for, somewhere at least.
 
+    Raises: as `identify`; Forbidden when the sign-in is not finished, or the action is not theirs anywhere.
+    """
+    identity = await identify(connection)
+    if identity.pending:
+        raise Forbidden(
+            f"auth.pending_{identity.pending}",
+            _PENDING[identity.pending],
+            hint="Finish signing in, on the page.",
+            details={"pending": identity.pending},
+        )
+    route = connection.scope.get("route")
+    action = (getattr(route, "openapi_extra", None) or {}).get(ACTION)
+    if action and not widest(identity.actor, action):
+        raise refusal(identity.actor, action)
+    return identity.actor
+
+
+_PENDING = {
+    "factor": "The second step of signing in is still missing.",
+    "password": "You must change your password first.",
+    "enrol": "You must set up a second factor first.",
+}
 
 CurrentActor = Annotated[Actor, Depends(current_actor)]
 CurrentIdentity = Annotated[Identity, Depends(identify)]

@@ -26,7 +26,10 @@ class Scope(IntEnum):
 
 @dataclass(frozen=True)
 class Action:
-    """project_admin's scope counts only in the projects that the person administers."""
+    """project_admin's scope counts only in the projects that the person administers.
+
+    about: the kind of thing it acts on.
+    """
 
     name: str
     sentence: str
@@ -35,6 +38,10 @@ class Action:
     domain_admin: Scope
     superadmin: Scope = Scope.ALL
     public: bool = False
+
+    @property
+    def about(self) -> str:
+        return self.name.split(".")[0]
 
     def scope(self, role: Role) -> Scope:
         match role:
@@ -58,6 +65,31 @@ def _personal(name: str, sentence: str) -> Action:
     return Action(name, sentence, Scope.OWN, Scope.OWN, Scope.OWN, Scope.OWN)
 
 
+def _managed(name: str, sentence: str) -> Action:
+    """Yours, and that of people in a domain whose administrator you are."""
+    return Action(name, sentence, Scope.OWN, Scope.OWN, Scope.DOMAIN)
+
+
+def _member(name: str, sentence: str) -> Action:
+    """In projects of yours; administrators of the domain reach it all."""
+    return Action(name, sentence, Scope.PROJECT, Scope.PROJECT, Scope.DOMAIN)
+
+
+def _of_project(name: str, sentence: str) -> Action:
+    """For administrators of the project, and of its domain."""
+    return Action(name, sentence, Scope.NONE, Scope.PROJECT, Scope.DOMAIN)
+
+
+def _of_domain(name: str, sentence: str) -> Action:
+    """For administrators of the domain."""
+    return Action(name, sentence, Scope.NONE, Scope.NONE, Scope.DOMAIN)
+
+
+def _of_all(name: str, sentence: str) -> Action:
+    """For superadmins."""
+    return Action(name, sentence, Scope.NONE, Scope.NONE, Scope.NONE)
+
+
 def _shared(name: str, sentence: str) -> Action:
     """For everyone who is signed in."""
     return Action(name, sentence, Scope.ALL, Scope.ALL, Scope.ALL)
@@ -70,23 +102,61 @@ def _public(name: str, sentence: str) -> Action:
 ACTIONS = {
     action.name: action
     for action in (
-        _public("auth.login", "Sign in with e-mail and password."),
+        # signing in
+        _public("auth.login", "Sign in, with a second step where the account has one."),
+        _public("auth.recover", "Ask for a link to set a new password, and use it."),
+        _public("auth.sign_up", "Make an account of one's own, where the site allows it."),
         _public("server.health", "See whether the server is well."),
+        _public("server.greet", "See what the sign-in page must know: languages, providers, sign-up."),
         _personal("auth.me", "See who you are and what you belong to."),
         _personal("auth.logout", "Sign out."),
-        _personal("keypair.read", "See your keypairs."),
-        _personal("keypair.create", "Make a keypair for scripts and the command line."),
-        _personal("keypair.remove", "Remove a keypair."),
+        _personal("auth.confirm", "Prove once more that it is you, before a dangerous change."),
+        # yourself
+        _personal("profile.update", "Change your name, language and other preferences."),
+        _personal("password.update", "Change your password."),
+        _personal("factor.read", "See your second factors and passkeys."),
+        _personal("factor.update", "Add or remove a second factor, a passkey or recovery codes."),
+        _managed("factor.reset", "Switch the second factors of somebody off who has lost them."),
+        _managed("login.read", "See where somebody is signed in."),
+        _managed("login.remove", "Sign somebody out, here or everywhere."),
+        _managed("keypair.read", "See keypairs, never their secrets."),
+        _managed("keypair.create", "Make a keypair for scripts and the command line."),
+        _managed("keypair.update", "Activate, deactivate or rotate a keypair, or change its rate limit."),
+        _managed("keypair.remove", "Remove a keypair."),
+        _personal("token.read", "See your personal tokens."),
+        _personal("token.create", "Make a personal token for a script, with scopes and an expiry."),
+        _personal("token.remove", "Revoke a personal token."),
+        _personal("ssh_key.read", "See your SSH keys."),
+        _personal("ssh_key.update", "Add, make or remove an SSH key."),
+        # tenants and people
+        _of_domain("domain.read", "See a domain, its ceilings and what it may use."),
+        _of_all("domain.create", "Make a domain."),
+        _of_all("domain.update", "Rename a domain, enable or disable it, set its ceilings and what it may use."),
+        _of_all("domain.remove", "Remove a domain that holds nothing."),
+        _member("project.read", "See a project and who is in it."),
+        _of_domain("project.create", "Make a project."),
+        _of_domain("project.update", "Rename a project, set its ceiling, archive and restore it."),
+        _of_domain("project.remove", "Remove a project that never held a session."),
+        _of_project("project.enrol", "Add people to a project, remove them, appoint its administrators."),
+        Action("user.read", "See a user.", Scope.OWN, Scope.PROJECT, Scope.DOMAIN),
+        _of_domain("user.create", "Make users, one or many."),
+        _of_domain("user.update", "Change users: name, state, role, projects, whether they must change the password."),
+        _of_domain("user.recover", "Make a one-time link with which somebody sets a new password."),
+        _of_all("user.purge", "Delete an inactive user for good."),
+        _of_all("user.appoint", "Make somebody an administrator of a domain or of everything."),
+        # the record
+        _managed("audit.read", "See who did what: your own activity, or that of your domain."),
+        _of_all("audit.verify", "Prove that nobody altered the audit trail."),
+        # the installation
         _shared("server.read", "See version and state of the installation's parts."),
+        _of_all("site.read", "See the settings of the installation."),
+        _of_all("site.update", "Change the settings of the installation: sign-in rules, mail, retention."),
+        _of_all("provider.read", "See the identity providers for single sign-on and LDAP."),
+        _of_all("provider.update", "Add, change, test or remove an identity provider."),
         _shared("image.read", "See the images that sessions can use."),
         _shared("resource.read", "See what is left to start sessions with."),
-        Action(
-            "session.create",
-            "Start a session in a project of yours.",
-            Scope.PROJECT,
-            Scope.PROJECT,
-            Scope.DOMAIN,
-        ),
+        # sessions
+        _member("session.create", "Start a session in a project of yours."),
         _own("session.read", "See a session, its history, its logs and its resource use."),
         _own("session.update", "Rename a session."),
         _own("session.remove", "Terminate a session."),

@@ -14,26 +14,29 @@ from carrel.core.clock import Clock, SystemClock
 from carrel.db.database import Database
 from carrel.db.leader import Leader
 from carrel.db.listener import Listener
+from carrel.db.seal import Seal
 from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
 from carrel.http import problems
 from carrel.http.shell import Shell
 from carrel.images import routes as images
+from carrel.keypairs import routes as keypairs
+from carrel.logins import routes as logins
+from carrel.logins.authenticator import Authenticator
 from carrel.nodes import routes as nodes
 from carrel.server import page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
-from carrel.tenancy import routes as tenancy
-from carrel.tenancy.service import Authenticator
 from carrel.usage import routes as usage
 from carrel.usage.service import UsageStream
 
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
     sessions.router,
-    tenancy.router,
+    logins.router,
+    keypairs.router,
     server.router,
     images.router,
     nodes.router,
@@ -79,6 +82,7 @@ async def api(
     state.database = database
     state.engine = engine
     state.clock = clock or SystemClock()
+    state.seal = Seal(settings.key())
     state.authenticator = Authenticator(database, state.clock)
     state.events = EventStream(database, listener)
     state.listener = listener

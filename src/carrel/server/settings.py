@@ -1,11 +1,18 @@
 """Settings: from the environment (CARREL_...), with defaults that suit one machine."""
 
+import ipaddress
 import os
+import re
 import secrets
 from pathlib import Path
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from carrel.core.errors import Invalid
+
+_APP_PORTS = 40
+_APP_PORTS_AFTER = 10
 
 
 def default_data_dir() -> Path:
@@ -31,6 +38,8 @@ class Settings(BaseSettings):
     public_url: str = Field(default="", description="Where people reach the page; empty: host and port.")
     apps_url: str = Field(default="", description="Scheme and port of apps behind a proxy of yours, such as "
                           "https://apps.example.org; empty: http, apps_domain and gateway_port.")  # fmt: skip
+    app_ports: str = Field(default="", description="Ports of apps where their names cannot be resolved, such as "
+                           "8710-8749; empty: 40 from ten after `port`, where needed.")  # fmt: skip
     installation: str = Field(default="main", description="Label that marks our containers in the engine.")
 
     @property
@@ -47,6 +56,26 @@ class Settings(BaseSettings):
         """Scheme, apps domain and port; each app's own label goes in front of the domain."""
         return self.apps_url or f"http://{self.apps_domain}:{self.effective_gateway_port}"
 
+    @property
+    def app_port_range(self) -> range:
+        """Where apps have a port of their own, these; else none.
+
+        Given ports, or, when other machines may come (by `host`) without wildcard DNS, some of our own choice.
+        Raises: Invalid.
+        """
+        if not self.app_ports:
+            names = self.apps_url or self.apps_domain != "localhost"
+            first = self.port + _APP_PORTS_AFTER
+            return range(0) if names or is_this_machine(self.host) else range(first, first + _APP_PORTS)
+        first, last = _ports(self.app_ports)
+        if not 0 < first <= last < 1 << 16 or {self.port, self.effective_gateway_port} & {*range(first, last + 1)}:
+            raise Invalid(
+                "setup.app_ports",
+                f"{self.app_ports} is no range of ports for apps.",
+                hint="Give the first and the last, without the page's own ports, such as 8710-8749.",
+            )
+        return range(first, last + 1)
+
     def key(self) -> bytes:
         """The installation's secret key, 32 bytes, made on first use; only its owner can read the file."""
         path = self.data_dir / "key"
@@ -55,6 +84,20 @@ class Settings(BaseSettings):
         except FileNotFoundError:
             write_secret(path, secrets.token_bytes(32))
             return path.read_bytes()
+
+
+def is_this_machine(host: str) -> bool:
+    """True of names and addresses by which only this machine itself can be reached."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _ports(text: str) -> tuple[int, int]:
+    """First and last; (0, 0) of what is no range."""
+    found = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def write_secret(path: Path, content: bytes) -> None:

@@ -7,8 +7,12 @@ import carrel.audit.model
 import carrel.db.leader
 import carrel.events.model
 import carrel.images.model
+import carrel.keypairs.model
+import carrel.logins.model
 import carrel.nodes.model
+import carrel.providers.model
 import carrel.sessions.model
+import carrel.site.model
 import carrel.tenancy.model
 import carrel.usage.model  # noqa: F401 - imported for their tables
 from carrel.db.tables import Table

@@ -164,6 +164,7 @@ def _start_postgres(embedded: Embedded) -> str:
 
 async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str, str] | None:
     """The first administrator's e-mail and password when this is the first start, else None."""
+    from carrel.core.clock import SystemClock
     from carrel.db.database import Database
     from carrel.server import catalogue
     from carrel.server.bootstrap.starter import ensure_starter_image
@@ -184,7 +185,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str
         password = file.read_text()
         async with database.transaction() as tx:
             email = options.admin_email or DEFAULT_EMAIL
-            founded = await tenancy.found(tx, email=email, password=password)
+            founded = await tenancy.found(tx, SystemClock(), email=email, password=password)
         return (email, password) if founded else None
     finally:
         await database.close()

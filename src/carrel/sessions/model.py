@@ -42,6 +42,8 @@ class Session(Table):
         Index("ix_sessions_created_at_id", "created_at", "id"),
         Index("ix_sessions_owner_id_created_at_id", "owner_id", "created_at", "id"),
         Index("ix_sessions_id_prefix", "id", postgresql_ops={"id": "text_pattern_ops"}),
+        Index("ix_sessions_name", "name"),
+        Index("ix_sessions_searched", text("trigrams((name || ' ') || image)"), postgresql_using="gin"),
     )  # fmt: skip
 
     id: Mapped[SessionId] = mapped_column(String, primary_key=True)

@@ -113,7 +113,7 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
 
 
 async def _project(tx: AsyncSession, actor: Actor, wanted: str | None) -> ProjectId:
-    projects = (await tenancy.profile(tx, actor.user_id)).projects
+    projects = [(project.id, project.name) for project, _ in (await tenancy.profile(tx, actor.user_id)).projects]
     if not projects:
         raise Forbidden(
             "project.none", "You are in no project.", hint="Ask an administrator to add you to one."

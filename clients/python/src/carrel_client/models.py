@@ -120,10 +120,15 @@ class LoginRequest(TypedDict):
 
 
 class Me(TypedDict):
-    """csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair was used."""
+    """csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair or token was used.
 
+    pending: what the sign-in still needs: "factor", "password" or "enrol"; null when it is complete.
+    actions: what you may do, each with how far: "own", "project", "domain" or "all"."""
+
+    actions: dict[str, str]
     csrf_token: str | None
-    projects: list[ProjectRef]
+    pending: str | None
+    projects: list[ProjectMembership]
     user: UserProfile
 
 
@@ -167,6 +172,14 @@ class ProgressView(TypedDict):
     fraction: float | None
     phase: str
     text: str
+
+
+class ProjectMembership(TypedDict):
+    """admin: whether you administer it."""
+
+    admin: bool
+    id: str
+    name: str
 
 
 class ProjectRef(TypedDict):

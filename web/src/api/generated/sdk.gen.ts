@@ -42,7 +42,7 @@ export const authLogout = <ThrowOnError extends boolean = true>(options?: Option
 /**
  * Me
  *
- * Who you are, and your projects.
+ * Who you are, your projects, and what you may do.
  */
 export const authMe = <ThrowOnError extends boolean = true>(options?: Options<AuthMeData, ThrowOnError>) => (options?.client ?? client).get<AuthMeResponses, AuthMeErrors, ThrowOnError>({ url: '/api/v1/auth/me', ...options });
 

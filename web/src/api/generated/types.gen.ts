@@ -315,17 +315,30 @@ export type LoginRequest = {
 /**
  * Me
  *
- * csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair was used.
+ * csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair or token was used.
+ *
+ * pending: what the sign-in still needs: "factor", "password" or "enrol"; null when it is complete.
+ * actions: what you may do, each with how far: "own", "project", "domain" or "all".
  */
 export type Me = {
+    /**
+     * Actions
+     */
+    actions: {
+        [key: string]: string;
+    };
     /**
      * Csrf Token
      */
     csrf_token: string | null;
     /**
+     * Pending
+     */
+    pending?: string | null;
+    /**
      * Projects
      */
-    projects: Array<ProjectRef>;
+    projects: Array<ProjectMembership>;
     user: UserProfile;
 };
 
@@ -449,6 +462,26 @@ export type ProgressView = {
      * Text
      */
     text: string;
+};
+
+/**
+ * ProjectMembership
+ *
+ * admin: whether you administer it.
+ */
+export type ProjectMembership = {
+    /**
+     * Admin
+     */
+    admin: boolean;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
 };
 
 /**

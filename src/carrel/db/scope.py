@@ -1,0 +1,35 @@
+"""The one way to narrow a list to what somebody may see. Every list query goes through here."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, false, or_, true
+from sqlalchemy.orm import InstrumentedAttribute
+
+from carrel.policy.decide import Actor, sight
+
+Column = ColumnElement[Any] | InstrumentedAttribute[Any] | None
+
+
+def reaches(
+    actor: Actor,
+    action: str,
+    *,
+    owner: Column = None,
+    domain: Column = None,
+    project: Column = None,
+) -> ColumnElement[bool]:
+    """A condition that holds for the rows that the actor may do the action to.
+
+    owner, domain, project: the columns that say whose a row is; one that the table lacks is left out.
+    """
+    seen = sight(actor, action)
+    if seen.everything:
+        return true()
+    places: list[ColumnElement[bool]] = []
+    if owner is not None and seen.owner_id:
+        places.append(owner == seen.owner_id)
+    if domain is not None and seen.domain_id:
+        places.append(domain == seen.domain_id)
+    if project is not None and seen.project_ids:
+        places.append(project.in_(sorted(seen.project_ids)))
+    return or_(false(), *places)

@@ -1,0 +1,35 @@
+"""Secrets at rest: sealed with the installation's key, so that a copy of the database gives none away."""
+
+import secrets
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from carrel.core.errors import Unavailable
+
+_NONCE_BYTES = 12
+
+
+class Seal:
+    """AES-256-GCM. purpose: what a secret is for ("totp:<user>"); one sealed for another does not open."""
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESGCM(HKDF(SHA256(), 32, salt=None, info=b"carrel seal 1").derive(key))
+
+    def close(self, secret: bytes, purpose: str) -> bytes:
+        """The sealed secret: nonce, ciphertext and tag."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, secret, purpose.encode())
+
+    def open(self, sealed: bytes, purpose: str) -> bytes:
+        """What `close` was given. Raises: Unavailable when it was sealed with another key."""
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], purpose.encode())
+        except InvalidTag:
+            raise Unavailable(
+                "seal.wrong_key",
+                "A stored secret does not open with this installation's key.",
+                hint="Put the file `key` of the data directory back from the backup that holds the database.",
+            ) from None

@@ -1,0 +1,1 @@
+"""What scripts prove themselves with: keypairs and personal tokens; and people's SSH keys."""

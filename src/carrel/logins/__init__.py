@@ -1,0 +1,1 @@
+"""Signing in: passwords, second factors, passkeys, browsers that are signed in, one-time links."""

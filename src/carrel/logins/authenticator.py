@@ -1,0 +1,135 @@
+"""Who is behind a request's credential: a cookie, a keypair or a personal token."""
+
+import base64
+import binascii
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.db.database import Database
+from carrel.keypairs.model import Keypair
+from carrel.logins.model import Login
+from carrel.logins.service import digest
+from carrel.policy.decide import Actor
+from carrel.tenancy.model import Domain, User
+from carrel.tenancy.service import actor_of
+
+_CACHE_S = 5.0
+_CACHE_SIZE = 2000
+
+
+_LookUp = Callable[[AsyncSession], Awaitable["Credential | None"]]
+
+
+@dataclass(frozen=True)
+class Credential:
+    """A proven identity. csrf_token: what unsafe requests must repeat; None when no cookie is involved.
+
+    pending: what the sign-in still needs before it counts, as in `Login.pending`.
+    """
+
+    actor: Actor
+    csrf_token: str | None
+    pending: str | None = None
+
+
+class Authenticator:
+    """Turns a request's credential into an identity, remembering each for a few seconds.
+
+    Signing out, and removing a keypair, forget at once in this process and within seconds in others.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._known: dict[tuple[bytes, str], tuple[float, Credential]] = {}
+
+    async def by_cookie(self, token: str, address: str) -> Credential | None:
+        """The sign-in that the cookie's token belongs to, or None."""
+        return await self._remembered(
+            (b"c" + digest(token), address), lambda tx: self._login(tx, token, address)
+        )
+
+    async def by_header(self, authorization: str, address: str) -> Credential | None:
+        """The keypair in an HTTP Basic header, or None."""
+        try:
+            scheme, encoded = authorization.split(" ", 1)
+            access_key, secret_key = base64.b64decode(encoded, validate=True).decode().split(":", 1)
+        except (ValueError, binascii.Error):
+            return None
+        if scheme.lower() != "basic" or not access_key.isalnum():
+            return None
+        return await self._remembered(
+            (b"k" + digest(f"{access_key}:{secret_key}"), address),
+            lambda tx: self._keypair(tx, access_key, secret_key, address),
+        )
+
+    async def sign_out(self, token: str) -> None:
+        """End the sign-in of this cookie. Twice: no-op."""
+        async with self._database.transaction() as tx:
+            await tx.execute(delete(Login).where(Login.id == digest(token)))
+        self.forget()
+
+    def forget(self) -> None:
+        """Ask the database again from now on."""
+        # A new dict, so that a look-up which began before does not put its answer back.
+        self._known = {}
+
+    async def _remembered(self, key: tuple[bytes, str], look_up: _LookUp) -> Credential | None:
+        remembered = self._known
+        known = remembered.get(key)
+        if known and known[0] > time.monotonic():
+            return known[1]
+        async with self._database.transaction() as tx:
+            credential = await look_up(tx)
+        if credential:
+            if len(remembered) >= _CACHE_SIZE:
+                remembered.clear()
+            remembered[key] = (time.monotonic() + _CACHE_S, credential)
+        return credential
+
+    async def _login(self, tx: AsyncSession, token: str, address: str) -> Credential | None:
+        row = (
+            await tx.execute(
+                select(Login, User)
+                .join(User, User.id == Login.user_id)
+                .join(Domain, Domain.id == User.domain_id)
+                .where(
+                    Login.id == digest(token),
+                    Login.expires_at > self._clock.now(),
+                    User.active,
+                    Domain.active,
+                )
+            )
+        ).first()
+        if row is None:
+            return None
+        actor = await actor_of(
+            tx, row.User, credential="cookie", address=address, login_id=row.Login.id
+        )
+        return Credential(actor, row.Login.csrf_token, row.Login.pending)
+
+    async def _keypair(
+        self, tx: AsyncSession, access_key: str, secret_key: str, address: str
+    ) -> Credential | None:
+        row = (
+            await tx.execute(
+                select(Keypair, User)
+                .join(User, User.id == Keypair.user_id)
+                .join(Domain, Domain.id == User.domain_id)
+                .where(Keypair.access_key == access_key, Keypair.active, User.active, Domain.active)
+            )
+        ).first()
+        if row is None or not secrets.compare_digest(row.Keypair.secret_hash, digest(secret_key)):
+            return None
+        await tx.execute(
+            update(Keypair).where(Keypair.access_key == access_key).values(last_used_at=self._clock.now())
+        )
+        return Credential(await actor_of(tx, row.User, credential=f"keypair:{access_key}", address=address), None)
+
+

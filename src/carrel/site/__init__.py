@@ -1,0 +1,1 @@
+"""Settings of the installation that administrators change while it runs."""

@@ -1,0 +1,1 @@
+"""Administration of people: making, changing, disabling and purging them, one or many."""

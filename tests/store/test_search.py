@@ -1,0 +1,80 @@
+"""Search by part of a name: what it finds, and that it reads an index for it."""
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import column as named
+from sqlalchemy import select, text, values
+from sqlalchemy.types import String
+
+from carrel.db.database import Database
+from carrel.db.search import bound_part, has_part, part_condition
+from carrel.sessions import queries, service
+from carrel.sessions.service import Request
+
+_LETTERS = st.text(alphabet="abAB%_\\ '-é한", max_size=8)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=st.lists(_LETTERS, min_size=1, max_size=6), part=_LETTERS)
+async def test_what_has_the_part_is_found_in_any_case(database: Database, rows: list[str], part: str):
+    listed = values(named("place", String), named("name", String), name="listed").data(
+        [(str(place), name) for place, name in enumerate(rows)]
+    )
+    async with database.transaction() as tx:
+        found = await tx.execute(select(listed.c.place).where(has_part("listed.name", part)))
+    # The embedded server folds the case of ASCII alone, as its locale says.
+    expected = [str(place) for place, name in enumerate(rows) if part.lower() in name.lower()]
+    assert sorted(found.scalars()) == expected
+
+
+async def _fill(database: Database, people, count: int) -> None:
+    async with database.transaction() as tx:
+        await tx.execute(
+            text("""INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, env,
+                    state, warnings, force, attempts, restarts, created_at, ended_at)
+                SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive',
+                    :user, :project, :domain, 'debian:12', '[]', '{}', '{}', 'TERMINATED', '[]', false, 0, 0,
+                    now() - n * interval '30 s', now()
+                FROM generate_series(1, :count) n"""),
+            {"user": people.user.user_id, "project": people.project, "domain": people.domain, "count": count},
+        )
+    async with database.transaction() as tx:
+        await tx.execute(text("ANALYZE sessions"))
+
+
+@pytest.mark.parametrize("part", ["hesi", "THESIS", "is deb"])
+async def test_a_rare_part_is_found_by_the_index(database, people, clock, part):
+    await _fill(database, people, 20_000)
+    made = await service.enqueue(
+        database,
+        clock,
+        people.user,
+        Request(image="debian:12", slots={"cpu": 100, "mem": 64 << 20}, name="thesis"),
+    )
+    page = await queries.page(
+        database, people.superadmin, states=None, search=part, mine=False, limit=20, cursor=None
+    )
+    assert [item["id"] for item in orjson.loads(page)["items"]] == [made]
+    condition = part_condition("s.name || ' ' || s.image", part)
+    plan = await database.search(
+        f"EXPLAIN SELECT * FROM sessions s WHERE {condition} ORDER BY created_at DESC LIMIT 20",
+        bound_part(part),
+    )
+    assert any("ix_sessions_searched" in line for line in plan), plan
+
+
+async def test_an_administrator_finds_a_name_without_reading_every_session(database, people, clock):
+    await _fill(database, people, 20_000)
+    async with database.transaction() as tx:
+        await tx.execute(text("SELECT pg_stat_force_next_flush()"))
+        before = (await tx.execute(text(_SCANNED))).scalar_one()
+    async with database.transaction() as tx:
+        assert (await queries.resolve(tx, people.superadmin, "desk-19999")).name == "desk-19999"
+        await tx.execute(text("SELECT pg_stat_force_next_flush()"))
+    async with database.transaction() as tx:
+        assert (await tx.execute(text(_SCANNED))).scalar_one() == before
+
+
+_SCANNED = "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'sessions'"
