@@ -67,6 +67,7 @@ async def page(
     mine: bool,
     limit: int,
     cursor: str | None,
+    project: str | None = None,
 ) -> bytes:
     """One page of `SessionList` as JSON, newest first. states None: all; search: part of name or image."""
     bound: dict[str, object] = {"limit": limit + 1}
@@ -78,6 +79,9 @@ async def page(
         conditions.append("(s.name ILIKE %(search)s OR s.image ILIKE %(search)s OR s.id LIKE %(prefix)s)")
         escaped = search.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
         bound |= {"search": f"%{escaped}%", "prefix": f"{escaped}%"}
+    if project:
+        conditions.append("s.project_id IN (SELECT id FROM projects WHERE %(project)s IN (id, name))")
+        bound["project"] = project
     if cursor:
         conditions.append("(s.created_at, s.id) < (%(at)s, %(after)s)")
         bound["at"], bound["after"] = decode_cursor(cursor)

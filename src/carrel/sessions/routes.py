@@ -64,6 +64,7 @@ async def list_sessions(
             states=queries.states_of(wanted.state),
             search=wanted.q,
             mine=wanted.owner == "me",
+            project=wanted.project,
             limit=wanted.limit,
             cursor=wanted.cursor,
         )

@@ -102,6 +102,7 @@ class SessionQuery(BaseModel):
     state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
     owner: Literal["me", "all"] = "me"
+    project: str | None = Field(default=None, max_length=64, description="name or id of one project")
     limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(default=None, max_length=200)
 
