@@ -10,7 +10,7 @@ from tiny_registry import TinyRegistry
 
 from carrel.core.ids import new_id
 from carrel.engines.conformance import EngineConformance
-from carrel.engines.conformance_kit import Harness, ProgressLog, eventually, run, running
+from carrel.engines.conformance_kit import Harness, ProgressLog, Ran, eventually, run, running
 from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.firewall import rules, run_here
 from carrel.engines.port import ContainerSpec, ContainerState, Engine
@@ -54,6 +54,13 @@ async def harness(
             await engine.close()
         await docker_engine.purge()
         await _forget_image(docker, harness.pullable_image)
+
+
+async def test_a_command_may_say_what_a_runtime_says(harness: DockerHarness) -> None:
+    container = await running(harness)
+    said = 'OCI runtime exec failed: exec: "x": executable file not found in $PATH: unknown'
+    ran = await run(harness.engine, container, "echo", said)
+    assert ran == Ran(0, f"{said}\n".encode())
 
 
 async def _forget_image(docker: aiodocker.Docker, reference: str) -> None:

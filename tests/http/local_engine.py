@@ -4,16 +4,18 @@ import asyncio
 import fcntl
 import os
 import pty
+import shutil
 import signal
 import struct
 import sys
 import termios
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from carrel.engines.fake import FakeEngine
-from carrel.engines.port import ContainerGone, ExecStream, TerminalSize
+from carrel.engines.fake import FakeContainer, FakeEngine
+from carrel.engines.port import ExecStream, TerminalSize
+from carrel.engines.refused import missing
 
 _MAIN_OUTPUT = "/proc/1/fd/1"
 
@@ -28,27 +30,21 @@ class LocalEngine(FakeEngine):
         self.log.touch()
         self.processes: list[asyncio.subprocess.Process] = []
 
-    def exec(
-        self,
-        container: str,
-        command: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        terminal: TerminalSize | None,
-    ) -> AbstractAsyncContextManager[ExecStream]:
-        return self._run(container, command, env, terminal)
-
     async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
         lines = self.log.read_bytes().splitlines(keepends=True)
         yield b"".join(lines if tail is None else lines[max(len(lines) - tail, 0) :])
 
     @asynccontextmanager
-    async def _run(
-        self, container: str, command: Sequence[str], env: Mapping[str, str], terminal: TerminalSize | None
+    async def process(
+        self,
+        container: FakeContainer,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        terminal: TerminalSize | None,
     ) -> AsyncIterator[ExecStream]:
-        found = await self._step("exec", lambda: self._find(container))
-        if not found.running:
-            raise ContainerGone(f"The container {container} is not running.")
+        if shutil.which(command[0]) is None:
+            yield missing(command[0], with_terminal=terminal is not None)
+            return
         # Unlike the pipe that it stands for, a file must be appended to.
         words = [word.replace(_MAIN_OUTPUT, str(self.log)).replace('>"$out"', '>>"$out"') for word in command]
         around = {"PATH": os.environ["PATH"], "HOME": str(self.home), "PS1": "$ ", **env}

@@ -55,6 +55,14 @@ async def test_a_command_has_its_own_streams_environment_and_exit_code(user: Com
     assert (done.code, done.stdout, done.stderr) == (7, b"b c d\n", "wrong\n")
 
 
+async def test_a_command_that_is_not_there_is_a_sentence_on_stderr_and_127(user: CommandLine) -> None:
+    await _running(user)
+    done = await user.run("session", "exec", "train-3", "--", "nosuchcmd", "-x")
+    assert (done.code, done.stdout) == (127, b"")
+    assert done.stderr == "There is no command nosuchcmd in this session.\n"
+    assert (await user.run("session", "exec", "train-3", "--", "/etc/passwd")).code == 126
+
+
 async def test_ten_megabytes_go_through_a_command_and_back(user: CommandLine) -> None:
     await _running(user)
     content = os.urandom(1 << 20) * 10

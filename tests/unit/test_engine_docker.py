@@ -248,3 +248,38 @@ def test_memory_in_use_leaves_the_page_cache_out(memory: dict[str, Any], in_use:
 
 def test_a_container_that_stopped_meanwhile_has_no_reading() -> None:
     assert answers.usage("abc", {"memory_stats": {}}) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (
+            'OCI runtime exec failed: exec failed: exec: "x": executable file not found in $PATH: unknown\r\n',
+            127,
+        ),
+        (
+            'OCI runtime exec failed: exec failed: exec: "/x": stat /x: no such file or directory: unknown',
+            127,
+        ),
+        (
+            "crun: executable file `x` not found in $PATH: No such file or directory: OCI runtime attempted",
+            127,
+        ),
+        ('OCI runtime exec failed: exec failed: exec: "/x": permission denied: unknown\r\n', 126),
+        (
+            'OCI runtime exec failed: chdir to cwd ("/home/work") failed: no such file or directory: unknown',
+            126,
+        ),
+    ],
+)
+def test_a_runtimes_words_about_a_command_are_a_sentence_and_a_code(said: str, code: int) -> None:
+    refused = answers.unstarted("x", said, with_terminal=False)
+    assert refused is not None
+    assert refused.code == code
+    assert refused.sentence.endswith(".")
+    assert "OCI" not in refused.sentence.partition(": ")[0]
+
+
+def test_what_a_command_says_itself_is_not_taken_for_a_runtimes_words() -> None:
+    said = 'sh: 1: exec: "x": executable file not found'
+    assert answers.unstarted("x", said, with_terminal=False) is None

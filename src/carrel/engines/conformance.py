@@ -257,11 +257,24 @@ class EngineConformance:
             assert not pouring.done()
             pouring.cancel()
 
-    async def test_a_command_that_is_not_there_ends_with_126_or_127(self, harness: Harness) -> None:
+    async def test_a_command_that_is_not_there_says_so_and_ends_with_127(self, harness: Harness) -> None:
         container = await running(harness)
-        ran = await run(harness.engine, container, "no-such-command")
-        assert ran.exit_code in (126, 127)
-        assert ran.stdout + ran.stderr
+        for name in ("no-such-command", "/no/such"):
+            ran = await run(harness.engine, container, name, "-x")
+            assert ran == Ran(127, b"", f"There is no command {name} in this session.\n".encode())
+
+    async def test_a_file_that_is_no_program_says_so_and_ends_with_126(self, harness: Harness) -> None:
+        container = await running(harness)
+        ran = await run(harness.engine, container, "/etc/passwd")
+        assert ran == Ran(126, b"", b"/etc/passwd may not be run as a command in this session.\n")
+
+    async def test_a_command_that_is_not_there_says_so_on_a_terminal(self, harness: Harness) -> None:
+        container = await running(harness)
+        command, size = ("no-such-command",), TerminalSize()
+        async with harness.engine.exec(container, command, env={}, terminal=size) as process:
+            said = b"".join([chunk async for fd, chunk in process.output() if fd == 1])
+            assert said == b"There is no command no-such-command in this session.\r\n"
+            assert await process.exit_code() == 127
 
     async def test_a_terminal_has_its_size_and_can_be_resized(self, harness: Harness) -> None:
         container = await running(harness)

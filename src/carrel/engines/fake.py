@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from carrel.engines import fake_shell
@@ -78,15 +78,37 @@ class FakeEngine:
             self.world.watchers.add(queue)
         return self._hints(queue)
 
-    def exec(
+    @asynccontextmanager
+    async def exec(
+        self, container: str, command: Sequence[str], *, env: Mapping[str, str], terminal: TerminalSize | None
+    ) -> AsyncIterator[ExecStream]:
+        found = await self._step("exec", lambda: self._find(container))
+        if not found.running:
+            raise ContainerGone(f"The container {container} is not running.")
+        async with self.process(found, command, env, terminal) as process:
+            yield process
+
+    @asynccontextmanager
+    async def process(
         self,
-        container: str,
+        container: FakeContainer,
         command: Sequence[str],
-        *,
         env: Mapping[str, str],
         terminal: TerminalSize | None,
-    ) -> AbstractAsyncContextManager[ExecStream]:
-        return self._exec(container, command, env, terminal)
+    ) -> AsyncIterator[ExecStream]:
+        """A process in a running container; an engine with other processes puts its own in place of this."""
+        if refused := fake_shell.refusal(command[0], terminal):
+            yield refused
+            return
+        around = fake_shell.Surroundings(
+            {**self.world.environment(container), **env}, container.spec.hostname, terminal
+        )
+        process = FakeProcess(self.world, container, fake_shell.run(command, around), around)
+        driver = asyncio.create_task(process.drive())
+        try:
+            yield process
+        finally:
+            driver.cancel()
 
     async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
         found = await self._step("logs", lambda: self._find(container))
@@ -175,23 +197,6 @@ class FakeEngine:
         busy_s = (self.world.clock.now() - container.started_at).total_seconds() * container.load
         cpu_ns = int(busy_s * container.spec.slots.get("cpu", 1000) * 1_000_000)
         return Usage(container.spec.id, cpu_ns, container.mem_bytes)
-
-    @asynccontextmanager
-    async def _exec(
-        self, container: str, command: Sequence[str], env: Mapping[str, str], terminal: TerminalSize | None
-    ) -> AsyncIterator[ExecStream]:
-        found = await self._step("exec", lambda: self._find(container))
-        if not found.running:
-            raise ContainerGone(f"The container {container} is not running.")
-        around = fake_shell.Surroundings(
-            {**self.world.environment(found), **env}, found.spec.hostname, terminal
-        )
-        process = FakeProcess(self.world, found, fake_shell.run(command, around), around)
-        driver = asyncio.create_task(process.drive())
-        try:
-            yield process
-        finally:
-            driver.cancel()
 
 
 class FakeProcess:

@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.engines.port import WORK_HOME, WORK_UID, TerminalSize
+from carrel.engines.refused import RefusedProcess, forbidden, missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ Step = Write | Sleep | Read
 Process = Generator[Step, bytes, int]
 
 _SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash"}
+_PROGRAMS = {
+    "cat", "echo", "false", "head", "hostname", "id", "printenv", "pwd", "sleep", "stty", "true",
+}  # fmt: skip
+_NO_PROGRAMS = {"/etc/passwd"}
 _CHUNK_BYTES = 32 * 1024
 
 
@@ -43,6 +48,14 @@ class Surroundings:
     env: Mapping[str, str]
     hostname: str
     terminal: TerminalSize | None = None
+
+
+def refusal(name: str, terminal: TerminalSize | None) -> RefusedProcess | None:
+    """The process that an exec of that name ends as at once; None when there is such a program."""
+    if name in _SHELLS | _PROGRAMS:
+        return None
+    refused = forbidden if name in _NO_PROGRAMS else missing
+    return refused(name, with_terminal=terminal is not None)
 
 
 def run(command: Sequence[str], around: Surroundings) -> Process:

@@ -10,7 +10,8 @@ to look. Behaviour at the edges, for every implementation (conformance.py tests 
     remove   no-op while it is being removed  success                  Unavailable; call again
     list     truth at some moment in the call absent from the answer   Unavailable, never a short list
     watch    many watchers may listen         -                        ends; call list, then watch again
-    exec     each call is a new process       ContainerGone            ContainerGone or Unavailable
+    exec     each call is a new process;      ContainerGone            ContainerGone or Unavailable
+             no such command: 127, no program: 126, each with a sentence on stderr
     logs     each call reads from its start   ContainerGone            stream ends; Unavailable
     usage    cumulative since container start absent from the answer   Unavailable
 
@@ -197,18 +198,15 @@ class Engine(Protocol):
         ...
 
     def exec(
-        self,
-        container: str,
-        command: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        terminal: TerminalSize | None,
+        self, container: str, command: Sequence[str], *, env: Mapping[str, str], terminal: TerminalSize | None
     ) -> AbstractAsyncContextManager[ExecStream]:
         """Run a process as the session's user in its home directory.
 
         Leaving the context while it runs hangs up on it (SIGHUP, also to its children) when it has no
         terminal, and only detaches from it when it has one. What it leaves in the background stays.
-        Raises: ContainerGone, EngineUnavailable; a command that is not there ends with exit code 126 or 127.
+        A command that is not there ends with exit code 127 and a sentence on stderr (`refused.missing`), a
+        file that may not be executed with 126 and one (`refused.forbidden`); stdout stays empty.
+        Raises: ContainerGone, EngineUnavailable.
         """
         ...
 

@@ -1,5 +1,6 @@
 """What the daemon's answers say, in the port's words. Pure: decoded JSON in, port types out."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from carrel.engines.port import (
     Observed,
     Usage,
 )
+from carrel.engines.refused import RefusedProcess, forbidden, missing, unstartable
 
 _STATES = {
     "created": ContainerState.STARTING,
@@ -142,3 +144,24 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
             code="command_unusable",
         )
     return EngineError(f"The container could not be started: {text}.", retriable=True)
+
+
+_NO_PROCESS = re.compile(r"^(?:OCI runtime exec failed: |(?:crun|runc): )(.+?)(?:: unknown)?\s*$", re.DOTALL)
+_NO_FILE = re.compile(
+    r'executable file (?:not found|`[^`]*` not found)|exec: "[^"]*": .*no such file or directory'
+)
+_NO_PROGRAM = re.compile(
+    r'exec: "[^"]*": .*permission denied|open executable: permission denied', re.IGNORECASE
+)
+
+
+def unstarted(name: str, text: str, *, with_terminal: bool) -> RefusedProcess | None:
+    """The end of a command whose runtime said this; None when these are no words of a runtime."""
+    said = _NO_PROCESS.match(text)
+    if said is None:
+        return None
+    if _NO_FILE.search(said[1]):
+        return missing(name, with_terminal=with_terminal)
+    if _NO_PROGRAM.search(said[1]):
+        return forbidden(name, with_terminal=with_terminal)
+    return unstartable(name, said[1], with_terminal=with_terminal)

@@ -117,12 +117,7 @@ class DockerEngine:
         return self._events.watch()
 
     def exec(
-        self,
-        container: str,
-        command: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        terminal: TerminalSize | None,
+        self, container: str, command: Sequence[str], *, env: Mapping[str, str], terminal: TerminalSize | None
     ) -> AbstractAsyncContextManager[ExecStream]:
         return run_process(self._api, self._names.container(container), command, env, terminal)
 

@@ -9,9 +9,11 @@ from contextlib import asynccontextmanager, suppress
 import aiodocker
 import aiohttp
 
+from carrel.engines.docker import answers
 from carrel.engines.docker.api import DockerApi
 from carrel.engines.docker.pipe import Pipe
 from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable, ExecStream, TerminalSize
+from carrel.engines.refused import RefusedProcess
 
 _FRAME = struct.Struct(">BxxxL")
 _FIRST_LOOK_S = 0.005
@@ -34,11 +36,12 @@ async def run_process(
 
     Raises: ContainerGone, EngineUnavailable.
     """
+    with_terminal = terminal is not None
     mark = f"{_MARK}={secrets.token_hex(8)}"
     body: dict[str, object] = {
         "Cmd": list(command),
         "Env": [*(f"{name}={value}" for name, value in env.items()), mark],
-        "Tty": terminal is not None,
+        "Tty": with_terminal,
         "AttachStdin": True,
         "AttachStdout": True,
         "AttachStderr": True,
@@ -48,8 +51,8 @@ async def run_process(
         body["ConsoleSize"] = [terminal.rows, terminal.cols]
     try:
         made = await api.call("POST", f"containers/{daemon_name}/exec", body=body)
-        async with api.hijack(made["Id"], terminal=terminal is not None) as pipe:
-            process = DockerProcess(api, made["Id"], pipe, with_terminal=terminal is not None)
+        async with api.hijack(made["Id"], terminal=with_terminal) as pipe:
+            process = DockerProcess(api, made["Id"], pipe, command[0], with_terminal=with_terminal)
             if terminal is not None:
                 await process.resize(terminal)
             try:
@@ -58,7 +61,13 @@ async def run_process(
                 if terminal is None:
                     await process.hang_up(daemon_name, mark)
     except aiodocker.DockerError as error:
-        raise gone_or_refused(daemon_name, error) from error
+        # Some daemons know before they hand over the pipe that there is nothing to run.
+        refused = answers.unstarted(command[0], error.message, with_terminal=with_terminal)
+        if refused is None:
+            raise gone_or_refused(daemon_name, error) from error
+    else:
+        return
+    yield refused
 
 
 # Finds processes by the mark in their environment, which children inherit. Only builtins of the shell: the
@@ -82,21 +91,42 @@ def gone_or_refused(daemon_name: str, error: aiodocker.DockerError) -> EngineErr
 class DockerProcess:
     """An `ExecStream` over the daemon's raw pipe."""
 
-    def __init__(self, api: DockerApi, exec_id: str, pipe: Pipe, *, with_terminal: bool) -> None:
+    def __init__(self, api: DockerApi, exec_id: str, pipe: Pipe, name: str, *, with_terminal: bool) -> None:
         self._api = api
         self._exec_id = exec_id
         self._pipe = pipe
+        self._name = name
         self._with_terminal = with_terminal
+        self._refused: RefusedProcess | None = None
         self._input_open = True
         self._silent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done once the output has been read to its end; the daemon takes no more input then."""
 
     async def output(self) -> AsyncIterator[tuple[int, bytes]]:
+        first = True
         async for piece in self._pipe.output():
-            yield piece
+            if first:
+                first, self._refused = False, await self._refusal(piece[1])
+            if self._refused is None:
+                yield piece
+        if self._refused is not None:
+            async for piece in self._refused.output():
+                yield piece
         # Ended, or the pipe broke: `exit_code` says whether the process or the engine is gone.
         if not self._silent.done():
             self._silent.set_result(None)
+
+    async def _refusal(self, said: bytes) -> RefusedProcess | None:
+        """What the daemon writes as if the process had, when there is none: it never got a process id."""
+        text = said.decode(errors="replace")
+        refused = answers.unstarted(self._name, text, with_terminal=self._with_terminal)
+        if refused is None:
+            return None
+        try:
+            seen = await self._api.call("GET", f"exec/{self._exec_id}/json")
+        except aiodocker.DockerError:
+            return None
+        return refused if not seen["Running"] and not seen["Pid"] else None
 
     async def write(self, chunk: bytes) -> None:
         if not self._input_open or self._silent.done():
@@ -131,6 +161,8 @@ class DockerProcess:
             pass  # it ended meanwhile
 
     async def exit_code(self) -> int:
+        if self._refused is not None:
+            return self._refused.code
         look_s = _FIRST_LOOK_S
         while True:
             try:
