@@ -86,6 +86,10 @@ class Database:
         """
         return await self._reader.texts(statement, bound)
 
+    async def search(self, statement: str, bound: Mapping[str, object]) -> list[str]:
+        """Like `texts`, for a statement whose best plan depends on what is bound: planned each time."""
+        return await self._reader.search(statement, bound)
+
     async def ping(self) -> str:
         """The server's version. Raises: Unavailable."""
         async with self.transaction() as tx:

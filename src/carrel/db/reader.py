@@ -5,7 +5,7 @@ for all the time goes this way instead.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
 import psycopg
@@ -14,6 +14,7 @@ from psycopg.rows import scalar_row
 from carrel.db.outage import Outage
 
 _Connection: TypeAlias = psycopg.AsyncConnection[str]
+_Ask: TypeAlias = Callable[[_Connection, str, Mapping[str, object]], Awaitable[list[str]]]
 
 # Planning anew each time costs more than answering: what is asked here has one good plan.
 _OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan"
@@ -33,17 +34,24 @@ class Reader:
 
         Raises: Unavailable.
         """
+        return await self._asked(_prepared, statement, bound)
+
+    async def search(self, statement: str, bound: Mapping[str, object]) -> list[str]:
+        """The same, planned anew for what is bound. Raises: Unavailable."""
+        return await self._asked(_planned, statement, bound)
+
+    async def _asked(self, ask: _Ask, statement: str, bound: Mapping[str, object]) -> list[str]:
         async with self._room:
             try:
                 # One that lay idle may have died meanwhile; a fresh one proves it.
                 while self._idle:
                     connection = self._idle.pop()
                     try:
-                        return await self._ask(connection, statement, bound)
+                        return await self._ask(ask, connection, statement, bound)
                     except psycopg.OperationalError:
                         if not connection.closed:
                             raise
-                return await self._ask(await self._connect(), statement, bound)
+                return await self._ask(ask, await self._connect(), statement, bound)
             except psycopg.OperationalError as error:
                 raise self._outage.explain(error) from error
 
@@ -52,10 +60,11 @@ class Reader:
         while self._idle:
             await self._idle.pop().close()
 
-    async def _ask(self, connection: _Connection, statement: str, bound: Mapping[str, object]) -> list[str]:
+    async def _ask(
+        self, ask: _Ask, connection: _Connection, statement: str, bound: Mapping[str, object]
+    ) -> list[str]:
         try:
-            cursor = await connection.execute(statement, bound)
-            return await cursor.fetchall()
+            return await ask(connection, statement, bound)
         finally:
             if connection.closed or connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 await connection.close()
@@ -66,3 +75,13 @@ class Reader:
         return await psycopg.AsyncConnection.connect(
             self._url, autocommit=True, connect_timeout=5, options=_OPTIONS, row_factory=scalar_row
         )
+
+
+async def _prepared(connection: _Connection, statement: str, bound: Mapping[str, object]) -> list[str]:
+    return await (await connection.execute(statement, bound)).fetchall()
+
+
+async def _planned(connection: _Connection, statement: str, bound: Mapping[str, object]) -> list[str]:
+    # Without parameters there is nothing generic to plan: the driver writes them, quoted, into the statement.
+    async with psycopg.AsyncClientCursor(connection, row_factory=scalar_row) as cursor:
+        return await (await cursor.execute(statement, bound)).fetchall()
