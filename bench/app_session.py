@@ -8,17 +8,18 @@ import orjson
 from sqlalchemy import text
 
 from bench.helper_process import helper
-from bench.plane import Plane
+from bench.plane import EMAIL, Plane
 from carrel.apps import service as apps
 from carrel.core.clock import SystemClock
-from carrel.core.ids import SessionId, UserId, new_id
+from carrel.core.ids import SessionId, new_id
+from carrel.tenancy import service as tenancy
 
 _SESSION = """
     INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, env, state, warnings,
         force, attempts, restarts, address, created_at, started_at)
     SELECT :id, 'app', 'interactive', u.id, p.id, u.domain_id, 'app', CAST(:apps AS jsonb), '{"cpu": 1, "mem": 1}',
         '{}', 'RUNNING', '[]', false, 0, 0, '127.0.0.1', now(), now()
-    FROM users u, projects p RETURNING owner_id
+    FROM users u, projects p
 """
 
 
@@ -40,10 +41,13 @@ async def app(own: Plane) -> AsyncIterator[App]:
         now = SystemClock().now()
         async with own.database.transaction() as tx:
             bound = {"id": session, "apps": orjson.dumps(templates).decode()}
-            owner = UserId((await tx.execute(text(_SESSION), bound)).scalar_one())
-            ticket = await apps.issue_ticket(tx, session=session, app="web", user=owner, now=now)
+            await tx.execute(text(_SESSION), bound)
+            user = await tenancy.user_by_email(tx, EMAIL)
+            assert user is not None
+            owner = await tenancy.actor_of(tx, user, credential=f"keypair:{own.auth[0]}", address="")
+            ticket = await apps.issue_ticket(tx, owner, session=session, app="web", now=now)
             await tx.flush()
             grant = await apps.redeem(tx, ticket=ticket.token, session=session, app="web", now=now)
         assert grant is not None
         gateway_port = own.settings.effective_gateway_port
-        yield App(port, f"web-{session}.localhost:{gateway_port}", f"carrel_app={grant.token}")
+        yield App(port, f"web-{session}.localhost:{gateway_port}", f"carrel_app_web-{session}={grant.token}")

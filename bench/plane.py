@@ -30,6 +30,7 @@ from carrel.server.settings import Settings
 from carrel.tenancy import service as tenancy
 
 SMALL = {"cpu": 10, "mem": 32 << 20}
+EMAIL = "bench@example.org"
 _READY_S = 60.0
 
 
@@ -103,8 +104,8 @@ def _fresh_dir() -> Path:
 
 async def _found(database: Database, image: str) -> tuple[str, str]:
     async with database.transaction() as tx:
-        await tenancy.found(tx, SystemClock(), email="bench@example.org", password=secrets.token_urlsafe())
-        user = await tenancy.user_by_email(tx, "bench@example.org")
+        await tenancy.found(tx, SystemClock(), email=EMAIL, password=secrets.token_urlsafe())
+        user = await tenancy.user_by_email(tx, EMAIL)
         assert user is not None
         actor = await tenancy.actor_of(tx, user, credential="bench", address="")
         pair = await keypairs.create(tx, SystemClock(), actor)

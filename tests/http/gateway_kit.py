@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import aiohttp
@@ -19,6 +19,7 @@ from carrel.core.ids import SessionId, new_id
 from carrel.db.database import Database
 from carrel.gateway.serve import gateway
 from carrel.gateway.settings import GatewaySettings
+from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.sessions import transitions
 from carrel.sessions.model import Session
@@ -90,19 +91,20 @@ class Gate:
         return session
 
     async def ticket(self, session: SessionId, app: str = "web", *, actor: Actor | None = None) -> str:
+        """actor: who opens it, as they signed in; else the user with a keypair of theirs."""
+        actor = actor or await with_keypair(self.database, self.people.user)
         async with self.database.transaction() as tx:
-            user = (actor or self.people.user).user_id
             now = SystemClock().now()
-            return (await apps.issue_ticket(tx, session=session, app=app, user=user, now=now)).token
+            return (await apps.issue_ticket(tx, actor, session=session, app=app, now=now)).token
 
-    async def cookie(self, session: SessionId, app: str = "web") -> str:
+    async def cookie(self, session: SessionId, app: str = "web", *, actor: Actor | None = None) -> str:
         """A Cookie header that opens the app."""
-        ticket = await self.ticket(session, app)
+        ticket = await self.ticket(session, app, actor=actor)
         async with self.database.transaction() as tx:
             now = SystemClock().now()
             issued = await apps.redeem(tx, ticket=ticket, session=session, app=app, now=now)
         assert issued
-        return f"carrel_app={issued.token}"
+        return f"carrel_app_{app}-{session}={issued.token}"
 
     async def terminate(self, session: SessionId) -> None:
         async with self.database.transaction() as tx:
@@ -145,9 +147,18 @@ class Gate:
         return reader, writer
 
 
+async def with_keypair(database: Database, actor: Actor) -> Actor:
+    """The same person, having proved it with a new keypair."""
+    async with database.transaction() as tx:
+        pair = await keypairs.create(tx, SystemClock(), actor)
+    return replace(actor, credential=f"keypair:{pair.access_key}")
+
+
 @asynccontextmanager
-async def gate_at_work(database: Database, people: People, apps_url: str) -> AsyncIterator[Gate]:
-    settings = GatewaySettings("127.0.0.1", 0, apps_url, PUBLIC_URL, KEY)
+async def gate_at_work(
+    database: Database, people: People, apps_url: str, app_ports: range = range(0)
+) -> AsyncIterator[Gate]:
+    settings = GatewaySettings("127.0.0.1", 0, apps_url, PUBLIC_URL, KEY, app_ports)
     async with AsyncExitStack() as stack, gateway(settings, database.url) as port:
         yield Gate(port, database, people, stack)
         await stack.aclose()
@@ -164,4 +175,4 @@ async def said(reader: asyncio.StreamReader) -> bytes:
     return await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
 
 
-__all__ = ["KEY", "PUBLIC_URL", "Answer", "Gate", "gate", "gate_at_work", "said"]
+__all__ = ["KEY", "PUBLIC_URL", "Answer", "Gate", "gate", "gate_at_work", "said", "with_keypair"]

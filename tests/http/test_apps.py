@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from access_kit import World, world
+from gateway_kit import with_keypair
 
 from carrel.access import opening
 from carrel.apps import service as apps
@@ -111,9 +112,10 @@ async def test_opening_is_refused_for_what_is_not_there_or_not_yours(world: Worl
 
 
 async def test_ticket_is_redeemed_once_even_when_two_come_at_once(world: World) -> None:
-    session, user, now = SessionId("abcdefghijkl"), world.people.user.user_id, SystemClock().now()
+    session, now = SessionId("abcdefghijkl"), SystemClock().now()
+    actor = await with_keypair(world.database, world.people.user)
     async with world.database.transaction() as tx:
-        ticket = await apps.issue_ticket(tx, session=session, app="notebook", user=user, now=now)
+        ticket = await apps.issue_ticket(tx, actor, session=session, app="notebook", now=now)
 
     async def redeem() -> apps.Issued | None:
         async with world.database.transaction() as tx:
@@ -125,7 +127,7 @@ async def test_ticket_is_redeemed_once_even_when_two_come_at_once(world: World) 
         grant = await apps.grant_of(tx, token=grants[0].token, now=now)
         late = await apps.grant_of(tx, token=grants[0].token, now=now + apps.GRANT_LIFETIME)
     assert grant is not None
-    assert (grant.session_id, grant.app, grant.user_id) == (session, "notebook", user)
+    assert (grant.session_id, grant.app, grant.user_id) == (session, "notebook", actor.user_id)
     assert late is None
 
 
@@ -137,9 +139,10 @@ async def test_ticket_for_something_else_or_too_old_is_worth_nothing(
     world: World, session: str, app: str, later: int
 ) -> None:
     now = SystemClock().now()
+    actor = await with_keypair(world.database, world.people.user)
     async with world.database.transaction() as tx:
         ticket = await apps.issue_ticket(
-            tx, session=SessionId("abcdefghijkl"), app="notebook", user=world.people.user.user_id, now=now
+            tx, actor, session=SessionId("abcdefghijkl"), app="notebook", now=now
         )
     async with world.database.transaction() as tx:
         at = now + timedelta(seconds=later)
@@ -147,10 +150,11 @@ async def test_ticket_for_something_else_or_too_old_is_worth_nothing(
 
 
 async def test_pruning_takes_what_has_expired_and_nothing_else(world: World) -> None:
-    session, user, now = SessionId("abcdefghijkl"), world.people.user.user_id, SystemClock().now()
+    session, now = SessionId("abcdefghijkl"), SystemClock().now()
+    actor = await with_keypair(world.database, world.people.user)
     async with world.database.transaction() as tx:
-        old = await apps.issue_ticket(tx, session=session, app="a", user=user, now=now - timedelta(minutes=1))
-        good = await apps.issue_ticket(tx, session=session, app="a", user=user, now=now)
+        old = await apps.issue_ticket(tx, actor, session=session, app="a", now=now - timedelta(minutes=1))
+        good = await apps.issue_ticket(tx, actor, session=session, app="a", now=now)
     async with world.database.transaction() as tx:
         await apps.prune(tx, now)
     async with world.database.transaction() as tx:

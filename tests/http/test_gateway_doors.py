@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from gateway_kit import PUBLIC_URL, Answer, Gate, gate, gate_at_work
+from gateway_kit import PUBLIC_URL, Answer, Gate, gate, gate_at_work, with_keypair
 from people import People, eventually
 
 from carrel.apps import service as apps
@@ -31,7 +31,7 @@ async def test_ticket_becomes_a_cookie_once(gate: Gate) -> None:
     assert first.headers["Location"] == f"http://{gate.host(session)}/lab/tree?a=1&b=%2F"
     assert first.headers["Referrer-Policy"] == "no-referrer"
     cookie, *attributes = first.headers["Set-Cookie"].split("; ")
-    assert cookie.startswith("carrel_app=")
+    assert cookie.startswith(f"carrel_app_web-{session}=")
     assert set(attributes) == {"HttpOnly", "Max-Age=43200", "Path=/", "SameSite=Lax"}, "and no Domain"
     opened = await gate.get(session, "/lab/tree?a=1&b=%2F", cookie=cookie)
     assert (opened.status, opened.body) == (200, b"hello from /lab/tree?a=1&b=%2F")
@@ -74,8 +74,10 @@ async def test_nobody_passes_without_a_grant_for_this_very_app(gate: Gate) -> No
     cookie = await gate.cookie(other)
     assert (await gate.get(other, cookie=cookie)).status == 200
     refused(await gate.get(session), 401, "gateway.no_grant")
-    refused(await gate.get(session, cookie="carrel_app=x"), 401, "gateway.no_grant")
-    refused(await gate.get(session, cookie=cookie), 401, "gateway.no_grant")
+    refused(await gate.get(session, cookie=f"carrel_app_web-{session}=x"), 401, "gateway.no_grant")
+    for name in (f"carrel_app_web-{session}", f"carrel_app_web-{other}"):
+        foreign = f"{name}={cookie.split('=', 1)[1]}"
+        refused(await gate.get(session, cookie=foreign), 401, "gateway.no_grant")
     refused(await gate.get(session, f"/?carrel_ticket={await gate.ticket(other)}"), 401, "gateway.no_grant")
     refused(await gate.get(session, "/?carrel_ticket=x"), 401, "gateway.no_grant")
     for host in (
@@ -91,20 +93,22 @@ async def test_nobody_passes_without_a_grant_for_this_very_app(gate: Gate) -> No
 
 async def test_cookie_planted_by_a_sibling_does_not_lock_one_out(gate: Gate) -> None:
     session = await gate.session(await gate.app(hello))
-    cookie = f"carrel_app=planted; x=1; {await gate.cookie(session)}"
+    cookie = f"carrel_app_web-{session}=planted; x=1; {await gate.cookie(session)}"
     assert (await gate.get(session, cookie=cookie)).status == 200
 
 
 async def test_expired_grant_is_worth_nothing(gate: Gate) -> None:
     session = await gate.session(await gate.app(hello))
     before = SystemClock().now() - apps.GRANT_LIFETIME - timedelta(seconds=1)
+    actor = await with_keypair(gate.database, gate.people.user)
     async with gate.database.transaction() as tx:
-        user = gate.people.user.user_id
-        old = await apps.issue_ticket(tx, session=session, app="web", user=user, now=before)
+        old = await apps.issue_ticket(tx, actor, session=session, app="web", now=before)
     async with gate.database.transaction() as tx:
         grant = await apps.redeem(tx, ticket=old.token, session=session, app="web", now=before)
     assert grant
-    refused(await gate.get(session, cookie=f"carrel_app={grant.token}"), 401, "gateway.no_grant")
+    refused(
+        await gate.get(session, cookie=f"carrel_app_web-{session}={grant.token}"), 401, "gateway.no_grant"
+    )
 
 
 async def test_session_that_ends_closes_its_door_at_once(gate: Gate) -> None:

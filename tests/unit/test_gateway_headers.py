@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.gateway import headers
-from carrel.gateway.admission import Place, place_of
+from carrel.gateway.doors import Place, place_of
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_host_names_one_app_of_one_session_or_nothing(host: str, expected: Place
     ("sent", "kept"),
     [
         (b"a=1; b=2", b"a=1; b=2"),
-        (b"carrel_app=x", b""),
-        (b"a=1;carrel_app=x;  carrel_session=y ; b=2", b"a=1; b=2"),
+        (b"carrel_app_web-abcdefghijkl=x", b""),
+        (b"a=1;carrel_app_web-abcdefghijkl=x;  carrel_session=y ; b=2", b"a=1; b=2"),
         (b"xcarrel_app=mine", b"xcarrel_app=mine"),
     ],
 )

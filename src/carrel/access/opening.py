@@ -13,6 +13,7 @@ import aiohttp
 from carrel.access.refusals import of_engine
 from carrel.apps.catalogue import SECRET_VARIABLE, AppTemplate
 from carrel.core.errors import Unavailable
+from carrel.core.hosts import is_this_machine, literal
 from carrel.core.ids import SessionId
 from carrel.engines.port import Engine, EngineError
 
@@ -39,6 +40,12 @@ class AppsSettings(Protocol):
     """What is needed of the server's settings."""
 
     @property
+    def public_url(self) -> str: ...
+
+    @property
+    def effective_app_ports(self) -> range: ...
+
+    @property
     def effective_apps_url(self) -> str: ...
 
     def key(self) -> bytes: ...
@@ -54,9 +61,25 @@ class Place:
 
 
 def app_url(apps_url: str, session: SessionId, app: str, ticket: str) -> str:
-    """Where the gateway serves the app. apps_url: scheme, apps domain and port."""
+    """Where the gateway serves the app by name. apps_url: scheme, apps domain and port."""
     parts = urlsplit(apps_url)
     return f"{parts.scheme}://{app}-{session}.{parts.netloc}/?{TICKET_PARAMETER}={ticket}"
+
+
+def page_without_names(settings: AppsSettings, asked: str) -> str | None:
+    """The page's URL as this person sees it, where an app must have a port of that host; else None.
+
+    asked: URL of their request. The names of apps mean their own machine to those who come as localhost.
+    """
+    page = settings.public_url or asked
+    host = urlsplit(page).hostname
+    return page if settings.effective_app_ports and host and not is_this_machine(host) else None
+
+
+def port_url(page: str, port: int, ticket: str) -> str:
+    """Where the gateway serves the app by port."""
+    parts = urlsplit(page)
+    return f"{parts.scheme}://{literal(parts.hostname or '')}:{port}/?{TICKET_PARAMETER}={ticket}"
 
 
 async def running_apps(place: Place, templates: Sequence[AppTemplate]) -> Mapping[str, bool]:
@@ -151,14 +174,10 @@ async def _answers(client: aiohttp.ClientSession, place: Place, app: AppTemplate
                 return True
             auth = app.auth(place.secret)
             async with client.get(
-                f"http://{_host(place.address)}:{app.port}{app.ready}",
+                f"http://{literal(place.address)}:{app.port}{app.ready}",
                 headers=dict([auth]) if auth else {},
                 allow_redirects=False,
             ) as answer:
                 return answer.status < 500
     except (OSError, TimeoutError, aiohttp.ClientError):
         return False
-
-
-def _host(address: str) -> str:
-    return f"[{address}]" if ":" in address else address

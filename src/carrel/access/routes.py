@@ -5,27 +5,27 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import StreamingResponse
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import exists
 
 from carrel.access import opening
 from carrel.access.logs import LogReader, prompt
 from carrel.access.opening import AppsSettings, AppStarter, Place
 from carrel.access.refusals import not_running
 from carrel.access.schemas import AppList, AppView, OpenedApp
-from carrel.apps import catalogue
+from carrel.apps import catalogue, ports
 from carrel.apps import service as apps
+from carrel.apps.model import AppPort
 from carrel.audit import service as audit
-from carrel.core.clock import Clock
 from carrel.http.auth import CurrentActor, names
-from carrel.policy.decide import Actor
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
-from carrel.sessions.states import SessionState
+from carrel.sessions.states import LIFECYCLE, SessionState
 
 router = APIRouter(tags=["access"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
 AppName = Annotated[str, Path(max_length=64)]
 MAX_TAIL = 1_000_000
+_LIVES = exists().where(Session.id == AppPort.session_id, Session.state.not_in(LIFECYCLE.final))
 
 
 def _place(session: Session, settings: AppsSettings) -> Place:
@@ -66,14 +66,17 @@ async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName
     template = catalogue.template(session.apps, app)
     await starter.ensure(_place(session, state.settings), template)
     async with state.database.transaction() as tx:
-        ticket = await _ticket(tx, actor, session, template.name, state.clock)
-    url = opening.app_url(state.settings.effective_apps_url, session.id, template.name, ticket.token)
+        now = state.clock.now()
+        audit.record(tx, actor, "app.open", session.id, details={"app": app})
+        ticket = await apps.issue_ticket(tx, actor, session=session.id, app=app, now=now)
+        if page := opening.page_without_names(state.settings, str(request.url)):
+            port = await ports.give(
+                tx, state.settings.effective_app_ports, session=session.id, app=app, lives=_LIVES, now=now
+            )
+            url = opening.port_url(page, port, ticket.token)
+        else:
+            url = opening.app_url(state.settings.effective_apps_url, session.id, app, ticket.token)
     return OpenedApp(url=url, expires_at=ticket.expires_at)
-
-
-async def _ticket(tx: AsyncSession, actor: Actor, session: Session, app: str, clock: Clock) -> apps.Issued:
-    audit.record(tx, actor, "app.open", session.id, details={"app": app})
-    return await apps.issue_ticket(tx, session=session.id, app=app, user=actor.user_id, now=clock.now())
 
 
 @router.get(

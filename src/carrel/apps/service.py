@@ -1,16 +1,20 @@
-"""Use cases of apps: the session's secret, one-time tickets, and the grants they are swapped for."""
+"""Use cases of apps: the session's secret, and one-time tickets that become grants."""
 
 import hashlib
 import hmac
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, and_, delete, exists, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.apps.model import AppGrant, AppTicket
+from carrel.apps.model import AppGrant
 from carrel.core.ids import SessionId, UserId
+from carrel.keypairs.model import Keypair, Token
+from carrel.logins.model import Login
+from carrel.policy.decide import Actor
 from carrel.tenancy.model import User
 
 TICKET_LIFETIME = timedelta(seconds=30)
@@ -44,16 +48,19 @@ def app_secret(key: bytes, session: SessionId) -> str:
 
 
 async def issue_ticket(
-    tx: AsyncSession, *, session: SessionId, app: str, user: UserId, now: datetime
+    tx: AsyncSession, actor: Actor, *, session: SessionId, app: str, now: datetime
 ) -> Issued:
     """A ticket for one app of one session, good once and for 30 seconds."""
-    issued = Issued(secrets.token_urlsafe(32), now + TICKET_LIFETIME)
+    issued = _issue(now + TICKET_LIFETIME)
     tx.add(
-        AppTicket(
+        AppGrant(
             token_hash=_digest(issued.token),
+            ticket=True,
             session_id=session,
             app=app,
-            user_id=user,
+            user_id=actor.user_id,
+            credential=actor.credential,
+            login_id=actor.login_id,
             expires_at=issued.expires_at,
         )
     )
@@ -65,50 +72,68 @@ async def redeem(
 ) -> Issued | None:
     """Swap a ticket for a grant. None when it is spent, expired, or for another app or session.
 
-    Twice at the same time: one of them gets the grant, since deleting the row decides.
+    Twice at the same time: one of them gets the grant, since the ticket's row becomes it.
     """
-    spent = await tx.execute(
-        delete(AppTicket)
+    issued = _issue(now + GRANT_LIFETIME)
+    swapped = await tx.execute(
+        update(AppGrant)
         .where(
-            AppTicket.token_hash == _digest(ticket),
-            AppTicket.session_id == session,
-            AppTicket.app == app,
-            AppTicket.expires_at > now,
+            AppGrant.token_hash == _digest(ticket),
+            AppGrant.ticket,
+            AppGrant.session_id == session,
+            AppGrant.app == app,
+            holds(now),
         )
-        .returning(AppTicket.user_id)
+        .values(token_hash=_digest(issued.token), ticket=False, expires_at=issued.expires_at)
+        .returning(AppGrant.session_id)
     )
-    user = spent.scalar_one_or_none()
-    if user is None:
-        return None
-    issued = Issued(secrets.token_urlsafe(32), now + GRANT_LIFETIME)
-    tx.add(
-        AppGrant(
-            token_hash=_digest(issued.token),
-            session_id=session,
-            app=app,
-            user_id=user,
-            expires_at=issued.expires_at,
-        )
-    )
-    return issued
+    return issued if swapped.first() else None
 
 
 async def grant_of(tx: AsyncSession, *, token: str, now: datetime) -> Grant | None:
-    """The grant behind a cookie's value; None when there is none, it has expired, or its user is inactive."""
+    """The grant behind a cookie's value, or None when there is none that holds."""
     row = (
         await tx.execute(
-            select(AppGrant)
-            .join(User, User.id == AppGrant.user_id)
-            .where(AppGrant.token_hash == _digest(token), AppGrant.expires_at > now, User.active)
+            select(AppGrant).where(AppGrant.token_hash == _digest(token), ~AppGrant.ticket, holds(now))
         )
     ).scalar_one_or_none()
     return Grant(row.session_id, row.app, row.user_id, row.expires_at) if row else None
 
 
+async def lapsed(tx: AsyncSession, tokens: Collection[str], now: datetime) -> set[str]:
+    """Those of the tokens whose grants hold no longer."""
+    by_hash = {_digest(token): token for token in tokens}
+    held = await tx.execute(
+        select(AppGrant.token_hash).where(AppGrant.token_hash.in_(by_hash), ~AppGrant.ticket, holds(now))
+    )
+    for token_hash in held.scalars():
+        del by_hash[token_hash]
+    return set(by_hash.values())
+
+
+def holds(now: datetime) -> ColumnElement[bool]:
+    """True of a ticket or grant that has not expired, while what opened it lives: sign-in, keypair or token."""
+    return and_(
+        AppGrant.expires_at > now,
+        exists().where(User.id == AppGrant.user_id, User.active),
+        or_(
+            exists().where(Login.id == AppGrant.login_id, Login.expires_at > now),
+            exists().where(literal("keypair:") + Keypair.access_key == AppGrant.credential, Keypair.active),
+            exists().where(
+                literal("token:") + Token.id == AppGrant.credential,
+                or_(Token.expires_at.is_(None), Token.expires_at > now),
+            ),
+        ),
+    )
+
+
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete tickets and grants that have expired."""
-    await tx.execute(delete(AppTicket).where(AppTicket.expires_at <= now))
-    await tx.execute(delete(AppGrant).where(AppGrant.expires_at <= now))
+    """Delete tickets and grants that hold no longer."""
+    await tx.execute(delete(AppGrant).where(~holds(now)))
+
+
+def _issue(expires_at: datetime) -> Issued:
+    return Issued(secrets.token_urlsafe(32), expires_at)
 
 
 def _digest(token: str) -> bytes:

@@ -1,11 +1,12 @@
 """The data plane of apps: a reverse proxy with a process of its own.
 
-Each opened app has an origin of its own, `<app>-<session>.<apps domain>`. Belongs here: who may pass, what
+Each opened app has an origin of its own: `<app>-<session>.<apps domain>`, or a port. Belongs here: who may pass, what
 crosses between browser and app, and carrying it fast in both directions. Not here: starting apps and handing
 out tickets (`access/`).
 
     serve.py      the server, its routes under /.carrel/, start and stop
-    admission.py  host and cookie -> route, or why not
+    doors.py      host name or port -> which app
+    admission.py  app and cookie -> route, or why not; cuts off whose grant lapsed
     headers.py    which headers cross, and how they change
     upstream.py   connections to containers, and the pool of idle ones
     relay.py      one request and its response

@@ -1,63 +1,56 @@
-"""Who may pass: a request's host and cookie -> the container's address, or why not.
+"""Who may pass: a place and a cookie -> the container's address, or why not.
 
 What the database said is remembered for some seconds at most and forgotten as soon as a session ends or
 starts again, since its address may then be another's. While no announcement can reach us, nothing is.
+Whoever passed is looked at again every other second, and cut off when their grant has lapsed meanwhile.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+
+import structlog
 
 from carrel.apps import service as apps
 from carrel.apps.catalogue import AppTemplate, templates
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
-from carrel.core.ids import ID_LENGTH, SessionId
 from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.gateway import pages
+from carrel.gateway.doors import Place
 from carrel.gateway.pages import Denial
 from carrel.gateway.settings import GatewaySettings
 from carrel.sessions import transitions
 from carrel.sessions.model import Session
 from carrel.sessions.states import LIFECYCLE, SessionState
 
+log = structlog.get_logger()
+
 REMEMBERED_S = 10.0
+RECHECK_S = 2.0
 _MOST_REMEMBERED = 10_000
 _MOST_COOKIES = 4
 _LONGEST_TOKEN = 100
 _LAPSES = (SessionState.TERMINATING, SessionState.STARTING)
 
 
-class Place(NamedTuple):
-    """What a host name stands for."""
-
-    app: str
-    session: SessionId
-
-
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a request goes. auth: header line that opens the app, with its lower-case name; or None."""
+    """Where a request goes. token: of the grant that opened the way.
+
+    auth: header line that opens the app, with its lower-case name; or None.
+    """
 
     place: Place
+    token: str
     address: str
     port: int
     auth: bytes | None
     auth_name: bytes | None
-
-
-def place_of(host: str, apps_domain: str) -> Place | None:
-    """The app and the session that a Host header names, or None."""
-    name = host.lower().rsplit(":", 1)[0] if not host.endswith("]") else host
-    label, dot, domain = name.partition(".")
-    app, dash, session = label.rpartition("-")
-    if not (dot and dash and app) or domain != apps_domain or len(session) != ID_LENGTH:
-        return None
-    return Place(app, SessionId(session))
 
 
 class Admission:
@@ -72,6 +65,7 @@ class Admission:
         self._clock = clock
         self._known: dict[tuple[Place, str], tuple[float, Route]] = {}
         self._asking: dict[tuple[Place, str], asyncio.Task[Route | Denial]] = {}
+        self._passing: set[tuple[str, asyncio.Transport]] = set()
         self._generation = 0
         for state in _LAPSES:
             listener.subscribe(transitions.topic(state), self.forget)
@@ -81,6 +75,25 @@ class Admission:
         self._generation += 1
         self._known.clear()
         self._asking.clear()
+
+    @contextmanager
+    def passing(self, route: Route, client: asyncio.Transport) -> Iterator[None]:
+        """While the block lasts, the client is cut off when the grant lapses."""
+        one = route.token, client
+        self._passing.add(one)
+        try:
+            yield
+        finally:
+            self._passing.discard(one)
+
+    async def watch(self) -> None:
+        """Look again and again at whoever passed, until cancelled."""
+        while True:
+            await asyncio.sleep(RECHECK_S)
+            try:
+                await self._recheck()
+            except Unavailable:
+                log.warning("gateway.recheck_failed", passing=len(self._passing))
 
     def forget_place(self, place: Place) -> None:
         """Ask the database again about one place."""
@@ -119,6 +132,23 @@ class Admission:
             return pages.DATABASE_AWAY
         return issued or pages.NO_GRANT
 
+    async def _recheck(self) -> None:
+        """Forget and cut off those whose grants have lapsed."""
+        now_s = time.monotonic()
+        self._known = {key: known for key, known in self._known.items() if known[0] > now_s}
+        tokens = {token for _, token in self._known} | {token for token, _ in self._passing}
+        if not tokens:
+            return
+        async with self._database.transaction() as tx:
+            lapsed = await apps.lapsed(tx, tokens, self._clock.now())
+        if not lapsed:
+            return
+        self._known = {key: known for key, known in self._known.items() if key[1] not in lapsed}
+        cut = [client for token, client in self._passing if token in lapsed]
+        for client in cut:
+            client.abort()
+        log.info("gateway.lapsed", grants=len(lapsed), cut=len(cut))
+
     async def _ask_once(self, place: Place, token: str) -> Route | Denial:
         """Ask the database; who asks the same meanwhile gets the same answer."""
         if len(token) > _LONGEST_TOKEN:
@@ -143,7 +173,7 @@ class Admission:
                 session = await tx.get(Session, place.session)
         except Unavailable:
             return pages.DATABASE_AWAY
-        answer = self._route(place, session)
+        answer = self._route(place, token, session)
         if isinstance(answer, Route) and generation == self._generation:
             self._remember((place, token), answer, grant.expires_at, now)
         return answer
@@ -154,7 +184,7 @@ class Admission:
         left_s = min(REMEMBERED_S, (expires_at - now).total_seconds())
         self._known[key] = (time.monotonic() + left_s, route)
 
-    def _route(self, place: Place, session: Session | None) -> Route | Denial:
+    def _route(self, place: Place, token: str, session: Session | None) -> Route | Denial:
         if session is None:
             return pages.UNKNOWN
         if session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING:
@@ -164,11 +194,11 @@ class Admission:
         template = templates(session.apps).get(place.app)
         if template is None:
             return pages.UNKNOWN
-        return self._to(template, place, session.address)
+        return self._to(template, place, token, session.address)
 
-    def _to(self, app: AppTemplate, place: Place, address: str) -> Route:
+    def _to(self, app: AppTemplate, place: Place, token: str, address: str) -> Route:
         auth = app.auth(apps.app_secret(self._settings.key, place.session))
         if auth is None:
-            return Route(place, address, app.port, None, None)
+            return Route(place, token, address, app.port, None, None)
         name, value = (text.encode("latin-1") for text in auth)
-        return Route(place, address, app.port, b"%b: %b\r\n" % (name, value), name.lower())
+        return Route(place, token, address, app.port, b"%b: %b\r\n" % (name, value), name.lower())

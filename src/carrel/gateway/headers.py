@@ -1,7 +1,9 @@
 """Which headers cross the gateway, and how they change on the way.
 
 Towards an app: nothing that belongs to the control plane, nothing that names only this hop, nothing about the
-client that the client says itself. Towards the browser: no cookie for anybody but this app's own host.
+client that the client says itself. Towards the browser: no cookie for anybody but this app.
+
+A jar is what the browser has in front of the names of one app's cookies, where apps share a host; see `doors.py`.
 """
 
 import base64
@@ -10,7 +12,6 @@ from collections.abc import Iterable, Iterator
 
 RawHeaders = Iterable[tuple[bytes, bytes]]
 
-COOKIE = b"carrel_app"
 _OUR_COOKIES = b"carrel_"
 _ACCESS_KEY = b"CK"
 _HOP_BY_HOP = frozenset(
@@ -24,10 +25,11 @@ _NOT_TO_APPS = _HOP_BY_HOP | {
 }  # fmt: skip
 _LOOKED_AT = _NOT_TO_APPS | {b"cookie", b"authorization"}
 _NOT_TO_BROWSERS = _HOP_BY_HOP | {b"content-length", b"x-carrel-error"}
+_FOR_THE_WHOLE_HOST = frozenset({b"clear-site-data", b"strict-transport-security"})
 _DEFAULT_REFERRER_POLICY = b"Referrer-Policy: same-origin\r\n"
 
 
-def request_lines(headers: RawHeaders, *, replaced: bytes | None) -> list[bytes]:
+def request_lines(headers: RawHeaders, *, replaced: bytes | None, jar: bytes = b"") -> list[bytes]:
     """The header lines that an app gets of a client's request, framing aside.
 
     replaced: lower-case name of a header that the gateway sets itself, such as b"authorization".
@@ -39,7 +41,7 @@ def request_lines(headers: RawHeaders, *, replaced: bytes | None) -> list[bytes]
         key = name.lower()
         if key in _LOOKED_AT:
             if key == b"cookie":
-                value = app_cookies(value)
+                value = app_cookies(value, jar)
                 if not value:
                     continue
             elif key != b"authorization" or is_keypair(value):
@@ -50,7 +52,7 @@ def request_lines(headers: RawHeaders, *, replaced: bytes | None) -> list[bytes]
     return lines
 
 
-def response_lines(headers: RawHeaders) -> list[bytes]:
+def response_lines(headers: RawHeaders, jar: bytes = b"") -> list[bytes]:
     """The header lines that a browser gets of an app's response, framing aside."""
     headers = tuple(headers)
     named = _named_by_connection(headers)
@@ -58,10 +60,10 @@ def response_lines(headers: RawHeaders) -> list[bytes]:
     has_policy = False
     for name, value in headers:
         key = name.lower()
-        if key in _NOT_TO_BROWSERS or key in named:
+        if key in _NOT_TO_BROWSERS or key in named or (jar and key in _FOR_THE_WHOLE_HOST):
             continue
         if key == b"set-cookie":
-            cookie = host_only(value)
+            cookie = host_only(value, jar)
             if cookie is None:
                 continue
             value = cookie
@@ -78,31 +80,38 @@ def first(headers: RawHeaders, wanted: bytes) -> bytes | None:
     return next((value for name, value in headers if name.lower() == wanted), None)
 
 
-def grants_in(headers: RawHeaders) -> list[str]:
-    """The values of our own cookie. A sibling origin may have planted another, hence all of them."""
+def grants_in(headers: RawHeaders, cookie: bytes) -> list[str]:
+    """The values of our own cookie of that name. A sibling origin may have planted another, hence all of them."""
     found = []
     for name, value in headers:
-        if name.lower() == b"cookie" and COOKIE in value:
+        if name.lower() == b"cookie" and cookie in value:
             found += [
-                text.decode("latin-1") for key, text in _cookies(value) if key == COOKIE and text.isascii()
+                text.decode("latin-1") for key, text in _cookies(value) if key == cookie and text.isascii()
             ]
     return found
 
 
-def app_cookies(value: bytes) -> bytes:
-    """A Cookie header's value without the cookies that are ours."""
-    if _OUR_COOKIES not in value:
+def app_cookies(value: bytes, jar: bytes = b"") -> bytes:
+    """A Cookie header's value without the cookies that are ours; with a jar, only what is in it."""
+    if not jar and _OUR_COOKIES not in value:
         return value
     parts = (part.strip() for part in value.split(b";"))
+    if jar:
+        return b"; ".join(part.removeprefix(jar) for part in parts if part.startswith(jar))
     return b"; ".join(part for part in parts if part and not part.startswith(_OUR_COOKIES))
 
 
-def host_only(value: bytes) -> bytes | None:
-    """A Set-Cookie header's value without its Domain; None when it would set a cookie of ours."""
+def host_only(value: bytes, jar: bytes = b"") -> bytes | None:
+    """A Set-Cookie header's value without its Domain; None when it would set a cookie of ours.
+
+    With a jar, the cookie is put into it, out of reach of scripts: those of other apps could read it too.
+    """
     name, *attributes = value.split(b";")
     if name.strip().startswith(_OUR_COOKIES):
         return None
     kept = [part for part in attributes if part.split(b"=", 1)[0].strip().lower() != b"domain"]
+    if jar:
+        return b";".join([jar + name.strip(), *kept, b" HttpOnly"])
     return b";".join([name, *kept])
 
 

@@ -1,16 +1,17 @@
 """A request's way through the gateway, from its host name to its app and back."""
 
 import asyncio
-from functools import lru_cache
 from urllib.parse import parse_qsl, urlsplit
 
 import structlog
 from aiohttp import web
 
 from carrel.apps.service import GRANT_LIFETIME
+from carrel.core.hosts import literal
 from carrel.gateway import headers as crossing
 from carrel.gateway import pages
-from carrel.gateway.admission import Admission, Place, Route, place_of
+from carrel.gateway.admission import Admission, Route
+from carrel.gateway.doors import Door, Doors
 from carrel.gateway.pages import Denial
 from carrel.gateway.relay import Relay, Written
 from carrel.gateway.settings import GatewaySettings
@@ -21,7 +22,6 @@ log = structlog.get_logger()
 
 OWN_PATHS = "/.carrel/"
 TICKET = "carrel_ticket"
-_LONGEST_HOST = 260
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 _OWN_SITE = frozenset({"", "same-origin", "none"})
@@ -30,11 +30,11 @@ _OWN_SITE = frozenset({"", "same-origin", "none"})
 class Proxy:
     """Handles every request of the gateway."""
 
-    def __init__(self, admission: Admission, settings: GatewaySettings, pool: Pool) -> None:
+    def __init__(self, doors: Doors, admission: Admission, settings: GatewaySettings, pool: Pool) -> None:
+        self._doors = doors
         self._admission = admission
         self._settings = settings
         self._pool = pool
-        self._place_of = lru_cache(4096)(lambda host: place_of(host, settings.apps_domain))
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """What the client gets; an app's response has been written already when this returns."""
@@ -43,26 +43,25 @@ class Proxy:
             return await self._own(request)
         if not path.startswith("/") or request.method in _REFUSED_METHODS:
             return self._deny(pages.BAD_REQUEST)
+        ticket = _ticket_in(path) if TICKET in path and request.method == "GET" else None
         # 1. Which app?
-        place = self._place(request)
-        if place is None:
-            return self._deny(pages.UNKNOWN)
+        door = await self._doors.find(request, afresh=ticket is not None)
+        if isinstance(door, Denial):
+            return self._deny(door)
         # 2. May they?
-        if TICKET in path and request.method == "GET" and (ticket := _ticket_in(path)):
-            return await self._swap(request, place, ticket)
-        tokens = crossing.grants_in(request.raw_headers)
-        route = self._admission.remembered(place, tokens) or await self._admission.admit(place, tokens)
+        if ticket:
+            return await self._swap(request, door, ticket)
+        tokens = crossing.grants_in(request.raw_headers, door.grant)
+        route = await self._admission.admit(door.place, tokens)
         if isinstance(route, Denial):
             return self._deny(route)
         upgrading = _is_websocket(request)
-        if (upgrading or request.method not in _SAFE) and not self._from_own_page(request):
+        if (upgrading or request.method not in _SAFE) and not _from_own_page(request, door):
             return self._deny(pages.OTHER_SITE)
         # 3. Carry it.
-        return await self._forward(request, route, upgrading=upgrading)
-
-    def _place(self, request: web.BaseRequest) -> Place | None:
-        host = request.headers.get("Host", "")
-        return self._place_of(host) if len(host) <= _LONGEST_HOST else None
+        assert request.transport is not None
+        with self._admission.passing(route, request.transport):
+            return await self._forward(request, door, route, upgrading=upgrading)
 
     def _deny(self, denial: Denial) -> web.Response:
         return pages.answer(denial, self._settings.public_url)
@@ -77,55 +76,48 @@ class Proxy:
         return self._deny(pages.UNKNOWN)
 
     async def _decide(self, request: web.BaseRequest) -> web.Response:
-        place = self._place(request)
-        if place is None:
-            return self._deny(pages.UNKNOWN)
-        route = await self._admission.admit(place, crossing.grants_in(request.raw_headers))
+        door = await self._doors.find(request)
+        if isinstance(door, Denial):
+            return self._deny(door)
+        route = await self._admission.admit(door.place, crossing.grants_in(request.raw_headers, door.grant))
         if isinstance(route, Denial):
             return self._deny(route)
         method = request.headers.get("X-Forwarded-Method", "GET")
-        if (_is_websocket(request) or method not in _SAFE) and not self._from_own_page(request):
+        if (_is_websocket(request) or method not in _SAFE) and not _from_own_page(request, door):
             return self._deny(pages.OTHER_SITE)
-        headers = {"X-Carrel-Upstream": f"{_literal(route.address)}:{route.port}"}
+        headers = {"X-Carrel-Upstream": f"{literal(route.address)}:{route.port}"}
         return web.Response(status=204, headers=headers)
 
-    def _from_own_page(self, request: web.BaseRequest) -> bool:
-        """Not another site's page acting with this browser's cookie."""
-        origin = request.headers.get("Origin")
-        if origin is None:
-            return request.headers.get("Sec-Fetch-Site", "") in _OWN_SITE
-        return origin.lower() == f"{self._settings.scheme}://{request.headers['Host']}".lower()
-
-    async def _swap(self, request: web.BaseRequest, place: Place, ticket: str) -> web.StreamResponse:
+    async def _swap(self, request: web.BaseRequest, door: Door, ticket: str) -> web.StreamResponse:
         """Ticket for cookie, and on to the same address without the ticket."""
-        issued = await self._admission.redeem(place, ticket)
+        issued = await self._admission.redeem(door.place, ticket)
         if isinstance(issued, Denial):
             # Opened before in this browser: a link that was used is as good as none.
-            tokens = crossing.grants_in(request.raw_headers)
-            if isinstance(await self._admission.admit(place, tokens), Denial):
+            tokens = crossing.grants_in(request.raw_headers, door.grant)
+            if isinstance(await self._admission.admit(door.place, tokens), Denial):
                 return self._deny(issued)
         host = request.headers["Host"]
         response = web.Response(
             status=302,
             headers={
                 **pages.HEADERS,
-                "Location": f"{self._settings.scheme}://{host}{_without_ticket(request.raw_path)}",
+                "Location": f"{door.scheme}://{host}{_without_ticket(request.raw_path)}",
             },
         )
         if not isinstance(issued, Denial):
             response.set_cookie(
-                crossing.COOKIE.decode(), issued.token, max_age=int(GRANT_LIFETIME.total_seconds()),
-                httponly=True, samesite="Lax", secure=self._settings.scheme == "https",
+                door.grant.decode(), issued.token, max_age=int(GRANT_LIFETIME.total_seconds()),
+                httponly=True, samesite="Lax", secure=door.scheme == "https",
             )  # fmt: skip
         return response
 
     async def _forward(
-        self, request: web.BaseRequest, route: Route, *, upgrading: bool
+        self, request: web.BaseRequest, door: Door, route: Route, *, upgrading: bool
     ) -> web.StreamResponse:
         """Pass it on, a second time when a connection kept from before turns out to be stale."""
         # Only what may safely be sent twice goes over a connection that may be stale.
         fresh = upgrading or request.body_exists or request.method not in _SAFE
-        head = self._head(request, route, upgrading=upgrading)
+        head = _head(request, door, route, upgrading=upgrading)
         while True:
             try:
                 upstream = await self._pool.acquire(route.address, route.port, fresh=fresh)
@@ -133,7 +125,7 @@ class Proxy:
                 # The container may have moved.
                 self._admission.forget_place(route.place)
                 return self._deny(pages.NOT_ANSWERING)
-            relay = Relay(request, upstream, upgrading=upgrading)
+            relay = Relay(request, upstream, jar=door.jar, upgrading=upgrading)
             try:
                 await _exchange(request, upstream, relay, head)
                 if relay.switched:
@@ -149,26 +141,6 @@ class Proxy:
             if not relay.failure.retriable or fresh:
                 return self._deny(pages.BROKEN_ANSWER if relay.failure.broken else pages.NOT_ANSWERING)
             fresh = True
-
-    def _head(self, request: web.BaseRequest, route: Route, *, upgrading: bool) -> bytes:
-        """The request's head as the app gets it."""
-        peer = request.remote or ""
-        lines = [
-            f"{request.method} {request.raw_path} HTTP/1.1\r\n".encode("utf-8", "surrogateescape"),
-            *crossing.request_lines(request.raw_headers, replaced=route.auth_name),
-            f"X-Forwarded-For: {peer}\r\nX-Forwarded-Host: {request.headers['Host']}\r\n"
-            f"X-Forwarded-Proto: {self._settings.scheme}\r\n".encode("latin-1", "replace"),
-        ]
-        if route.auth:
-            lines.append(route.auth)
-        if upgrading:
-            lines.append(b"Connection: Upgrade\r\nUpgrade: websocket\r\n")
-        elif "Transfer-Encoding" in request.headers:
-            lines.append(b"Transfer-Encoding: chunked\r\n")
-        elif length := request.headers.get("Content-Length"):
-            lines.append(f"Content-Length: {length}\r\n".encode("latin-1"))
-        lines.append(b"\r\n")
-        return b"".join(lines)
 
 
 async def _exchange(request: web.BaseRequest, upstream: Upstream, relay: Relay, head: bytes) -> None:
@@ -209,6 +181,35 @@ async def _upload(request: web.BaseRequest, upstream: Upstream) -> None:
         upstream.write(b"0\r\n\r\n")
 
 
+def _head(request: web.BaseRequest, door: Door, route: Route, *, upgrading: bool) -> bytes:
+    """The request's head as the app gets it."""
+    peer = request.remote or ""
+    lines = [
+        f"{request.method} {request.raw_path} HTTP/1.1\r\n".encode("utf-8", "surrogateescape"),
+        *crossing.request_lines(request.raw_headers, replaced=route.auth_name, jar=door.jar),
+        f"X-Forwarded-For: {peer}\r\nX-Forwarded-Host: {request.headers['Host']}\r\n"
+        f"X-Forwarded-Proto: {door.scheme}\r\n".encode("latin-1", "replace"),
+    ]
+    if route.auth:
+        lines.append(route.auth)
+    if upgrading:
+        lines.append(b"Connection: Upgrade\r\nUpgrade: websocket\r\n")
+    elif "Transfer-Encoding" in request.headers:
+        lines.append(b"Transfer-Encoding: chunked\r\n")
+    elif length := request.headers.get("Content-Length"):
+        lines.append(f"Content-Length: {length}\r\n".encode("latin-1"))
+    lines.append(b"\r\n")
+    return b"".join(lines)
+
+
+def _from_own_page(request: web.BaseRequest, door: Door) -> bool:
+    """Not another site's page acting with this browser's cookie."""
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return request.headers.get("Sec-Fetch-Site", "") in _OWN_SITE
+    return origin.lower() == f"{door.scheme}://{request.headers['Host']}".lower()
+
+
 def _is_websocket(request: web.BaseRequest) -> bool:
     return (
         request.method == "GET"
@@ -225,7 +226,3 @@ def _without_ticket(raw_path: str) -> str:
     path, _, query = raw_path.partition("?")
     kept = [part for part in query.split("&") if part and part.split("=", 1)[0] != TICKET]
     return path + ("?" + "&".join(kept) if kept else "")
-
-
-def _literal(address: str) -> str:
-    return f"[{address}]" if ":" in address else address

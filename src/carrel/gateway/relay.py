@@ -65,8 +65,9 @@ class Relay:
     `switched`: both sides now speak another protocol, and `rest` is what came after the agreement.
     """
 
-    def __init__(self, request: web.BaseRequest, upstream: Upstream, *, upgrading: bool) -> None:
+    def __init__(self, request: web.BaseRequest, upstream: Upstream, *, jar: bytes, upgrading: bool) -> None:
         assert request.transport is not None
+        self._jar = jar
         self._client = request.transport
         self._client_flow = request.protocol
         self._writer = request.writer
@@ -223,7 +224,7 @@ class Relay:
 
     def _pass_interim(self, status: int) -> None:
         if self._modern:
-            lines = crossing.response_lines(self._headers)
+            lines = crossing.response_lines(self._headers, self._jar)
             self._out += [b"HTTP/1.1 %d %b\r\n" % (status, self._reason), *lines, b"\r\n"]
 
     def _begin(self, status: int) -> None:
@@ -251,7 +252,7 @@ class Relay:
         self._begun = True
         self._out += [
             b"HTTP/1.1 %d %b\r\n" % (status, self._reason),
-            *crossing.response_lines(self._headers),
+            *crossing.response_lines(self._headers, self._jar),
             framing,
             self._connection_line(),
             b"\r\n",
@@ -270,7 +271,7 @@ class Relay:
         self.keep_alive = False
         self._out += [
             b"HTTP/1.1 101 %b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" % self._reason,
-            *crossing.response_lines(self._headers),
+            *crossing.response_lines(self._headers, self._jar),
             b"\r\n",
         ]
 

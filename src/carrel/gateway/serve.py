@@ -12,6 +12,7 @@ from carrel.core.clock import Clock, SystemClock
 from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.gateway.admission import Admission
+from carrel.gateway.doors import Doors
 from carrel.gateway.proxy import Proxy
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.upstream import Pool
@@ -28,11 +29,8 @@ _MOST_HEADERS = 300
 _READ_BYTES = 256 << 10
 
 
-def build(
-    database: Database, listener: Listener, settings: GatewaySettings, clock: Clock, pool: Pool
-) -> web.Server:
+def build(proxy: Proxy) -> web.Server:
     """The server, not listening yet. Call inside the event loop."""
-    proxy = Proxy(Admission(database, listener, settings, clock), settings, pool)
     return web.Server(
         proxy.handle,
         access_log=None,
@@ -56,15 +54,17 @@ async def gateway(
     database = Database(database_url, pool_size=_POOL_SIZE)
     listener = Listener(database_url)
     pool = Pool()
-    server = build(database, listener, settings, clock or SystemClock(), pool)
-    runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_S)
+    admission = Admission(database, listener, settings, clock or SystemClock())
+    proxy = Proxy(Doors(database, listener, settings), admission, settings, pool)
+    runner = web.ServerRunner(build(proxy), shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
-    tasks = [asyncio.create_task(listener.run()), asyncio.create_task(_sweep(pool))]
+    tasks = [asyncio.create_task(task) for task in (listener.run(), admission.watch(), _sweep(pool))]
     try:
-        site = web.TCPSite(runner, settings.host, settings.port, backlog=1024)
-        await site.start()
+        # The ports of apps all at once, and whose they are when somebody comes: so nobody has to tell us.
+        for number in (settings.port, *settings.app_ports):
+            await web.TCPSite(runner, settings.host, number, backlog=1024).start()
         port = runner.addresses[0][1]
-        log.info("gateway.listening", host=settings.host, port=port)
+        log.info("gateway.listening", host=settings.host, port=port, app_ports=len(settings.app_ports))
         yield port
     finally:
         await runner.cleanup()

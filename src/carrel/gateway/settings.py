@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 class GatewaySettings:
     """host, port: where to listen. apps_url: scheme, domain and port that people see. key: the installation's.
 
-    public_url: the control plane's page, for the way back from an error.
+    public_url: the control plane's page, for the way back from an error. app_ports: to listen on besides, for apps
+    that have a port of their own.
     """
 
     host: str
@@ -17,11 +18,17 @@ class GatewaySettings:
     apps_url: str
     public_url: str
     key: bytes
+    app_ports: range = range(0)
 
     @cached_property
     def scheme(self) -> str:
         """As browsers see it: "http" or "https"."""
         return urlsplit(self.apps_url).scheme
+
+    @cached_property
+    def public_scheme(self) -> str:
+        """Likewise, of apps that have a port of their own on the page's host."""
+        return urlsplit(self.public_url).scheme
 
     @cached_property
     def apps_domain(self) -> str:

@@ -63,6 +63,10 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument(
         "--apps-domain", metavar="DOMAIN", help="apps are at <app>-<session>.DOMAIN (default localhost)"
     )
+    up.add_argument(
+        "--app-ports", metavar="FIRST-LAST",
+        help="ports of apps for those who come by an address, where names do not work",
+    )  # fmt: skip
     up.add_argument("--admin-email", metavar="E", help="e-mail of the first administrator")
     made["status"].add_argument("-o", "--output", choices=("table", "json"), default="table")
     made["serve"].add_argument("--roles", default="api,gateway,controllers", metavar="LIST",

@@ -70,7 +70,7 @@ async def gateway(settings: Settings) -> None:
             apps_url=settings.effective_apps_url,
             public_url=settings.effective_public_url,
             key=settings.key(),
-            app_ports=settings.app_port_range,
+            app_ports=settings.effective_app_ports,
         ),
         settings.database_url,
     )

@@ -1,6 +1,5 @@
 """Settings: from the environment (CARREL_...), with defaults that suit one machine."""
 
-import ipaddress
 import os
 import re
 import secrets
@@ -10,9 +9,9 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from carrel.core.errors import Invalid
+from carrel.core.hosts import is_this_machine
 
-_APP_PORTS = 40
-_APP_PORTS_AFTER = 10
+_USUAL_PORT = 8700
 
 
 def default_data_dir() -> Path:
@@ -32,14 +31,14 @@ class Settings(BaseSettings):
     database_url: str = Field(default="", description="Your own PostgreSQL; empty: the embedded one.")
     engine_url: str = Field(default="unix:///var/run/docker.sock", description="The container engine.")
     host: str = Field(default="127.0.0.1", description="Address that the page, the API and apps listen on.")
-    port: int = Field(default=8700, description="Port of the page and the API.")
+    port: int = Field(default=_USUAL_PORT, description="Port of the page and the API.")
     gateway_port: int = Field(default=0, description="Port of the apps' gateway; 0: the port after `port`.")
     apps_domain: str = Field(default="localhost", description="Apps are at <app>-<session>.<this domain>.")
     public_url: str = Field(default="", description="Where people reach the page; empty: host and port.")
     apps_url: str = Field(default="", description="Scheme and port of apps behind a proxy of yours, such as "
                           "https://apps.example.org; empty: http, apps_domain and gateway_port.")  # fmt: skip
     app_ports: str = Field(default="", description="Ports of apps where their names cannot be resolved, such as "
-                           "8710-8749; empty: 40 from ten after `port`, where needed.")  # fmt: skip
+                           "8710-8749; empty: forty above `port`, where they are needed.")  # fmt: skip
     installation: str = Field(default="main", description="Label that marks our containers in the engine.")
 
     @property
@@ -57,24 +56,17 @@ class Settings(BaseSettings):
         return self.apps_url or f"http://{self.apps_domain}:{self.effective_gateway_port}"
 
     @property
-    def app_port_range(self) -> range:
-        """Where apps have a port of their own, these; else none.
+    def effective_app_ports(self) -> range:
+        """The ports for apps without host names; none where names work or only this machine can come.
 
-        Given ports, or, when other machines may come (by `host`) without wildcard DNS, some of our own choice.
         Raises: Invalid.
         """
-        if not self.app_ports:
-            names = self.apps_url or self.apps_domain != "localhost"
-            first = self.port + _APP_PORTS_AFTER
-            return range(0) if names or is_this_machine(self.host) else range(first, first + _APP_PORTS)
-        first, last = _ports(self.app_ports)
-        if not 0 < first <= last < 1 << 16 or {self.port, self.effective_gateway_port} & {*range(first, last + 1)}:
-            raise Invalid(
-                "setup.app_ports",
-                f"{self.app_ports} is no range of ports for apps.",
-                hint="Give the first and the last, without the page's own ports, such as 8710-8749.",
-            )
-        return range(first, last + 1)
+        if self.app_ports:
+            return _given_ports(self.app_ports, {self.port, self.effective_gateway_port})
+        if self.apps_url or self.apps_domain != "localhost" or is_this_machine(self.host):
+            return range(0)
+        first = max(self.port, _USUAL_PORT) + 10
+        return range(first, min(first + 40, 1 << 16))
 
     def key(self) -> bytes:
         """The installation's secret key, 32 bytes, made on first use; only its owner can read the file."""
@@ -86,18 +78,16 @@ class Settings(BaseSettings):
             return path.read_bytes()
 
 
-def is_this_machine(host: str) -> bool:
-    """True of names and addresses by which only this machine itself can be reached."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
-def _ports(text: str) -> tuple[int, int]:
-    """First and last; (0, 0) of what is no range."""
+def _given_ports(text: str, taken: set[int]) -> range:
     found = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    ports = range(int(found[1]), int(found[2]) + 1) if found else range(0)
+    if not ports or ports[0] < 1 or ports[-1] >= 1 << 16 or taken & {*ports}:
+        raise Invalid(
+            "setup.app_ports",
+            f"{text} is no range of ports for apps.",
+            hint="Give the first and the last, without those of the page and the gateway, such as 8710-8749.",
+        )
+    return ports
 
 
 def write_secret(path: Path, content: bytes) -> None:

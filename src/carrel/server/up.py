@@ -20,6 +20,7 @@ from carrel.server.bootstrap import Consent
 from carrel.server.settings import Settings, default_data_dir, write_secret
 
 READY_S = 60.0
+_OPTIONS = ("host", "port", "apps_domain", "app_ports")
 _ALPHABET = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 DEFAULT_EMAIL = "admin@carrel.local"
 
@@ -100,14 +101,10 @@ def effective_settings(options: argparse.Namespace) -> Settings:
     remembered = {
         key: value
         for name, value in read_run(data_dir).items()
-        if (key := name.removeprefix("CARREL_").lower()) in ("host", "port", "apps_domain", "installation")
+        if (key := name.removeprefix("CARREL_").lower()) in (*_OPTIONS, "installation")
         and name not in os.environ
     }
-    given = {
-        name: value
-        for name in ("host", "port", "apps_domain")
-        if (value := getattr(options, name, None)) is not None
-    }
+    given = {name: value for name in _OPTIONS if (value := getattr(options, name, None)) is not None}
     return Settings(**{**remembered, **given, "data_dir": data_dir})
 
 
@@ -142,7 +139,9 @@ def running_pid(data_dir: Path) -> int | None:
 def _require_free_ports(settings: Settings) -> None:
     import socket
 
-    for port in (settings.port, settings.effective_gateway_port):
+    hint = "Choose another with --port; apps use the port after it."
+    app_ports = settings.effective_app_ports
+    for port in (settings.port, settings.effective_gateway_port, *app_ports):
         with socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -151,7 +150,7 @@ def _require_free_ports(settings: Settings) -> None:
                 raise Conflict(
                     "setup.port_taken",
                     f"Cannot listen on {settings.host} port {port}: {error.strerror}.",
-                    hint="Choose another with --port; apps use the port after it.",
+                    hint="Choose others with --app-ports FIRST-LAST." if port in app_ports else hint,
                 ) from None
 
 

@@ -1,0 +1,90 @@
+"""Ports of their own for apps, where no host name of their own can be resolved.
+
+A port is free when nobody needs it: its app's session has ended, or nobody is left who may use the app. So
+nothing has to give a port back, and nothing can be forgotten.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, exists, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.apps.model import AppGrant, AppPort
+from carrel.apps.service import holds
+from carrel.core.errors import Refused
+from carrel.core.ids import SessionId
+from carrel.db.database import notify
+
+TOPIC = "app-ports"
+"""Notified when a port is given to another app."""
+
+
+@dataclass(frozen=True)
+class _Taken:
+    port: int
+    lives: bool
+    wanted: bool
+
+
+async def give(
+    tx: AsyncSession,
+    ports: range,
+    *,
+    session: SessionId,
+    app: str,
+    lives: ColumnElement[bool],
+    now: datetime,
+) -> int:
+    """The app's port, the same for as long as it is needed.
+
+    lives: true of an AppPort whose session has not ended. Raises: Refused when all ports are needed.
+    """
+    await tx.execute(text("LOCK TABLE app_ports IN SHARE ROW EXCLUSIVE MODE"))
+    own = AppPort.session_id == session, AppPort.app == app
+    port = (await tx.execute(select(AppPort.port).where(*own))).scalar_one_or_none()
+    if port is not None and port in ports:
+        return port
+    free = _choose(ports, await _taken(tx, lives, now))
+    if free is None:
+        raise Refused(
+            "app.no_port",
+            f"All {len(ports)} ports for apps are in use.",
+            hint="End a session that you no longer need, or have an administrator widen CARREL_APP_PORTS.",
+            details={"ports": f"{ports[0]}-{ports[-1]}"},
+        )
+    await tx.execute(delete(AppPort).where((AppPort.port == free) | (own[0] & own[1])))
+    tx.add(AppPort(port=free, session_id=session, app=app, given_at=now))
+    await notify(tx, TOPIC)
+    return free
+
+
+async def place_at(tx: AsyncSession, port: int) -> tuple[str, SessionId] | None:
+    """Name and session of the app that was last given the port."""
+    row = await tx.get(AppPort, port)
+    return (row.app, row.session_id) if row else None
+
+
+async def _taken(tx: AsyncSession, lives: ColumnElement[bool], now: datetime) -> Sequence[_Taken]:
+    """All that were ever given, the longest ago first."""
+    wanted = exists().where(
+        AppGrant.session_id == AppPort.session_id, AppGrant.app == AppPort.app, holds(now)
+    )
+    rows = await tx.execute(
+        select(AppPort.port, lives.label("lives"), wanted.label("wanted")).order_by(
+            AppPort.given_at, AppPort.port
+        )
+    )
+    return [_Taken(*row) for row in rows]
+
+
+def _choose(ports: range, taken: Sequence[_Taken]) -> int | None:
+    """A port that was never used, since browsers keep what earlier apps stored; else the best one to take over."""
+    known = {one.port for one in taken}
+    unused = next((port for port in ports if port not in known), None)
+    if unused is not None:
+        return unused
+    ended = [one.port for one in taken if one.port in ports and not one.lives]
+    idle = [one.port for one in taken if one.port in ports and not one.wanted]
+    return next(iter(ended + idle), None)

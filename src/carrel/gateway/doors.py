@@ -1,0 +1,102 @@
+"""Which app a request is for: by its host name or, without wildcard DNS, by the port that it came in on."""
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from aiohttp import web
+
+from carrel.apps import ports
+from carrel.core.errors import Unavailable
+from carrel.core.ids import ID_LENGTH, SessionId
+from carrel.db.database import Database
+from carrel.db.listener import Listener
+from carrel.gateway import pages
+from carrel.gateway.pages import Denial
+from carrel.gateway.settings import GatewaySettings
+
+REMEMBERED_S = 10.0
+_LONGEST_HOST = 260
+
+
+class Place(NamedTuple):
+    """One app of one session."""
+
+    app: str
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The origin of a place. scheme: as browsers see it. grant: name of the cookie that opens it.
+
+    jar: what the browser has in front of the names of the app's own cookies. Cookies know hosts and no ports, so
+    that apps on ports of one host would get each other's; empty where the app has a host of its own.
+    """
+
+    place: Place
+    scheme: str
+    grant: bytes
+    jar: bytes
+
+
+def place_of(host: str, apps_domain: str) -> Place | None:
+    """The app and the session that a Host header names, or None."""
+    name = host.lower().rsplit(":", 1)[0] if not host.endswith("]") else host
+    label, dot, domain = name.partition(".")
+    app, dash, session = label.rpartition("-")
+    if not (dot and dash and app) or domain != apps_domain or len(session) != ID_LENGTH:
+        return None
+    return Place(app, SessionId(session))
+
+
+def door_to(place: Place, scheme: str, *, own_host: bool) -> Door:
+    label = f"{place.app}-{place.session}".encode()
+    jar = b"" if own_host else b"carrel_of_%b_" % label
+    return Door(place, scheme, b"carrel_app_%b" % label, jar)
+
+
+class Doors:
+    """Finds the door of each request, and remembers for a while whose port is whose."""
+
+    def __init__(self, database: Database, listener: Listener, settings: GatewaySettings) -> None:
+        self._database = database
+        self._listener = listener
+        self._settings = settings
+        self._known: dict[int, tuple[float, Door]] = {}
+        self._by_name = lru_cache(4096)(self._named)
+        listener.subscribe(ports.TOPIC, self._known.clear)
+
+    async def find(self, request: web.BaseRequest, *, afresh: bool = False) -> Door | Denial:
+        """The door that the request is at. afresh: ask whose port it is, even if that is known."""
+        host = request.headers.get("Host", "")
+        if len(host) > _LONGEST_HOST:
+            return pages.UNKNOWN
+        door = self._by_name(host)
+        if door or not self._settings.app_ports or request.transport is None:
+            return door or pages.UNKNOWN
+        # The port of the socket, not of the Host header: it may be another where ports are forwarded.
+        port = int(request.transport.get_extra_info("sockname")[1])
+        if port not in self._settings.app_ports:
+            return pages.UNKNOWN
+        known = self._known.get(port)
+        if known and not afresh and known[0] > time.monotonic() and self._listener.connected.is_set():
+            return known[1]
+        return await self._ask(port)
+
+    def _named(self, host: str) -> Door | None:
+        place = place_of(host, self._settings.apps_domain)
+        return door_to(place, self._settings.scheme, own_host=True) if place else None
+
+    async def _ask(self, port: int) -> Door | Denial:
+        try:
+            async with self._database.transaction() as tx:
+                found = await ports.place_at(tx, port)
+        except Unavailable:
+            return pages.DATABASE_AWAY
+        if found is None:
+            return pages.UNKNOWN
+        door = door_to(Place(*found), self._settings.public_scheme, own_host=False)
+        self._known[port] = time.monotonic() + REMEMBERED_S, door
+        return door
