@@ -1,11 +1,14 @@
-"""Write the wire types of the Python client from openapi.json, or compare them with it.
+"""Write the wire types and the methods of the Python client from openapi.json, or compare them with it.
 
-python tools/python_client.py            write clients/python/src/carrel_client/models.py
-python tools/python_client.py --check    exit code 1 when that file is not what would be written
+python tools/python_client.py            write models.py and operations.py of clients/python/src/carrel_client
+python tools/python_client.py --check    exit code 1 when those files are not what would be written
 """
 
 import argparse
 import json
+import keyword
+import re
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -14,7 +17,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "openapi.json"
-MODELS = ROOT / "clients/python/src/carrel_client/models.py"
+CLIENT = ROOT / "clients/python/src/carrel_client"
 
 Schema = Mapping[str, Any]
 
@@ -27,6 +30,45 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 '''
+OPERATIONS_HEAD = '''"""One method for each operation of the HTTP API, written by tools/python_client.py.
+
+What is left out of a call is left out of the request: the server's default holds, or a field stays as it is.
+Every method raises CarrelError when the answer is no, or when there is none.
+"""
+
+from __future__ import annotations
+
+import os
+
+from carrel_client.transport import segment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
+
+    from carrel_client import models
+    from carrel_client.transport import Transport
+
+    UNSET: Any
+else:
+    UNSET = object()
+
+
+class Group:
+    """Operations on one kind of thing."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+
+def _given(**fields: object) -> dict[str, object]:
+    return {name.rstrip("_"): value for name, value in fields.items() if value is not UNSET}
+
+
+def _key(given: str | None) -> str:
+    return given or os.urandom(16).hex()
+'''
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _REF = "#/components/schemas/"
 
@@ -37,17 +79,20 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    wanted = render(json.loads(SOURCE.read_text()))
-    if not args.check:
-        MODELS.write_text(wanted)
-        return 0
-    if MODELS.read_text() == wanted:
-        return 0
-    print(
-        f"{MODELS.relative_to(ROOT)} is not what openapi.json says; run tools/python_client.py",
-        file=sys.stderr,
-    )
-    return 1
+    document = json.loads(SOURCE.read_text())
+    wanted = {"models.py": render(document), "operations.py": operations(document)}
+    stale = [name for name, content in wanted.items() if _present(CLIENT / name) != content]
+    if args.check:
+        for name in stale:
+            print(f"{name} is not what openapi.json says; run tools/python_client.py", file=sys.stderr)
+        return 1 if stale else 0
+    for name in stale:
+        (CLIENT / name).write_text(wanted[name])
+    return 0
+
+
+def _present(path: Path) -> str | None:
+    return path.read_text() if path.exists() else None
 
 
 def render(document: Schema) -> str:
@@ -74,6 +119,122 @@ def _definition(name: str, schema: Schema, *, partial: bool) -> str:
             f"    {field}: {f'NotRequired[{kind}]' if partial and field not in required else kind}\n"
         )
     return "".join(lines)
+
+
+def operations(document: Schema) -> str:
+    """The text of the module of methods."""
+    groups: dict[str, list[str]] = {}
+    for path, methods in sorted(document["paths"].items()):
+        for method, operation in methods.items():
+            group, name = operation["operationId"].split(".")
+            text = _method(document, path, method.upper(), name, operation)
+            if text:
+                groups.setdefault(group, []).append(text)
+    blocks = [
+        f"\n\nclass {_class(group)}(Group):{''.join(sorted(texts))}"
+        for group, texts in sorted(groups.items())
+    ]
+    blocks.append(
+        '\n\nclass Operations:\n    """Every group, under its own name."""\n\n'
+        "    def __init__(self, transport: Transport) -> None:\n"
+        + "".join(f"        self.{group} = {_class(group)}(transport)\n" for group in sorted(groups))
+    )
+    ruff = [Path(sys.executable).with_name("ruff"), "format", "--line-length=110", "-"]
+    text = OPERATIONS_HEAD + "".join(blocks)
+    return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def _class(group: str) -> str:
+    return "".join(word.capitalize() for word in group.split("_"))
+
+
+def _method(document: Schema, path: str, method: str, name: str, operation: Schema) -> str:
+    """One method; empty for what answers with something else than JSON."""
+    content = _answer(operation)
+    if content and "application/json" not in content:
+        return ""
+    gives = _typed(content["application/json"]["schema"]) if content else "None"
+    parameters = operation.get("parameters", ())
+    in_path = [each["name"] for each in parameters if each["in"] == "path"]
+    query = [each for each in parameters if each["in"] == "query"]
+    body = _fields(document, operation)
+    keyed = any(each["name"].lower() == "idempotency-key" for each in parameters)
+    signature = ["self", *(f"{_name(each)}: str" for each in in_path)]
+    named = [f"{_name(field)}: {kind}" for field, kind, needed in body if needed]
+    named += [f"{_name(each['name'])}: {_typed(each['schema'])}" for each in query if each.get("required")]
+    named += [f"{_name(field)}: {kind} = UNSET" for field, kind, needed in body if not needed]
+    named += [
+        f"{_name(each['name'])}: {_optional(each['schema'])} = None"
+        for each in query
+        if not each.get("required")
+    ]
+    named += ["idempotency_key: str | None = None"] if keyed else []
+    signature += ["*", *named] if named else []
+    place = "".join(
+        f"{{segment({_name(part[1:-1])})}}" if part.startswith("{") else part for part in _parts(path)
+    )
+    call = [f'"{method}"', f'f"{place}"' if in_path else f'"{place}"']
+    if query:
+        given = ", ".join(f'"{each["name"]}": {_name(each["name"])}' for each in query)
+        call.append(f"query={{{given}}}")
+    if operation.get("requestBody"):
+        call.append(f"body=_given({', '.join(f'{_name(field)}={_name(field)}' for field, _, _ in body)})")
+    call += ["key=_key(idempotency_key)"] if keyed else []
+    lines = [f"def {_name(name)}(\n        {', '.join(signature)}\n    ) -> {gives}:"]
+    lines.append(f'    """{operation["description"].strip()}"""')
+    made = f"self._transport.call({', '.join(call)})"
+    lines += [f"    answer: {gives} = {made}", "    return answer"] if content else [f"    {made}"]
+    return "\n    " + "\n    ".join(lines) + "\n"
+
+
+def _answer(operation: Schema) -> Schema:
+    """The content of the answer when all went well; empty when it has none."""
+    [good] = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
+    content: Schema = good.get("content", {})
+    return content
+
+
+def _fields(document: Schema, operation: Schema) -> list[tuple[str, str, bool]]:
+    """Name, type and whether it is needed, of each field of the request's body."""
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if not content:
+        return []
+    schema = content["schema"]
+    while "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]
+    needed = schema.get("required", ())
+    return [(field, _typed(each), field in needed) for field, each in schema.get("properties", {}).items()]
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in re.split(r"({[^}]*})", path) if part]
+
+
+def _name(name: str) -> str:
+    plain = name.replace("-", "_")
+    return f"{plain}_" if keyword.iskeyword(plain) else plain
+
+
+def _typed(schema: Schema) -> str:
+    """The type of an argument or an answer, with wire types in their module."""
+    # Inside these classes "list" is a method.
+    plain = annotation(schema).replace("list[", "Sequence[")
+    return re.sub(r"\b[A-Z]\w*\b(?!\()", _in_models, plain)
+
+
+def _in_models(found: re.Match[str]) -> str:
+    name = found[0]
+    return (
+        name
+        if name in ("Any", "Literal", "None", "Sequence")
+        or found.string[found.start() - 1 : found.start()] == '"'
+        else f"models.{name}"
+    )
+
+
+def _optional(schema: Schema) -> str:
+    kind = _typed(schema)
+    return kind if "None" in kind.split(" | ") else f"{kind} | None"
 
 
 def annotation(schema: Schema) -> str:

@@ -162,6 +162,7 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
         "image": "starter",
         "slots": {"cpu": 500, "mem": 3 << 29},
         "env": {"A": "b=c", "TOKEN": "t=1"},
+        "project": None,
     }
     assert api.asked[0].headers["idempotency-key"]
 

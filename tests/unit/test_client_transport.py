@@ -122,7 +122,7 @@ def test_a_create_is_repeated_with_the_same_key_after_the_connection_breaks() ->
     with wire_server([b""], [b""], [answer({"id": "s"}, status="201 Created")]) as wire:
         client = Carrel(wire.url, "AK", "secret")
         client.transport._pause = pauses.append
-        client.sessions.create("starter", slots={"cpu": 1, "mem": 1})
+        client.sessions.create(image="starter", slots={"cpu": 1, "mem": 1})
     keys = [
         line
         for request in wire.requests

@@ -3,7 +3,7 @@
     from carrel_client import Carrel
 
     client = Carrel.from_environment()
-    session = client.sessions.create("starter", slots={"cpu": 1000, "mem": 1 << 30})
+    session = client.sessions.create(image="starter", slots={"cpu": 1000, "mem": 1 << 30})
     client.sessions.wait(session["id"])
     print(client.sessions.run(session["id"], ["python3", "--version"]).stdout)
 

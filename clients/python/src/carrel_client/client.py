@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 
+from carrel_client import operations
 from carrel_client.errors import CarrelError
 from carrel_client.transport import Transport, segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from carrel_client import models
     from carrel_client.execution import Completed, Execution, Terminal
 
@@ -18,11 +21,15 @@ ENDED = frozenset({"TERMINATED", "CANCELLED", "ERROR"})
 SETTLED = ENDED | {"RUNNING"}
 
 
-class Carrel:
+class Carrel(operations.Operations):
     """One Carrel server, seen through one keypair.
 
     May be shared by threads. Every method raises CarrelError when the answer is no, or when there is none.
     """
+
+    auth: Auth
+    sessions: Sessions
+    events: Events
 
     def __init__(
         self,
@@ -34,14 +41,9 @@ class Carrel:
     ) -> None:
         keypair = (access_key, secret_key) if access_key and secret_key else None
         self.transport = Transport(url, keypair=keypair, timeout_s=timeout_s)
+        super().__init__(self.transport)
         self.auth = Auth(self.transport)
-        self.keypairs = Keypairs(self.transport)
-        self.server = Server(self.transport)
-        self.images = Images(self.transport)
-        self.resources = Resources(self.transport)
         self.sessions = Sessions(self.transport)
-        self.usage = Usage(self.transport)
-        self.apps = Apps(self.transport)
         self.events = Events(self.transport)
 
     @classmethod
@@ -67,131 +69,21 @@ class Carrel:
         self.close()
 
 
-class _Group:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-
-class Auth(_Group):
+class Auth(operations.Auth):
     """Signing in as a page does; scripts use a keypair and need none of it but `me`."""
 
-    def login(self, email: str, password: str) -> models.Me:
+    def login(self, *, email: str, password: str) -> models.Me:
         """Sign in; this client then acts as that person until `logout`."""
-        me: models.Me = self._transport.call(
-            "POST", f"{_API}/auth/login", body={"email": email, "password": password}
-        )
+        me = super().login(email=email, password=password)
         self._transport.prove_page(me["csrf_token"] or "")
         return me
 
-    def me(self) -> models.Me:
-        """Who is asking, and their projects."""
-        me: models.Me = self._transport.call("GET", f"{_API}/auth/me")
-        return me
 
-    def logout(self) -> None:
-        """End what `login` began."""
-        self._transport.call("POST", f"{_API}/auth/logout")
-
-
-class Keypairs(_Group):
-    """Access keys of the person who asks."""
-
-    def list(self) -> models.KeypairList:
-        """All of them; secrets are shown only once, at their creation."""
-        found: models.KeypairList = self._transport.call("GET", f"{_API}/keypairs")
-        return found
-
-    def create(self, *, idempotency_key: str | None = None) -> models.KeypairCreated:
-        """A new one, with the secret that is never shown again."""
-        made: models.KeypairCreated = self._transport.call(
-            "POST", f"{_API}/keypairs", body={}, key=idempotency_key or _new_key()
-        )
-        return made
-
-    def remove(self, access_key: str) -> None:
-        """Delete one; whoever uses it is refused from then on."""
-        self._transport.call("DELETE", f"{_API}/keypairs/{segment(access_key)}")
-
-
-class Server(_Group):
-    """The installation itself."""
-
-    def show(self) -> models.ServerView:
-        """Version and the health of each part."""
-        shown: models.ServerView = self._transport.call("GET", f"{_API}/server")
-        return shown
-
-    def health(self) -> models.Health:
-        """Whether it is well; needs no keypair."""
-        health: models.Health = self._transport.call("GET", f"{_API}/health")
-        return health
-
-
-class Images(_Group):
-    """Images that sessions can start from."""
-
-    def list(self) -> models.ImageList:
-        """The catalogue."""
-        found: models.ImageList = self._transport.call("GET", f"{_API}/images")
-        return found
-
-
-class Resources(_Group):
-    """What the nodes have, and what is left of it."""
-
-    def show(self) -> models.ResourcesView:
-        """Capacity, use, and the largest session that could start now."""
-        shown: models.ResourcesView = self._transport.call("GET", f"{_API}/resources")
-        return shown
-
-
-class Sessions(_Group):
+class Sessions(operations.Sessions):
     """Sessions. `ref` is an id, a unique beginning of one, or a name."""
 
-    def create(
-        self,
-        image: str,
-        *,
-        slots: Mapping[str, int],
-        name: str | None = None,
-        env: Mapping[str, str] | None = None,
-        project: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> models.SessionDetail:
-        """A new session, PENDING; `wait` for it.
-
-        slots: millicores of `cpu`, bytes of `mem`. project: id or name; your only one when left out.
-        Twice with the same idempotency_key: the first session again.
-        """
-        wanted = {
-            "name": name,
-            "image": image,
-            "slots": dict(slots),
-            "env": dict(env or {}),
-            "project": project,
-        }
-        body = {field: value for field, value in wanted.items() if value is not None}
-        made: models.SessionDetail = self._transport.call(
-            "POST", f"{_API}/sessions", body=body, key=idempotency_key or _new_key()
-        )
-        return made
-
-    def list(
-        self,
-        *,
-        state: str = "all",
-        q: str | None = None,
-        owner: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> models.SessionList:
-        """One page, newest first. state: live, ended, all or a state. q: part of a name or image."""
-        query = {"state": state, "q": q, "owner": owner, "limit": limit, "cursor": cursor}
-        page: models.SessionList = self._transport.call("GET", f"{_API}/sessions", query=query)
-        return page
-
     def every(
-        self, *, state: str = "all", q: str | None = None, owner: str | None = None
+        self, *, state: str = "all", q: str | None = None, owner: Literal["me", "all"] | None = None
     ) -> Iterator[models.SessionView]:
         """All sessions of all pages, newest first."""
         cursor = None
@@ -202,29 +94,6 @@ class Sessions(_Group):
             if not cursor:
                 return
 
-    def show(self, ref: str) -> models.SessionDetail:
-        """One session."""
-        shown: models.SessionDetail = self._transport.call("GET", _session(ref))
-        return shown
-
-    def rename(self, ref: str, name: str) -> models.SessionDetail:
-        """The session under its new name."""
-        renamed: models.SessionDetail = self._transport.call("PATCH", _session(ref), body={"name": name})
-        return renamed
-
-    def remove(self, ref: str, *, force: bool = False) -> models.SessionDetail:
-        """Terminate it, or cancel it when it does not run yet. Twice: nothing more happens.
-
-        force: do not give its processes time to end by themselves.
-        """
-        removed: models.SessionDetail = self._transport.call("DELETE", _session(ref), query={"force": force})
-        return removed
-
-    def history(self, ref: str) -> models.HistoryList:
-        """Its transitions, oldest first, with time, cause and reason."""
-        history: models.HistoryList = self._transport.call("GET", _session(ref, "history"))
-        return history
-
     def logs(self, ref: str, *, tail: int | None = None) -> str:
         """What its main process wrote, the last `tail` lines of it when given."""
         blocks = self._transport.stream(_session(ref, "logs"), query={"tail": tail}, patience=lambda: 60.0)
@@ -233,13 +102,6 @@ class Sessions(_Group):
     def follow_logs(self, ref: str, *, tail: int | None = None) -> Iterator[bytes]:
         """The same piece by piece, and then what comes until the session ends."""
         return self._transport.stream(_session(ref, "logs"), query={"tail": tail, "follow": True})
-
-    def usage(self, ref: str, *, minutes: int = 60) -> models.SampleList:
-        """Measured use over the last minutes, oldest first."""
-        usage: models.SampleList = self._transport.call(
-            "GET", _session(ref, "usage"), query={"minutes": minutes}
-        )
-        return usage
 
     def wait(
         self, ref: str, *, until: Container[str] = SETTLED, timeout_s: float | None = None
@@ -283,39 +145,8 @@ class Sessions(_Group):
         return Terminal(self._transport, ref, cols=cols, rows=rows, terminal_id=terminal_id)
 
 
-class Usage(_Group):
-    """Use of several sessions at once."""
-
-    def recent(self, sessions: Sequence[str]) -> models.RecentUsage:
-        """The last five minutes, in steps of five seconds."""
-        recent: models.RecentUsage = self._transport.call(
-            "GET", f"{_API}/usage", query={"sessions": ",".join(sessions)}
-        )
-        return recent
-
-
-class Apps(_Group):
-    """Services inside a session, reached through the gateway."""
-
-    def list(self, ref: str) -> models.AppList:
-        """The apps that this session offers."""
-        found: models.AppList = self._transport.call("GET", _session(ref, "apps"))
-        return found
-
-    def open(self, ref: str, app: str) -> models.OpenedApp:
-        """A link that opens the app in a browser: once, within half a minute. Starts the app if it must."""
-        opened: models.OpenedApp = self._transport.call("POST", _session(ref, "apps", app, "open"))
-        return opened
-
-
-class Events(_Group):
+class Events(operations.Events):
     """What happens, as it happens."""
-
-    def list(self, *, limit: int | None = None, cursor: str | None = None) -> models.EventList:
-        """The last events, newest first."""
-        query = {"limit": limit, "cursor": cursor}
-        page: models.EventList = self._transport.call("GET", f"{_API}/events", query=query)
-        return page
 
     def follow(self, *, last_event_id: str | None = None) -> Iterator[models.EventView]:
         """Every event from now on, or after that one; joins again by itself when the connection breaks.
@@ -330,10 +161,6 @@ class Events(_Group):
 
 def _session(ref: str, *parts: str) -> str:
     return "/".join([f"{_API}/sessions", *map(segment, (ref, *parts))])
-
-
-def _new_key() -> str:
-    return os.urandom(16).hex()
 
 
 __all__ = ["Carrel", "CarrelError"]

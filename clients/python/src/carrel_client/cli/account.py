@@ -57,7 +57,7 @@ def login(args: argparse.Namespace, context: Context) -> int:
         return USAGE
     email = args.email or _asked("E-mail: ")
     client = Carrel(url)
-    me = client.auth.login(email, _password(args.password_stdin))
+    me = client.auth.login(email=email, password=_password(args.password_stdin))
     keypair = client.keypairs.create()
     before = _stored(name)
     path = save(

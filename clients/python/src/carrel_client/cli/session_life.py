@@ -64,7 +64,7 @@ def create_arguments(parser: Arguments) -> None:
 def create(args: argparse.Namespace, context: Context) -> int:
     """Start a session."""
     session = context.client.sessions.create(
-        args.image,
+        image=args.image,
         slots={"cpu": args.cpu, "mem": args.mem},
         name=args.name,
         env=dict(args.env),
@@ -98,7 +98,7 @@ def rename_arguments(parser: Arguments) -> None:
 
 def rename(args: argparse.Namespace, context: Context) -> int:
     """Rename a session."""
-    session = context.client.sessions.rename(args.id, args.name)
+    session = context.client.sessions.rename(args.id, name=args.name)
     context.answer(session, lambda: print_line(f"{session['id']} is now {session['name']}"))
     return 0
 

@@ -23,6 +23,8 @@ from carrel_client.units import format_cpu, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from carrel_client import models
 
 _PAGE = 200
@@ -198,7 +200,7 @@ def progress_text(session: models.SessionView | models.SessionDetail) -> str:
 def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
     """As many pages as the limit asks for, as if they were one."""
     wanted = args.limit or sys.maxsize
-    owner = "all" if args.everyone else "me"
+    owner: Literal["me", "all"] = "all" if args.everyone else "me"
     found: models.SessionList = {"items": [], "next_cursor": None}
     while True:
         size = min(_PAGE, wanted - len(found["items"]))
