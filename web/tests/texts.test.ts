@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { sessionsSearch, signInSearch } from "@/app/search";
 import { parseLine, plainLine } from "@/detail/ansi";
 import { LogBuffer } from "@/detail/log-buffer";
-import { toCsv } from "@/sessions/csv";
+import { SESSION_FIELDS } from "@/sessions/columns";
 import { cliSize, formatCores, formatDuration, formatSize } from "@/ui/format";
+import { toCsv } from "@/ui/table/csv";
 import { aSession } from "./sessions";
 
 const [KIB, MIB, GIB] = [2 ** 10, 2 ** 20, 2 ** 30];
@@ -76,7 +77,10 @@ describe("a line of a log", () => {
 });
 
 test("a spreadsheet gets text and no formulas", () => {
-  const csv = toCsv([aSession("a", { name: "=cmd()", reason: 'said "no", twice\nand left' })]);
+  const csv = toCsv(
+    [aSession("a", { name: "=cmd()", reason: 'said "no", twice\nand left' })],
+    SESSION_FIELDS,
+  );
   expect(csv.split("\r\n")[0]).toMatch(/^id,name,state/);
   expect(csv).toContain("a,'=cmd(),RUNNING,");
   expect(csv).toContain('"said ""no"", twice\nand left"');
@@ -86,7 +90,7 @@ test("a spreadsheet gets text and no formulas", () => {
 describe("an address", () => {
   test("carries what the page knows and nothing else", () => {
     expect(
-      sessionsSearch({ state: "ended", q: 42, tab: "logs", session: "abc", sort: "evil", x: 1 }),
+      sessionsSearch({ state: "ended", q: 42, tab: "logs", session: "abc", order: "evil", x: 1 }),
     ).toEqual({
       state: "ended",
       q: "42",

@@ -1,9 +1,8 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
-import { IconKey } from "@tabler/icons-react";
+import { Text } from "@mantine/core";
 import type { NewKeypair } from "@/api/types";
 import { CommandLine } from "@/ui/CommandLine";
-import { CopyButton } from "@/ui/CopyButton";
+import { SecretPanel } from "@/ui/form/SecretPanel";
 
 /** The secret of a new keypair, the only time it is shown. */
 export function NewKeypairCard({ keypair, onDone }: { keypair: NewKeypair; onDone: () => void }) {
@@ -14,32 +13,16 @@ export function NewKeypairCard({ keypair, onDone }: { keypair: NewKeypair; onDon
     `export CARREL_SECRET_KEY=${keypair.secret_key}`,
   ].join("\n");
   return (
-    <Alert
-      color="brass"
-      variant="light"
-      icon={<IconKey size={18} aria-hidden />}
+    <SecretPanel
       title={t`Copy the secret now`}
+      secret={keypair.secret_key}
+      copyLabel={t`Copy the secret key`}
+      onDone={onDone}
     >
-      <Stack gap="xs">
-        <Text size="sm">
-          <Trans>It is shown this one time; the server keeps only its fingerprint.</Trans>
-        </Text>
-        <Group gap={4} wrap="nowrap">
-          <Text ff="monospace" size="sm" style={{ overflowWrap: "anywhere" }}>
-            {keypair.secret_key}
-          </Text>
-          <CopyButton text={keypair.secret_key} label={t`Copy the secret key`} />
-        </Group>
-        <Text size="sm">
-          <Trans>For scripts:</Trans>
-        </Text>
-        <CommandLine text={lines} />
-        <Group>
-          <Button size="xs" variant="default" onClick={onDone}>
-            <Trans>I have copied it</Trans>
-          </Button>
-        </Group>
-      </Stack>
-    </Alert>
+      <Text size="sm">
+        <Trans>For scripts:</Trans>
+      </Text>
+      <CommandLine text={lines} />
+    </SecretPanel>
   );
 }

@@ -13,7 +13,7 @@ import { CrashPage } from "./CrashPage";
 import { NotFoundPage } from "./NotFoundPage";
 import { loadAgain } from "./part";
 import { queryClient } from "./query-client";
-import { sessionsSearch, signInSearch } from "./search";
+import { listSearch, sessionsSearch, signInSearch } from "./search";
 
 const rootRoute = createRootRoute({ component: Outlet });
 
@@ -62,6 +62,7 @@ export const terminalRoute = createRoute({
 const keypairsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/keypairs",
+  validateSearch: listSearch,
   component: lazyRouteComponent(() => loadAgain(() => import("@/account/KeypairsPage")), "KeypairsPage"),
 });
 

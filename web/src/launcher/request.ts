@@ -8,13 +8,13 @@ export interface EnvironmentRow {
 }
 
 /** The launcher's form. */
-export interface LaunchForm {
+export type LaunchForm = {
   image: string;
   name: string;
   cpu: number;
   mem: number;
   env: EnvironmentRow[];
-}
+};
 
 export const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$/;
 const VARIABLE_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -15,6 +15,8 @@ export interface SessionFilter {
   state: "live" | "ended" | "all" | SessionState;
   q: string;
   owner: "me" | "all";
+  /** The name of one project; every project without it. */
+  project?: string;
 }
 
 /** The session after the change; the very same object when the change says nothing new. */
@@ -85,6 +87,7 @@ export function meetsFilter(session: Session, filter: SessionFilter, me: string)
   if (filter.state === "live" && hasEnded(session.state)) return false;
   if (filter.state === "ended" && !hasEnded(session.state)) return false;
   if (!["live", "ended", "all"].includes(filter.state) && session.state !== filter.state) return false;
+  if (filter.project !== undefined && session.project.name !== filter.project) return false;
   const q = filter.q.toLowerCase();
   const texts = [session.name, session.image, session.image_name ?? ""];
   return q === "" || texts.some((text) => text.toLowerCase().includes(q));

@@ -16,6 +16,7 @@ export function sessionsListQuery(filter: SessionFilter) {
           state: filter.state,
           q: filter.q || undefined,
           owner: filter.owner,
+          project: filter.project,
           limit: PAGE,
           cursor: pageParam ?? undefined,
         },

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { Group, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Session } from "@/api/types";
-import styles from "./SessionTable.module.css";
+import styles from "./cells.module.css";
 import { useWarningText } from "./warnings";
 
 /** The name, marked when a person ought to look. */

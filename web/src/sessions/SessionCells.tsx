@@ -1,29 +1,32 @@
-import { FlexRender, type Row } from "@tanstack/react-table";
 import type { Session } from "@/api/types";
-import type { features } from "./columns";
+import { type Column, cellOf } from "@/ui/table/column";
 import { WhyCell } from "./WhyCell";
 
 const MEASURED = ["cpu", "mem"];
 
 /** The chosen cells of one row. Where there is nothing to measure, the columns of readings say why the session does not run. */
-export function SessionCells({ row }: { row: Row<typeof features, Session> }) {
-  const session = row.original;
-  const cells = row.getVisibleCells();
-  const idle = session.state === "RUNNING" ? [] : cells.filter((cell) => MEASURED.includes(cell.column.id));
-  return cells.map((cell) => {
-    const place = idle.indexOf(cell);
+export function SessionCells({
+  session,
+  columns,
+}: {
+  session: Session;
+  columns: readonly Column<Session>[];
+}) {
+  const idle = session.state === "RUNNING" ? [] : columns.filter(({ key }) => MEASURED.includes(key));
+  return columns.map((column) => {
+    const place = idle.indexOf(column);
     if (place > 0) return null;
     if (place === 0) {
       return (
-        <td key={cell.id} colSpan={idle.length}>
+        <td key={column.key} colSpan={idle.length}>
           <WhyCell session={session} />
         </td>
       );
     }
-    const nowhereElse = cell.column.id === "name" && idle.length === 0 && session.state !== "RUNNING";
+    const nowhereElse = column.key === "name" && idle.length === 0 && session.state !== "RUNNING";
     return (
-      <td key={cell.id} data-column={cell.column.id}>
-        <FlexRender cell={cell} />
+      <td key={column.key} data-column={column.key}>
+        {cellOf(column, session)}
         {nowhereElse && <WhyCell session={session} />}
       </td>
     );

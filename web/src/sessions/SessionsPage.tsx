@@ -1,33 +1,57 @@
-import { useLingui } from "@lingui/react/macro";
-import { useMediaQuery } from "@mantine/hooks";
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import type { RowSelectionState } from "@tanstack/react-table";
 import { Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import type { Session } from "@/api/types";
 import { part } from "@/app/part";
 import type { SessionsSearch } from "@/app/search";
 import type { SessionFilter } from "@/live/patch";
+import { everySession } from "@/queries/sessions-all";
+import { isRequested } from "@/queries/sessions-create";
 import { sessionsListQuery } from "@/queries/sessions-list";
 import { usageRecentQuery } from "@/queries/usage-recent";
 import { useMe } from "@/shell/use-me";
+import { ColumnMenu } from "@/ui/table/ColumnMenu";
+import type { Column } from "@/ui/table/column";
+import { DataTable } from "@/ui/table/DataTable";
+import { ExportButton } from "@/ui/table/ExportButton";
+import { KeyHelp, KeyHelpButton } from "@/ui/table/KeyHelp";
+import { ListFoot } from "@/ui/table/ListFoot";
+import { ListToolbar } from "@/ui/table/ListToolbar";
+import styles from "@/ui/table/list.module.css";
+import { useColumnChoice } from "@/ui/table/use-column-choice";
+import { usePageKeys } from "@/ui/table/use-page-keys";
+import { useSelection } from "@/ui/table/use-selection";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
-import { KeyHelp } from "./KeyHelp";
-import { SessionCards } from "./SessionCards";
-import { SessionsFoot } from "./SessionsFoot";
+import { SESSION_COLUMNS, SESSION_FIELDS } from "./columns";
+import { RowTools } from "./RowTools";
+import { SessionCard } from "./SessionCard";
+import { SessionCells } from "./SessionCells";
+import { SessionFilters } from "./SessionFilters";
 import { SessionsNothing } from "./SessionsNothing";
-import styles from "./SessionsPage.module.css";
-import { SessionTable } from "./SessionTable";
-import { SessionToolbar } from "./SessionToolbar";
+import { hasEnded } from "./states";
 import { useSessionActions } from "./use-actions";
-import { useColumnChoice } from "./use-column-choice";
-import { usePageKeys } from "./use-page-keys";
+import { useSessionKeys } from "./use-session-keys";
 
 const LauncherDrawer = part(() => import("@/launcher/LauncherDrawer").then((m) => m.LauncherDrawer));
 const DetailDrawer = part(() => import("@/detail/DetailDrawer").then((m) => m.DetailDrawer));
 
 const route = getRouteApi("/shell/sessions");
+
+const idOf = (session: Session) => session.id;
+const canEnd = (session: Session) => !hasEnded(session.state) && !isRequested(session.id);
+const look = (session: Session) => ({
+  name: session.name,
+  ended: hasEnded(session.state),
+  requested: isRequested(session.id),
+});
+const cells = (session: Session, columns: readonly Column<Session>[]) => (
+  <SessionCells session={session} columns={columns} />
+);
 
 /** The list of sessions with its drawers. What is shown is said by the address alone. */
 export function SessionsPage() {
@@ -36,11 +60,11 @@ export function SessionsPage() {
   const navigate = useNavigate({ from: "/sessions" });
   const me = useMe();
   const actions = useSessionActions();
-  const phone = useMediaQuery("(max-width: 47.99em)", undefined, { getInitialValueInEffect: false });
+  const { acts, keyLines } = useSessionKeys(actions);
   const searchBox = useRef<HTMLInputElement>(null);
-  const [selected, setSelected] = useState<RowSelectionState>({});
   const [helpOpen, setHelpOpen] = useState(false);
-  const [visible, setVisible] = useColumnChoice();
+  const [visible, setVisible] = useColumnChoice("sessions", SESSION_COLUMNS);
+  const selection = useSelection(idOf, canEnd);
   const launched = useLast(search.launch);
   const shown = useLast(search.session);
   usePageTitle(t`Sessions`);
@@ -55,76 +79,103 @@ export function SessionsPage() {
     state: search.state ?? "live",
     q: useDeferredValue(search.q ?? ""),
     owner: search.owner ?? "me",
+    project: search.project,
   };
   const list = useInfiniteQuery(sessionsListQuery(filter));
   const sessions = useMemo(() => (list.data?.pages ?? []).flatMap((page) => page.items), [list.data]);
-  const running = sessions.filter((one) => one.state === "RUNNING").map((one) => one.id);
+  const running = sessions.filter((one) => one.state === "RUNNING").map(idOf);
   useQuery(usageRecentQuery(running.slice(0, 100)));
-  const chosen = sessions.filter((one) => selected[one.id]);
+  const chosen = sessions.filter(selection.has);
 
-  const open = useCallback((id: string) => change({ session: id }), [change]);
+  const open = useCallback((session: Session) => change({ session: session.id }), [change]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const nearEnd = useCallback(() => {
+  const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const launch = useCallback(() => change({ launch: "new" }), [change]);
+  const tools = useCallback(
+    (session: Session) => <RowTools session={session} actions={actions} />,
+    [actions],
+  );
   usePageKeys({ onNew: launch, onSearch: () => searchBox.current?.focus(), onHelp: () => setHelpOpen(true) });
 
-  const empty = list.isSuccess && sessions.length === 0;
   return (
     <div className={styles.page}>
-      <SessionToolbar
-        ref={searchBox}
-        search={search}
-        filter={filter}
-        mayseeAll={me.user.role !== "user"}
-        chosen={chosen}
-        columns={visible}
-        onColumns={setVisible}
-        onChange={(part) => {
-          setSelected({});
-          change(part, "q" in part);
+      <ListToolbar
+        title={t`Sessions`}
+        selected={{
+          count: chosen.length,
+          onClear: selection.clear,
+          actions: (
+            <Button size="xs" color="red" variant="light" onClick={() => actions.terminate(chosen)}>
+              <Trans>Terminate…</Trans>
+            </Button>
+          ),
         }}
-        onLaunch={launch}
-        onTerminate={() => actions.terminate(chosen)}
-        onHelp={() => setHelpOpen(true)}
-        onUnselect={() => setSelected({})}
+        tools={
+          <>
+            <ColumnMenu columns={SESSION_COLUMNS} chosen={visible} onChange={setVisible} />
+            <ExportButton name="sessions" fields={SESSION_FIELDS} all={() => everySession(filter)} />
+            <KeyHelpButton onClick={() => setHelpOpen(true)} />
+          </>
+        }
+        action={
+          <Button size="xs" leftSection={<IconPlus size={15} aria-hidden />} onClick={launch}>
+            <Trans>Start a session</Trans>
+          </Button>
+        }
+      >
+        <SessionFilters
+          ref={searchBox}
+          q={search.q}
+          filter={filter}
+          mayseeAll={me.user.role !== "user"}
+          projects={me.projects}
+          onChange={(part) => {
+            selection.clear();
+            change(part, "q" in part);
+          }}
+        />
+      </ListToolbar>
+      <DataTable
+        label={t`Sessions`}
+        rows={sessions}
+        rowId={idOf}
+        columns={SESSION_COLUMNS}
+        visible={visible}
+        loading={list.isPending}
+        problem={list.error}
+        onRetry={() => void list.refetch()}
+        sorting={search}
+        onSort={change}
+        look={look}
+        selection={selection}
+        opened={search.session}
+        onOpen={open}
+        acts={acts}
+        cells={cells}
+        tools={tools}
+        toolsWidth="7.25rem"
+        minWidth="64rem"
+        onNearEnd={more}
+        card={(session) => <SessionCard session={session} actions={actions} onOpen={open} />}
+        empty={
+          <SessionsNothing
+            filtered={filter.q !== "" || filter.state !== "live" || filter.project !== undefined}
+            onLaunch={launch}
+            onClear={() => change({ q: undefined, state: "all", project: undefined })}
+          />
+        }
       />
-      {list.isError || empty ? (
-        <SessionsNothing
-          problem={list.error}
-          filtered={filter.q !== "" || filter.state !== "live"}
-          onRetry={() => void list.refetch()}
-          onLaunch={launch}
-          onClear={() => change({ q: undefined, state: "all" })}
-        />
-      ) : phone ? (
-        <SessionCards sessions={sessions} loading={list.isPending} actions={actions} onOpen={open} />
-      ) : (
-        <SessionTable
-          label={t`Sessions`}
-          sessions={sessions}
-          loading={list.isPending}
-          visible={visible}
-          opened={search.session}
-          sort={search.sort}
-          order={search.order}
-          onSort={(sort, order) => change({ sort, order })}
-          selected={selected}
-          onSelected={setSelected}
-          actions={actions}
-          onOpen={open}
-          onNearEnd={nearEnd}
-        />
-      )}
-      <SessionsFoot
+      <ListFoot
         count={sessions.length}
+        counted={<Plural value={sessions.length} one="# session" other="# sessions" />}
         more={list.hasNextPage}
         loading={list.isFetchingNextPage}
         sorted={search.sort !== undefined}
-        onMore={() => void list.fetchNextPage()}
+        onMore={more}
       />
-      <KeyHelp opened={helpOpen} onClose={() => setHelpOpen(false)} />
+      <KeyHelp lines={keyLines} opened={helpOpen} onClose={() => setHelpOpen(false)} />
       <Suspense fallback={null}>
         {launched && (
           <LauncherDrawer

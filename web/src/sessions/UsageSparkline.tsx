@@ -3,7 +3,7 @@ import type { Session } from "@/api/types";
 import { useReadings } from "@/live/usage";
 import { formatCores, formatSize } from "@/ui/format";
 import { Sparkline } from "@/ui/Sparkline";
-import styles from "./SessionTable.module.css";
+import styles from "./cells.module.css";
 
 /** The last five minutes of one slot of a running session, against what it was given. */
 export function UsageSparkline({ session, slot }: { session: Session; slot: "cpu" | "mem" }) {

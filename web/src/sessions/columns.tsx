@@ -1,96 +1,112 @@
-import type { I18n } from "@lingui/core";
-import {
-  columnVisibilityFeature,
-  createColumnHelper,
-  createSortedRowModel,
-  rowSelectionFeature,
-  rowSortingFeature,
-  sortFn_basic,
-  sortFn_text,
-  tableFeatures,
-} from "@tanstack/react-table";
+import { msg } from "@lingui/core/macro";
 import type { Session } from "@/api/types";
-import { formatInstant } from "@/ui/format";
+import { Instant } from "@/ui/Instant";
+import type { Column } from "@/ui/table/column";
+import type { CsvFields } from "@/ui/table/csv";
 import { Age } from "./Age";
-import { COLUMN_NAMES } from "./column-keys";
 import { NameCell } from "./NameCell";
 import { SlotsText } from "./SlotsText";
 import { StateBadge } from "./StateBadge";
 import { UsageSparkline } from "./UsageSparkline";
 
-export const features = tableFeatures({
-  columnVisibilityFeature,
-  rowSelectionFeature,
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-  sortFns: { text: sortFn_text, basic: sortFn_basic },
-});
-
-const helper = createColumnHelper<typeof features, Session>();
-
 /** The columns of the list, in the order they are shown. */
-export function sessionColumns(i18n: I18n) {
-  const header = (key: keyof typeof COLUMN_NAMES) => () => i18n._(COLUMN_NAMES[key]);
-  const plain = { enableSorting: false } as const;
-  return helper.columns([
-    helper.accessor("state", {
-      id: "state",
-      header: header("state"),
-      sortFn: "text",
-      cell: ({ row }) => <StateBadge state={row.original.state} />,
-    }),
-    helper.accessor("name", {
-      id: "name",
-      header: header("name"),
-      sortFn: "text",
-      cell: ({ row }) => <NameCell session={row.original} />,
-    }),
-    helper.accessor((session) => session.image_name ?? session.image, {
-      id: "image",
-      header: header("image"),
-      sortFn: "text",
-      cell: ({ row }) => (
-        <span title={row.original.image} data-clip>
-          {row.original.image_name ?? row.original.image}
-        </span>
-      ),
-    }),
-    helper.accessor((session) => (session.slots.cpu ?? 0) * 2 ** 20 + (session.slots.mem ?? 0) / 2 ** 30, {
-      id: "slots",
-      header: header("slots"),
-      sortFn: "basic",
-      cell: ({ row }) => <SlotsText slots={row.original.slots} />,
-    }),
-    helper.display({
-      id: "cpu",
-      header: header("cpu"),
-      ...plain,
-      cell: ({ row }) => <UsageSparkline session={row.original} slot="cpu" />,
-    }),
-    helper.display({
-      id: "mem",
-      header: header("mem"),
-      ...plain,
-      cell: ({ row }) => <UsageSparkline session={row.original} slot="mem" />,
-    }),
-    helper.accessor((session) => -Date.parse(session.created_at), {
-      id: "age",
-      header: header("age"),
-      sortFn: "basic",
-      cell: ({ row }) => <Age since={row.original.created_at} />,
-    }),
-    helper.accessor((session) => session.project.name, {
-      id: "project",
-      header: header("project"),
-      ...plain,
-    }),
-    helper.accessor((session) => session.owner.email, { id: "owner", header: header("owner"), ...plain }),
-    helper.accessor((session) => session.node ?? "", { id: "node", header: header("node"), ...plain }),
-    helper.accessor("created_at", {
-      id: "created",
-      header: header("created"),
-      ...plain,
-      cell: ({ row }) => formatInstant(row.original.created_at, i18n.locale),
-    }),
-  ]);
-}
+export const SESSION_COLUMNS: readonly Column<Session>[] = [
+  {
+    key: "state",
+    title: msg`State`,
+    width: "8.25rem",
+    sortable: true,
+    value: (session) => session.state,
+    cell: (session) => <StateBadge state={session.state} />,
+  },
+  {
+    key: "name",
+    title: msg`Name`,
+    shown: "always",
+    sortable: true,
+    value: (session) => session.name,
+    cell: (session) => <NameCell session={session} />,
+  },
+  {
+    key: "image",
+    title: msg`Image`,
+    width: "7.5rem",
+    sortable: true,
+    value: (session) => session.image_name ?? session.image,
+    cell: (session) => (
+      <span title={session.image} data-clip>
+        {session.image_name ?? session.image}
+      </span>
+    ),
+  },
+  {
+    key: "slots",
+    title: msg`Slots`,
+    width: "9.75rem",
+    sortable: true,
+    value: ({ slots }) => (slots.cpu ?? 0) * 2 ** 20 + (slots.mem ?? 0) / 2 ** 30,
+    cell: (session) => <SlotsText slots={session.slots} />,
+  },
+  {
+    key: "cpu",
+    title: msg`CPU`,
+    width: "7.75rem",
+    value: () => null,
+    cell: (session) => <UsageSparkline session={session} slot="cpu" />,
+  },
+  {
+    key: "mem",
+    title: msg`Memory`,
+    width: "7.75rem",
+    value: () => null,
+    cell: (session) => <UsageSparkline session={session} slot="mem" />,
+  },
+  {
+    key: "age",
+    title: msg`Age`,
+    width: "6rem",
+    sortable: true,
+    value: (session) => -Date.parse(session.created_at),
+    cell: (session) => <Age since={session.created_at} />,
+  },
+  {
+    key: "project",
+    title: msg`Project`,
+    width: "6.5rem",
+    shown: "chosen",
+    value: (session) => session.project.name,
+  },
+  {
+    key: "owner",
+    title: msg`Owner`,
+    width: "10rem",
+    shown: "chosen",
+    value: (session) => session.owner.email,
+  },
+  { key: "node", title: msg`Node`, width: "6.5rem", shown: "chosen", value: (session) => session.node },
+  {
+    key: "created",
+    title: msg`Created`,
+    width: "11rem",
+    shown: "chosen",
+    value: (session) => Date.parse(session.created_at),
+    cell: (session) => <Instant at={session.created_at} />,
+  },
+];
+
+/** What an export holds: more than is shown, in base units. */
+export const SESSION_FIELDS: CsvFields<Session> = [
+  ["id", (session) => session.id],
+  ["name", (session) => session.name],
+  ["state", (session) => session.state],
+  ["reason", (session) => session.reason],
+  ["image", (session) => session.image],
+  ["cpu_millis", (session) => session.slots.cpu],
+  ["mem_bytes", (session) => session.slots.mem],
+  ["project", (session) => session.project.name],
+  ["owner", (session) => session.owner.email],
+  ["node", (session) => session.node],
+  ["created_at", (session) => session.created_at],
+  ["started_at", (session) => session.started_at],
+  ["ended_at", (session) => session.ended_at],
+];

@@ -6,7 +6,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { toProblem } from "@/api/problem";
 import type { Session } from "@/api/types";
+import { overSessions } from "@/app/search";
 import { imagesListQuery } from "@/queries/images-list";
+import { useProblemText } from "@/sentences/use-problem-text";
+import { useMe } from "@/shell/use-me";
 import { openApp } from "./open-app";
 import { TerminateDialog } from "./TerminateDialog";
 
@@ -15,6 +18,8 @@ export function useSessionActions() {
   const { t } = useLingui();
   const navigate = useNavigate();
   const images = useQuery(imagesListQuery).data;
+  const me = useMe().user.id;
+  const said = useProblemText();
 
   return useMemo(
     () => ({
@@ -26,7 +31,12 @@ export function useSessionActions() {
               ?.apps.find(({ name }) => name === "jupyter")
           : undefined,
 
-      showDetail: (id: string) => navigate({ to: "/sessions", search: (now) => ({ ...now, session: id }) }),
+      /** Why this person may not go into the session, or null: nobody but its owner may, whatever their office. */
+      ownerOnly: (session: Pick<Session, "owner">) =>
+        session.owner.id === me ? null : t`Only its owner may do this.`,
+
+      showDetail: (id: string) =>
+        navigate({ to: "/sessions", search: (now) => overSessions(now, { session: id }) }),
 
       openTerminal: (id: string) => navigate({ to: "/terminal/$id", params: { id } }),
 
@@ -41,11 +51,11 @@ export function useSessionActions() {
             blockedHint: t`Allow pop-ups for this address and try again.`,
           });
         } catch (thrown) {
-          const problem = toProblem(thrown);
+          const { detail, hint } = said(thrown);
           notifications.show({
             color: "red",
             title: t`Could not open ${app.title}`,
-            message: [problem.message, problem.hint, `(${problem.code})`].filter(Boolean).join(" "),
+            message: [detail, hint, `(${toProblem(thrown).code})`].filter(Boolean).join(" "),
             autoClose: 12_000,
           });
         }
@@ -60,7 +70,7 @@ export function useSessionActions() {
         });
       },
     }),
-    [t, navigate, images],
+    [t, navigate, images, me, said],
   );
 }
 

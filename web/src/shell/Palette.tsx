@@ -17,6 +17,7 @@ import {
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Me, Session } from "@/api/types";
+import { overSessions } from "@/app/search";
 import { chooseLanguage, LANGUAGES, type Language } from "@/i18n";
 import { sessionsListQuery } from "@/queries/sessions-list";
 import { STATE_LOOKS } from "@/sessions/state-names";
@@ -107,7 +108,8 @@ export function Palette({ me }: { me: Me }) {
         id: "new",
         label: t`Start a session`,
         leftSection: <IconPlus {...PICTURE} />,
-        onClick: () => void navigate({ to: "/sessions", search: (now) => ({ ...now, launch: "new" }) }),
+        onClick: () =>
+          void navigate({ to: "/sessions", search: (now) => overSessions(now, { launch: "new" }) }),
       },
       {
         id: "light",

@@ -1217,6 +1217,12 @@ export type SessionsListData = {
          */
         owner?: 'me' | 'all';
         /**
+         * Project
+         *
+         * name or id of one project
+         */
+        project?: string | null;
+        /**
          * Limit
          */
         limit?: number;

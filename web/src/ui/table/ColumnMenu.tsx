@@ -1,16 +1,18 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { ActionIcon, Button, Checkbox, Popover, Stack, Tooltip } from "@mantine/core";
 import { IconColumns3 } from "@tabler/icons-react";
-import { COLUMN_KEYS, COLUMN_NAMES, type ColumnKey, DEFAULT_COLUMNS } from "./column-keys";
+import { type Column, usualColumns } from "./column";
 
-export function ColumnMenu({
-  chosen,
-  onChange,
-}: {
-  chosen: ColumnKey[];
-  onChange: (columns: ColumnKey[]) => void;
-}) {
+interface Props {
+  columns: readonly Column<never>[];
+  chosen: string[];
+  onChange: (keys: string[]) => void;
+}
+
+/** Lets a person choose the columns of a list. */
+export function ColumnMenu({ columns, chosen, onChange }: Props) {
   const { t, i18n } = useLingui();
+  const keys = columns.map((column) => column.key);
   return (
     <Popover position="bottom-end" trapFocus>
       <Popover.Target>
@@ -22,20 +24,20 @@ export function ColumnMenu({
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs">
-          {COLUMN_KEYS.map((key) => (
+          {columns.map(({ key, title, shown }) => (
             <Checkbox
               key={key}
               size="xs"
-              label={i18n._(COLUMN_NAMES[key])}
+              label={i18n._(title)}
               checked={chosen.includes(key)}
-              disabled={key === "name"}
+              disabled={shown === "always"}
               onChange={(event) => {
                 const on = event.currentTarget.checked;
-                onChange(COLUMN_KEYS.filter((one) => (one === key ? on : chosen.includes(one))));
+                onChange(keys.filter((one) => (one === key ? on : chosen.includes(one))));
               }}
             />
           ))}
-          <Button size="compact-xs" variant="subtle" onClick={() => onChange(DEFAULT_COLUMNS)}>
+          <Button size="compact-xs" variant="subtle" onClick={() => onChange(usualColumns(columns))}>
             <Trans>Reset</Trans>
           </Button>
         </Stack>

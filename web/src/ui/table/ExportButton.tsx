@@ -3,28 +3,30 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconFileDownload } from "@tabler/icons-react";
 import { useState } from "react";
-import { sessionsList } from "@/api/generated/sdk.gen";
-import { toProblem } from "@/api/problem";
-import type { Session } from "@/api/types";
-import type { SessionFilter } from "@/live/patch";
+import { useProblemText } from "@/sentences/use-problem-text";
 import { downloadText } from "@/ui/download";
-import { toCsv } from "./csv";
+import { type CsvFields, toCsv } from "./csv";
 
-/** Saves every session that the filter finds, not only those loaded. */
-export function ExportButton({ filter }: { filter: SessionFilter }) {
+interface Props<T> {
+  /** Begins the file's name. */
+  name: string;
+  fields: CsvFields<T>;
+  /** Every row that the filter finds, not only those loaded. */
+  all: () => T[] | Promise<T[]>;
+}
+
+/** Saves a list as CSV. */
+export function ExportButton<T>({ name, fields, all }: Props<T>) {
   const { t } = useLingui();
+  const said = useProblemText();
   const [busy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);
     try {
-      const sessions = await everySession(filter);
-      downloadText(
-        `sessions-${new Date().toISOString().slice(0, 10)}.csv`,
-        toCsv(sessions),
-        "text/csv;charset=utf-8",
-      );
+      const file = `${name}-${new Date().toISOString().slice(0, 10)}.csv`;
+      downloadText(file, toCsv(await all(), fields), "text/csv;charset=utf-8");
     } catch (thrown) {
-      notifications.show({ color: "red", title: t`Could not export`, message: toProblem(thrown).message });
+      notifications.show({ color: "red", title: t`Could not export`, message: said(thrown).detail });
     } finally {
       setBusy(false);
     }
@@ -36,15 +38,4 @@ export function ExportButton({ filter }: { filter: SessionFilter }) {
       </ActionIcon>
     </Tooltip>
   );
-}
-
-async function everySession({ state, q, owner }: SessionFilter): Promise<Session[]> {
-  const found: Session[] = [];
-  let cursor: string | undefined;
-  do {
-    const { data } = await sessionsList({ query: { state, q: q || undefined, owner, limit: 200, cursor } });
-    found.push(...data.items);
-    cursor = data.next_cursor ?? undefined;
-  } while (cursor);
-  return found;
 }

@@ -1,121 +1,130 @@
 import { useLingui } from "@lingui/react/macro";
 import { Checkbox, VisuallyHidden } from "@mantine/core";
-import { type ColumnVisibilityState, type RowSelectionState, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type Dispatch, type SetStateAction, useEffect, useMemo, useRef } from "react";
-import type { Session } from "@/api/types";
-import type { SortKey } from "@/app/search";
-import { isRequested } from "@/queries/sessions-create";
-import { COLUMN_KEYS, type ColumnKey } from "./column-keys";
-import { features, sessionColumns } from "./columns";
-import { SessionRow } from "./SessionRow";
-import styles from "./SessionTable.module.css";
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import type { Column } from "./column";
+import { Row } from "./Row";
 import { SkeletonRows } from "./SkeletonRows";
-import { SortHeader } from "./SortHeader";
-import { hasEnded } from "./states";
-import type { SessionActions } from "./use-actions";
-import { useRowKeys } from "./use-row-keys";
+import { SortHeader, type Sorting } from "./SortHeader";
+import { sorted } from "./sorted";
+import styles from "./table.module.css";
+import { type RowActs, useRowKeys } from "./use-row-keys";
+import type { Selection } from "./use-selection";
 
-interface Props {
+/** What a row is called, and whether it is drawn as over or as still on its way to the server. */
+export interface RowLook {
+  name: string;
+  ended?: boolean;
+  requested?: boolean;
+}
+
+export interface GridProps<T> {
+  /** Names the table to a screen reader. */
   label: string;
-  sessions: Session[];
+  rows: T[];
+  rowId: (row: T) => string;
+  columns: readonly Column<T>[];
+  /** The keys of the columns to show; all without it. */
+  visible?: string[];
   loading: boolean;
-  visible: ColumnKey[];
-  /** The session shown in the drawer. */
-  opened: string | undefined;
-  sort: SortKey | undefined;
-  order: "asc" | "desc" | undefined;
-  onSort: (sort: SortKey | undefined, order: "asc" | "desc" | undefined) => void;
-  selected: RowSelectionState;
-  onSelected: Dispatch<SetStateAction<RowSelectionState>>;
-  actions: SessionActions;
-  onOpen: (id: string) => void;
-  onNearEnd: () => void;
+  sorting?: Sorting;
+  onSort?: (sorting: Sorting) => void;
+  look: (row: T) => RowLook;
+  selection?: Selection<T>;
+  /** The id of the row that is shown in the drawer. */
+  opened?: string;
+  onOpen?: (row: T) => void;
+  /** What further keys do to the row in focus: arrows, Enter and X are taken. */
+  acts?: (row: T) => RowActs;
+  /** All cells of a row, for lists that join some of them; undefined for the usual ones. */
+  cells?: (row: T, columns: readonly Column<T>[]) => ReactNode;
+  /** The buttons at the end of each row. Must be the same function as long as it draws the same. */
+  tools?: (row: T) => ReactNode;
+  toolsWidth?: string;
+  /** The person is near the end of what is loaded. */
+  onNearEnd?: () => void;
+  minWidth?: string;
 }
 
 const ROW_HEIGHT = 41;
+const NO_ACTS = () => ({});
 
-/** The list as a table; only the rows near the window are in the document. */
-export function SessionTable(props: Props) {
+/** A list as a table; only the rows near the window are in the document. */
+export function Grid<T>(props: GridProps<T>) {
   const { t, i18n } = useLingui();
-  const { sessions, visible, sort, order, actions, onOpen, onNearEnd } = props;
-  const columns = useMemo(() => sessionColumns(i18n), [i18n, i18n.locale]);
-  const sorting = useMemo(() => (sort ? [{ id: sort, desc: order === "desc" }] : []), [sort, order]);
-  const columnVisibility = useMemo<ColumnVisibilityState>(
-    () => Object.fromEntries(COLUMN_KEYS.map((key) => [key, visible.includes(key)])),
-    [visible],
+  const { columns, visible, rows: given, sorting, selection, onNearEnd, onOpen } = props;
+  const shown = useMemo(
+    () => (visible ? columns.filter(({ key }) => visible.includes(key)) : columns),
+    [columns, visible],
   );
-  // Rows compare this to know whether their cells are still the right ones.
-  const cellKey = useMemo(() => ({ columns, columnVisibility }), [columns, columnVisibility]);
-  const table = useTable({
-    features,
-    columns,
-    data: sessions,
-    getRowId: (session) => session.id,
-    enableRowSelection: (row) => !hasEnded(row.original.state) && !isRequested(row.id),
-    state: { sorting, rowSelection: props.selected, columnVisibility },
-    onRowSelectionChange: props.onSelected,
-  });
-  const rows = table.getRowModel().rows;
+  const rows = useMemo(
+    () => sorted(given, columns, sorting, i18n.locale),
+    [given, columns, sorting, i18n.locale],
+  );
 
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => rows[index]?.id ?? index,
+    getItemKey: (index) => (rows[index] === undefined ? index : props.rowId(rows[index])),
     overscan: 16,
     scrollPaddingStart: 36,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (rows.length > 0 && last >= rows.length - 8) onNearEnd();
+    if (rows.length > 0 && last >= rows.length - 8) onNearEnd?.();
   }, [last, rows.length, onNearEnd]);
 
-  const ordered = useMemo(() => rows.map((row) => row.original), [rows]);
   const { current, keys } = useRowKeys({
-    sessions: ordered,
+    rows,
     scrollTo: (index) => virtual.scrollToIndex(index),
     container: scroller,
-    actions,
-    onOpen,
-    onToggle: (index) => rows[index]?.toggleSelected(),
+    acts: props.acts ?? NO_ACTS,
+    onOpen: onOpen && ((row) => !props.look(row).requested && onOpen(row)),
+    onToggle: selection && ((index) => rows[index] !== undefined && selection.toggle(rows[index])),
   });
-  const width = visible.length + 2;
+  const width = shown.length + (selection ? 1 : 0) + (props.tools ? 1 : 0);
 
   return (
     <div ref={scroller} className={styles.scroll}>
       <table
         className={styles.table}
+        style={{ minWidth: props.minWidth }}
         aria-label={props.label}
         aria-rowcount={rows.length + 1}
         aria-busy={props.loading}
       >
         <thead>
           <tr>
-            <th className={styles.check}>
-              <Checkbox
-                size="xs"
-                aria-label={t`Select all`}
-                checked={rows.length > 0 && table.getIsAllRowsSelected()}
-                indeterminate={table.getIsSomeRowsSelected()}
-                onChange={table.getToggleAllRowsSelectedHandler()}
-              />
-            </th>
-            {table.getHeaderGroups()[0]?.headers.map((header) => (
+            {selection && (
+              <th className={styles.check}>
+                <Checkbox
+                  size="xs"
+                  aria-label={t`Select all`}
+                  checked={selection.all(rows)}
+                  indeterminate={selection.some(rows)}
+                  onChange={() => selection.toggleAll(rows)}
+                />
+              </th>
+            )}
+            {shown.map((column) => (
               <SortHeader
-                key={header.id}
-                id={header.id}
-                title={<table.FlexRender header={header} />}
-                sortable={header.column.getCanSort()}
-                direction={sort === header.id ? (order ?? "asc") : null}
-                onSort={props.onSort}
+                key={column.key}
+                id={column.key}
+                title={i18n._(column.title)}
+                width={column.width}
+                sortable={column.sortable === true && props.onSort !== undefined}
+                direction={sorting?.sort === column.key ? (sorting.order ?? "asc") : null}
+                onSort={(next) => props.onSort?.(next)}
               />
             ))}
-            <th className={styles.tools}>
-              <VisuallyHidden>{t`Actions`}</VisuallyHidden>
-            </th>
+            {props.tools && (
+              <th className={styles.tools} style={{ width: props.toolsWidth }}>
+                <VisuallyHidden>{t`Actions`}</VisuallyHidden>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -123,19 +132,23 @@ export function SessionTable(props: Props) {
           <Spacer height={items[0]?.start ?? 0} columns={width} />
           {items.map(({ index, key }) => {
             const row = rows[index];
-            if (!row) return null;
+            if (row === undefined) return null;
             return (
-              <SessionRow
+              <Row
                 key={key}
                 row={row}
                 index={index}
+                columns={shown}
                 current={index === current}
-                selected={row.getIsSelected()}
-                opened={props.opened === row.id}
-                columns={cellKey}
+                opened={props.opened === props.rowId(row)}
+                look={props.look(row)}
+                selected={selection?.has(row)}
+                selectable={selection?.selectable(row) ?? false}
+                onToggle={() => selection?.toggle(row)}
                 keys={keys}
-                actions={actions}
                 onOpen={onOpen}
+                cells={props.cells}
+                tools={props.tools}
                 measure={virtual.measureElement}
               />
             );

@@ -1,19 +1,26 @@
 import { useLingui } from "@lingui/react/macro";
-import { Kbd, Modal, Table } from "@mantine/core";
+import { ActionIcon, Kbd, Modal, Table, Tooltip } from "@mantine/core";
+import { IconKeyboard } from "@tabler/icons-react";
 
-export function KeyHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export type KeyLine = readonly [keys: string[], what: string];
+
+/** The keys that work on a page; `lines` are those of the page itself. */
+export function KeyHelp({
+  lines,
+  opened,
+  onClose,
+}: {
+  lines: KeyLine[];
+  opened: boolean;
+  onClose: () => void;
+}) {
   const { t } = useLingui();
   const mac = /Mac|iPhone|iPad/.test(navigator.userAgent);
-  const rows: [string[], string][] = [
+  const all: KeyLine[] = [
     [[mac ? "⌘" : "Ctrl", "K"], t`Search and commands`],
-    [["N"], t`Start a session`],
     [["/"], t`Search in the list`],
-    [["↑", "↓"], t`Move between sessions (J and K too)`],
-    [["Enter"], t`Show the session`],
-    [["T"], t`Open its terminal`],
-    [["O"], t`Open JupyterLab`],
-    [["X"], t`Select it`],
-    [["Del"], t`Terminate it`],
+    [["↑", "↓"], t`Move between rows (J and K too)`],
+    ...lines,
     [["Esc"], t`Close what is open`],
     [["?"], t`This list`],
   ];
@@ -26,7 +33,7 @@ export function KeyHelp({ opened, onClose }: { opened: boolean; onClose: () => v
     >
       <Table>
         <Table.Tbody>
-          {rows.map(([keys, what]) => (
+          {all.map(([keys, what]) => (
             <Table.Tr key={what}>
               <Table.Td w={110}>
                 {keys.map((key) => (
@@ -41,5 +48,17 @@ export function KeyHelp({ opened, onClose }: { opened: boolean; onClose: () => v
         </Table.Tbody>
       </Table>
     </Modal>
+  );
+}
+
+/** Opens the list of keys. */
+export function KeyHelpButton({ onClick }: { onClick: () => void }) {
+  const { t } = useLingui();
+  return (
+    <Tooltip label={t`Keyboard shortcuts`}>
+      <ActionIcon variant="subtle" color="gray" aria-label={t`Keyboard shortcuts`} onClick={onClick}>
+        <IconKeyboard size={18} stroke={1.6} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
   );
 }

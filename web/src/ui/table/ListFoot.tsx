@@ -1,24 +1,25 @@
-import { Plural, Trans } from "@lingui/react/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button } from "@mantine/core";
-import styles from "./SessionsPage.module.css";
+import type { ReactNode } from "react";
+import styles from "./list.module.css";
 
 interface Props {
+  /** How many there are, in words: "3 users". */
+  counted: ReactNode;
   count: number;
-  more: boolean;
-  loading: boolean;
-  sorted: boolean;
-  onMore: () => void;
+  /** The server has more; absent for lists that come whole. */
+  more?: boolean;
+  loading?: boolean;
+  sorted?: boolean;
+  onMore?: () => void;
 }
 
-export function SessionsFoot({ count, more, loading, sorted, onMore }: Props) {
+/** Below a list: how many there are, and more of them. */
+export function ListFoot({ counted, count, more = false, loading, sorted = false, onMore }: Props) {
   return (
     <div className={styles.foot}>
       <span aria-live="polite">
-        {more ? (
-          <Trans>The newest {count} are loaded.</Trans>
-        ) : (
-          <Plural value={count} one="# session" other="# sessions" />
-        )}
+        {more ? <Trans>The newest {count} are loaded.</Trans> : counted}
         {more && sorted && (
           <>
             {" "}

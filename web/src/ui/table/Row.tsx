@@ -1,84 +1,93 @@
 import { useLingui } from "@lingui/react/macro";
 import { Checkbox } from "@mantine/core";
-import type { Row } from "@tanstack/react-table";
-import { memo } from "react";
-import type { Session } from "@/api/types";
-import { isRequested } from "@/queries/sessions-create";
-import type { features } from "./columns";
-import { RowTools } from "./RowTools";
-import { SessionCells } from "./SessionCells";
-import styles from "./SessionTable.module.css";
-import { hasEnded } from "./states";
-import type { SessionActions } from "./use-actions";
+import { memo, type ReactNode } from "react";
+import { type Column, cellOf } from "./column";
+import type { RowLook } from "./Grid";
+import styles from "./table.module.css";
 import type { RowKeys } from "./use-row-keys";
 
-interface Props {
-  row: Row<typeof features, Session>;
+interface Props<T> {
+  row: T;
   index: number;
+  columns: readonly Column<T>[];
   /** It is the one row in the tab order. */
   current: boolean;
-  selected: boolean;
   /** It is shown in the drawer. */
   opened: boolean;
-  /** The columns shown, in a word: another choice or language draws the row anew. */
-  columns: unknown;
+  look: RowLook;
+  /** Absent when rows of this list cannot be selected. */
+  selected: boolean | undefined;
+  selectable: boolean;
+  onToggle: () => void;
   keys: RowKeys;
-  actions: SessionActions;
-  onOpen: (id: string) => void;
+  onOpen: ((row: T) => void) | undefined;
+  cells: ((row: T, columns: readonly Column<T>[]) => ReactNode) | undefined;
+  tools: ((row: T) => ReactNode) | undefined;
   measure: (element: HTMLTableRowElement | null) => void;
 }
 
-function SessionRowPlain({ row, index, current, selected, opened, keys, actions, onOpen, measure }: Props) {
+function RowPlain<T>(props: Props<T>) {
   const { t } = useLingui();
-  const session = row.original;
+  const { row, index, columns, look, selected, onOpen, keys, tools } = props;
+  const openable = onOpen && !look.requested;
   return (
     <tr
-      ref={measure}
+      ref={props.measure}
       data-index={index}
       aria-rowindex={index + 2}
       aria-selected={selected}
-      data-opened={opened || undefined}
-      data-ended={hasEnded(session.state) || undefined}
-      data-requested={isRequested(session.id) || undefined}
+      data-openable={onOpen !== undefined || undefined}
+      data-opened={props.opened || undefined}
+      data-ended={look.ended || undefined}
+      data-requested={look.requested || undefined}
       className={styles.row}
-      tabIndex={current ? 0 : -1}
+      tabIndex={props.current ? 0 : -1}
       onFocus={() => keys.onFocus(index)}
       onKeyDown={keys.onKeyDown}
-      onClick={() => !isRequested(session.id) && onOpen(session.id)}
+      onClick={openable ? () => onOpen(row) : undefined}
     >
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row */}
-      <td className={styles.check} onClick={(event) => event.stopPropagation()}>
-        <Checkbox
-          size="xs"
-          tabIndex={-1}
-          aria-label={t`Select ${session.name}`}
-          checked={selected}
-          disabled={!row.getCanSelect()}
-          onChange={row.getToggleSelectedHandler()}
-        />
-      </td>
-      <SessionCells row={row} />
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row */}
-      <td className={styles.tools} onClick={(event) => event.stopPropagation()}>
-        <RowTools session={session} actions={actions} />
-      </td>
+      {selected !== undefined && (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row
+        <td className={styles.check} onClick={(event) => event.stopPropagation()}>
+          <Checkbox
+            size="xs"
+            tabIndex={-1}
+            aria-label={t`Select ${look.name}`}
+            checked={selected}
+            disabled={!props.selectable}
+            onChange={props.onToggle}
+          />
+        </td>
+      )}
+      {props.cells?.(row, columns) ??
+        columns.map((column) => (
+          <td key={column.key} data-column={column.key}>
+            {cellOf(column, row)}
+          </td>
+        ))}
+      {tools && (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row
+        <td className={styles.tools} onClick={(event) => event.stopPropagation()}>
+          {tools(row)}
+        </td>
+      )}
     </tr>
   );
 }
 
 /**
- * One session of the list, drawn again only when something about it changed.
+ * One row of a list, drawn again only when something about it changed.
  *
- * The table makes new row objects for all sessions whenever one of them changes, so the session itself is compared.
+ * A live list is made anew whenever one of its rows changes; the other rows are the very same objects as before.
  */
-export const SessionRow = memo(
-  SessionRowPlain,
+export const Row = memo(
+  RowPlain,
   (before, after) =>
-    before.row.original === after.row.original &&
+    before.row === after.row &&
     before.index === after.index &&
     before.current === after.current &&
     before.selected === after.selected &&
     before.opened === after.opened &&
     before.columns === after.columns &&
-    before.actions === after.actions,
-);
+    before.tools === after.tools,
+) as typeof RowPlain;

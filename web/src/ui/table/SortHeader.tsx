@@ -1,35 +1,40 @@
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import type { SortKey } from "@/app/search";
-import styles from "./SessionTable.module.css";
+import styles from "./table.module.css";
+
+export interface Sorting {
+  sort?: string;
+  order?: "asc" | "desc";
+}
 
 interface Props {
   id: string;
   title: ReactNode;
+  width: string | undefined;
   sortable: boolean;
   direction: "asc" | "desc" | null;
-  onSort: (sort: SortKey | undefined, order: "asc" | "desc" | undefined) => void;
+  onSort: (sorting: Sorting) => void;
 }
 
 /** A column's title; a press sorts up, then down, then not at all. */
-export function SortHeader({ id, title, sortable, direction, onSort }: Props) {
+export function SortHeader({ id, title, width, sortable, direction, onSort }: Props) {
   if (!sortable) {
     return (
-      <th scope="col" data-column={id}>
+      <th scope="col" data-column={id} style={{ width }}>
         {title}
       </th>
     );
   }
-  const key = id as SortKey;
   const press = () => {
-    if (direction === null) onSort(key, "asc");
-    else if (direction === "asc") onSort(key, "desc");
-    else onSort(undefined, undefined);
+    if (direction === null) onSort({ sort: id, order: "asc" });
+    else if (direction === "asc") onSort({ sort: id, order: "desc" });
+    else onSort({ sort: undefined, order: undefined });
   };
   return (
     <th
       scope="col"
       data-column={id}
+      style={{ width }}
       aria-sort={direction === null ? "none" : direction === "asc" ? "ascending" : "descending"}
     >
       <button type="button" className={styles.sort} onClick={press}>

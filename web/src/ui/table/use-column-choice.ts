@@ -1,17 +1,22 @@
 import { useLocalStorage } from "@mantine/hooks";
 import { useMemo } from "react";
-import { COLUMN_KEYS, type ColumnKey, DEFAULT_COLUMNS } from "./column-keys";
+import { type Column, usualColumns } from "./column";
 
-/** The columns this person wants to see on this browser, and how to change them. */
-export function useColumnChoice(): [ColumnKey[], (columns: ColumnKey[]) => void] {
-  const [stored, store] = useLocalStorage<ColumnKey[]>({
-    key: "carrel.columns",
-    defaultValue: DEFAULT_COLUMNS,
+/** The columns this person wants to see on this browser, and how to change them. `list` names the list they are of. */
+export function useColumnChoice(
+  list: string,
+  columns: readonly Column<never>[],
+): [string[], (keys: string[]) => void] {
+  const [stored, store] = useLocalStorage<string[] | null>({
+    key: `carrel.columns.${list}`,
+    defaultValue: null,
     getInitialValueInEffect: false,
   });
-  const columns = useMemo(() => {
-    const known = Array.isArray(stored) ? COLUMN_KEYS.filter((key) => stored.includes(key)) : [];
-    return known.includes("name") ? known : DEFAULT_COLUMNS;
-  }, [stored]);
-  return [columns, store];
+  const keys = useMemo(() => {
+    if (!Array.isArray(stored)) return usualColumns(columns);
+    return columns
+      .filter(({ key, shown }) => shown === "always" || stored.includes(key))
+      .map(({ key }) => key);
+  }, [stored, columns]);
+  return [keys, store];
 }

@@ -1,15 +1,15 @@
 import { type KeyboardEvent, type RefObject, useMemo, useRef, useState } from "react";
-import type { Session } from "@/api/types";
-import { hasEnded } from "./states";
-import type { SessionActions } from "./use-actions";
 
-interface Options {
-  sessions: Session[];
+/** What keys do to a row, by `event.key`; a key without an act is left to the browser. */
+export type RowActs = Readonly<Record<string, (() => void) | undefined>>;
+
+interface Options<T> {
+  rows: T[];
   container: RefObject<HTMLElement | null>;
   scrollTo: (index: number) => void;
-  actions: SessionActions;
-  onOpen: (id: string) => void;
-  onToggle: (index: number) => void;
+  acts: (row: T) => RowActs;
+  onOpen?: (row: T) => void;
+  onToggle?: (index: number) => void;
 }
 
 export interface RowKeys {
@@ -22,7 +22,7 @@ export interface RowKeys {
  *
  * Returns the row that is in the tab order, and handlers that stay the same for as long as the table is shown.
  */
-export function useRowKeys(options: Options): { current: number; keys: RowKeys } {
+export function useRowKeys<T>(options: Options<T>): { current: number; keys: RowKeys } {
   const [current, setCurrent] = useState(0);
   // Where the person is, also while the focus is still on its way there.
   const here = useRef(0);
@@ -31,8 +31,8 @@ export function useRowKeys(options: Options): { current: number; keys: RowKeys }
 
   const keys = useMemo<RowKeys>(() => {
     const focus = (index: number) => {
-      const { sessions, scrollTo, container } = latest.current;
-      const next = Math.max(0, Math.min(sessions.length - 1, index));
+      const { rows, scrollTo, container } = latest.current;
+      const next = Math.max(0, Math.min(rows.length - 1, index));
       here.current = next;
       setCurrent(next);
       scrollTo(next);
@@ -48,8 +48,7 @@ export function useRowKeys(options: Options): { current: number; keys: RowKeys }
     };
     const onKeyDown: RowKeys["onKeyDown"] = (event) => {
       if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-      const session = latest.current.sessions[here.current];
-      const act = session && actionOf(event.key, session, here.current, latest.current, focus);
+      const act = actOf(event.key, here.current, latest.current, focus);
       if (!act) return;
       event.preventDefault();
       act();
@@ -57,29 +56,35 @@ export function useRowKeys(options: Options): { current: number; keys: RowKeys }
     return { onFocus, onKeyDown };
   }, []);
 
-  return { current: Math.min(current, Math.max(0, options.sessions.length - 1)), keys };
+  return { current: Math.min(current, Math.max(0, options.rows.length - 1)), keys };
 }
 
 /** What a key does to the row it is pressed on; nothing when it cannot be done now. */
-function actionOf(
+function actOf<T>(
   key: string,
-  session: Session,
   index: number,
-  { sessions, actions, onOpen, onToggle }: Options,
+  { rows, acts, onOpen, onToggle }: Options<T>,
   focus: (index: number) => void,
 ): (() => void) | undefined {
-  const running = session.state === "RUNNING";
-  const jupyter = actions.jupyterIn(session);
-  const acts: [keys: string[], act: (() => void) | undefined][] = [
-    [["ArrowDown", "j"], () => focus(index + 1)],
-    [["ArrowUp", "k"], () => focus(index - 1)],
-    [["Home"], () => focus(0)],
-    [["End"], () => focus(sessions.length - 1)],
-    [["Enter"], () => onOpen(session.id)],
-    [["x", " "], () => onToggle(index)],
-    [["t"], running ? () => void actions.openTerminal(session.id) : undefined],
-    [["o"], jupyter ? () => void actions.openApp(session, jupyter) : undefined],
-    [["Delete"], hasEnded(session.state) ? undefined : () => actions.terminate([session])],
-  ];
-  return acts.find(([keys]) => keys.includes(key))?.[1];
+  const row = rows[index];
+  if (row === undefined) return undefined;
+  switch (key) {
+    case "ArrowDown":
+    case "j":
+      return () => focus(index + 1);
+    case "ArrowUp":
+    case "k":
+      return () => focus(index - 1);
+    case "Home":
+      return () => focus(0);
+    case "End":
+      return () => focus(rows.length - 1);
+    case "Enter":
+      return onOpen && (() => onOpen(row));
+    case "x":
+    case " ":
+      return onToggle && (() => onToggle(index));
+    default:
+      return acts(row)[key];
+  }
 }

@@ -1,0 +1,22 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Badge, Group, Text } from "@mantine/core";
+import type { Keypair } from "@/api/types";
+import { CopyButton } from "@/ui/CopyButton";
+
+/** The access key, ready to copy. */
+export function AccessKeyCell({ keypair }: { keypair: Keypair }) {
+  const { t } = useLingui();
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Text ff="monospace" size="sm" style={{ overflowWrap: "anywhere" }}>
+        {keypair.access_key}
+      </Text>
+      <CopyButton text={keypair.access_key} label={t`Copy the access key`} />
+      {!keypair.active && (
+        <Badge size="xs" color="gray">
+          <Trans>inactive</Trans>
+        </Badge>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,83 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { type ReactNode, useState } from "react";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+interface Question {
+  title: string;
+  /** The close button's name. */
+  closeLabel: string;
+  /** What will be lost, and that it cannot be undone. */
+  children: ReactNode;
+  /** What the button that does it says. */
+  confirm: string;
+  /** What must be typed before it can be done: for what is gone for good and matters to others too. */
+  typedName?: string;
+  /** Does it; a "no" of the server is shown and the question stays. */
+  onConfirm: () => Promise<unknown>;
+}
+
+/** Asks before something that cannot be undone. */
+export function askToConfirm({ title, closeLabel, ...question }: Question): void {
+  const id = modals.open({
+    title,
+    closeButtonProps: { "aria-label": closeLabel },
+    children: <ConfirmDialog {...question} onDone={() => modals.close(id)} />,
+  });
+}
+
+type Props = Omit<Question, "title" | "closeLabel"> & { onDone: () => void };
+
+function ConfirmDialog({ children, confirm, typedName, onConfirm, onDone }: Props) {
+  const { t } = useLingui();
+  const [typed, setTyped] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  const ready = typedName === undefined || typed === typedName;
+  const go = async () => {
+    if (!ready || busy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      await onConfirm();
+      onDone();
+    } catch (thrown) {
+      setProblem(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void go();
+      }}
+    >
+      <Stack>
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        {typedName !== undefined && (
+          <TextInput
+            label={t`Type ${typedName} to confirm`}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+          />
+        )}
+        {problem != null && <ProblemAlert problem={problem} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone} data-autofocus={typedName === undefined || undefined}>
+            <Trans>Keep</Trans>
+          </Button>
+          <Button type="submit" color="red" disabled={!ready} loading={busy}>
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

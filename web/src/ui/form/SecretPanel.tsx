@@ -1,0 +1,40 @@
+import { Trans } from "@lingui/react/macro";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { IconKey } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { CopyButton } from "@/ui/CopyButton";
+
+interface Props {
+  title: string;
+  secret: string;
+  /** What the copy button copies, in words. */
+  copyLabel: string;
+  /** How to use it. */
+  children?: ReactNode;
+  onDone: () => void;
+}
+
+/** A secret, the only time that it is shown. It goes when the person says that they have it. */
+export function SecretPanel({ title, secret, copyLabel, children, onDone }: Props) {
+  return (
+    <Alert color="brass" variant="light" icon={<IconKey size={18} aria-hidden />} title={title}>
+      <Stack gap="xs">
+        <Text size="sm">
+          <Trans>It is shown this one time; the server keeps only its fingerprint.</Trans>
+        </Text>
+        <Group gap={4} wrap="nowrap">
+          <Text ff="monospace" size="sm" style={{ overflowWrap: "anywhere" }}>
+            {secret}
+          </Text>
+          <CopyButton text={secret} label={copyLabel} />
+        </Group>
+        {children}
+        <Group>
+          <Button size="xs" variant="default" onClick={onDone}>
+            <Trans>I have copied it</Trans>
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}

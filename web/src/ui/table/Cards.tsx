@@ -1,0 +1,70 @@
+import { useLingui } from "@lingui/react/macro";
+import { Group, Skeleton, Stack, UnstyledButton } from "@mantine/core";
+import type { ReactNode } from "react";
+import { cellOf } from "./column";
+import type { GridProps } from "./Grid";
+import { sorted } from "./sorted";
+import styles from "./table.module.css";
+
+interface Props<T> extends GridProps<T> {
+  /** What one card shows; without it, each column by its name. */
+  card?: (row: T) => ReactNode;
+}
+
+/** A list for a narrow window: one card for each row. */
+export function Cards<T>(props: Props<T>) {
+  const { i18n } = useLingui();
+  if (props.loading) {
+    return (
+      <Stack p="md" aria-busy className={styles.scroll}>
+        {[1, 2, 3].map((key) => (
+          <Skeleton key={key} height={72} />
+        ))}
+      </Stack>
+    );
+  }
+  const rows = sorted(props.rows, props.columns, props.sorting, i18n.locale);
+  return (
+    <div className={styles.scroll}>
+      {rows.map((row) => (
+        <article
+          key={props.rowId(row)}
+          className={styles.card}
+          data-requested={props.look(row).requested || undefined}
+        >
+          {props.card ? props.card(row) : <UsualCard {...props} row={row} />}
+        </article>
+      ))}
+    </div>
+  );
+}
+
+/** The column that is always there as its heading, and the others below by name. */
+function UsualCard<T>({ row, columns, visible, onOpen, tools, look }: GridProps<T> & { row: T }) {
+  const { i18n } = useLingui();
+  const head = columns.find(({ shown }) => shown === "always") ?? columns[0];
+  if (!head) return null;
+  const others = columns.filter(({ key }) => key !== head.key && (visible?.includes(key) ?? true));
+  return (
+    <>
+      <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
+        {onOpen && !look(row).requested ? (
+          <UnstyledButton className={styles.cardName} onClick={() => onOpen(row)}>
+            {cellOf(head, row)}
+          </UnstyledButton>
+        ) : (
+          <div className={styles.cardName}>{cellOf(head, row)}</div>
+        )}
+        {tools?.(row)}
+      </Group>
+      <dl className={styles.cardFacts}>
+        {others.map((column) => (
+          <div key={column.key}>
+            <dt>{i18n._(column.title)}</dt>
+            <dd>{cellOf(column, row)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import { Trans } from "@lingui/react/macro";
+import { Button, Group, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import styles from "./list.module.css";
+
+interface Props {
+  title: string;
+  /** The filters and the search box. */
+  children?: ReactNode;
+  /** How many rows are selected, what can be done with them, and how to let go of them. */
+  selected?: { count: number; actions: ReactNode; onClear: () => void };
+  /** Column menu, export and the like; hidden on a phone and while rows are selected. */
+  tools?: ReactNode;
+  /** The button that makes a new one. */
+  action?: ReactNode;
+}
+
+/** Above a list: its name, filters, tools and main button. */
+export function ListToolbar({ title, children, selected, tools, action }: Props) {
+  return (
+    <div className={styles.bar}>
+      <Title order={1} size="h3" className={styles.title}>
+        {title}
+      </Title>
+      {children}
+      <div className={styles.grow} />
+      {selected && selected.count > 0 ? (
+        <Group gap="xs">
+          <Text size="sm">
+            <Trans>{selected.count} selected</Trans>
+          </Text>
+          {selected.actions}
+          <Button size="xs" variant="subtle" color="gray" onClick={selected.onClear}>
+            <Trans>Unselect</Trans>
+          </Button>
+        </Group>
+      ) : (
+        tools && (
+          <Group gap={4} visibleFrom="sm">
+            {tools}
+          </Group>
+        )
+      )}
+      {action}
+    </div>
+  );
+}

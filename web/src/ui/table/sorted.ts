@@ -1,0 +1,21 @@
+import type { Column } from "./column";
+import type { Sorting } from "./SortHeader";
+
+/** The rows in the order asked for, or as they came. Rows without a value stand last either way. */
+export function sorted<T>(
+  rows: T[],
+  columns: readonly Column<T>[],
+  sorting: Sorting | undefined,
+  locale: string,
+): T[] {
+  const column = columns.find(({ key, sortable }) => sortable && key === sorting?.sort);
+  if (!column) return rows;
+  const turn = sorting?.order === "desc" ? -1 : 1;
+  const collator = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
+  return rows.toSorted((one, other) => {
+    const [a, b] = [column.value(one), column.value(other)];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    if (typeof a === "number" && typeof b === "number") return (a - b) * turn;
+    return collator.compare(String(a), String(b)) * turn;
+  });
+}
