@@ -2,6 +2,7 @@
 
 import asyncio
 
+import orjson
 import pytest
 from sqlalchemy import text
 
@@ -133,3 +134,26 @@ async def test_pages_follow_each_other_without_gap_or_repeat(database, people, c
         if cursor is None:
             break
     assert seen == made[::-1]
+
+
+@pytest.mark.parametrize("by", ["name", "state", "image", "created_at"])
+@pytest.mark.parametrize("down", [False, True])
+async def test_a_sorted_list_goes_on_where_its_page_ended(database, people, clock, by, down):
+    for name, image in (("bbbb", "x:1"), ("Aaaa", "y:1"), ("aaaa", "x:1"), ("cccc", "y:1"), ("abcd", "x:1")):
+        await service.enqueue(database, clock, people.user, Request(image=image, slots=SMALL, name=name))
+    seen: list[dict[str, str]] = []
+    cursor = None
+    while True:
+        page = orjson.loads(
+            await queries.page(
+                database, people.user, states=None, search=None, mine=True, limit=2, cursor=cursor,
+                sort=f"-{by}" if down else by,
+            )
+        )  # fmt: skip
+        seen += page["items"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    keys = [(item[by], item["id"]) for item in seen]
+    assert len(keys) == 5
+    assert keys == sorted(keys, reverse=down)

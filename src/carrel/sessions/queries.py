@@ -13,7 +13,7 @@ from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import ID_LENGTH, SessionId, UserId
 from carrel.db.database import Database
 from carrel.db.search import bound_part, escaped, part_condition
-from carrel.http.paging import decode_cursor, encode_cursor
+from carrel.http.paging import Order, Sort
 from carrel.policy.actions import Scope
 from carrel.policy.decide import Actor, reach
 from carrel.sessions.model import HistoryEntry, Session
@@ -51,14 +51,27 @@ _DETAIL = text(f"""
 """)  # noqa: S608 - no input in it
 
 
+_SORT = Sort(
+    {
+        "name": Session.name,
+        "state": Session.state,
+        "created_at": Session.created_at,
+        "image": Session.image,
+    },
+    tie=Session.id,
+    default="-created_at",
+)
+
+
 @cache
-def _page(conditions: tuple[str, ...]) -> str:
+def _page(conditions: tuple[str, ...], column: str, way: str) -> str:
+    order = f"ORDER BY s.{column} {way}, s.id {way}"
     return f"""
     SELECT row_to_json(x)::text FROM (
         SELECT {_COLUMNS}
         FROM (SELECT * FROM sessions s WHERE {" AND ".join(conditions) or "true"}
-            ORDER BY s.created_at DESC, s.id DESC LIMIT %(limit)s) s {_JOINS}
-        ORDER BY s.created_at DESC, s.id DESC) x"""  # noqa: S608 - the conditions are constants of this module
+            {order} LIMIT %(limit)s) s {_JOINS}
+        {order}) x"""  # noqa: S608 - all of it are constants of this module
 
 
 async def page(
@@ -71,8 +84,10 @@ async def page(
     limit: int,
     cursor: str | None,
     project: str | None = None,
+    sort: str | None = None,
 ) -> bytes:
-    """One page of `SessionList` as JSON, newest first. states None: all; search: part of name or image."""
+    """One page of `SessionList` as JSON. states None: all; search: part of name or image; sort: newest first."""
+    order = _SORT.order(sort, cursor)
     bound: dict[str, object] = {"limit": limit + 1}
     conditions = list(_reaching(actor, bound, mine=mine))
     if states is not None:
@@ -84,18 +99,22 @@ async def page(
     if project:
         conditions.append("s.project_id IN (SELECT id FROM projects WHERE %(project)s IN (id, name))")
         bound["project"] = project
-    if cursor:
-        conditions.append("(s.created_at, s.id) < (%(at)s, %(after)s)")
-        bound["at"], bound["after"] = decode_cursor(cursor)
+    if order.after:
+        conditions.append(f"(s.{order.name}, s.id) {'<' if order.descending else '>'} (%(at)s, %(after)s)")
+        bound["at"], bound["after"] = order.after
     # What is searched for is rare or not, and each has another plan.
     ask = database.search if search else database.texts
-    items = await ask(_page(tuple(conditions)), bound)
+    items = await ask(_page(tuple(conditions), order.name, "DESC" if order.descending else "ASC"), bound)
     next_cursor = "null"
     if len(items) > limit:
         del items[limit:]
-        last = orjson.loads(items[-1])
-        next_cursor = f'"{encode_cursor(datetime.fromisoformat(last["created_at"]), last["id"])}"'
+        next_cursor = f'"{_cursor_after(items[-1], order)}"'
     return ('{"items":[' + ",".join(items) + '],"next_cursor":' + next_cursor + "}").encode()
+
+
+def _cursor_after(item: str, order: Order) -> str:
+    last = orjson.loads(item)
+    return order.cursor(last[order.name], last["id"])
 
 
 def _reaching(actor: Actor, bound: dict[str, object], *, mine: bool) -> Iterator[str]:

@@ -56,7 +56,7 @@ async def create(
 async def list_sessions(
     request: Request, actor: CurrentActor, wanted: Annotated[SessionQuery, Query()]
 ) -> Response:
-    """Your sessions, newest first; with owner=all, every session that you may see."""
+    """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
     return _json(
         await queries.page(
             request.app.state.database,
@@ -67,6 +67,7 @@ async def list_sessions(
             project=wanted.project,
             limit=wanted.limit,
             cursor=wanted.cursor,
+            sort=wanted.sort,
         )
     )
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import SessionId
-from carrel.http.paging import MAX_LIMIT
+from carrel.http.paging import PageQuery
 from carrel.http.rules import EnvName, EnvValue, says
 from carrel.images.schemas import AppRef
 from carrel.sessions.states import SessionState
@@ -96,15 +96,13 @@ class SessionDetail(SessionView):
     apps: list[AppRef]
 
 
-class SessionQuery(BaseModel):
-    """Which sessions to list."""
+class SessionQuery(PageQuery):
+    """Which sessions to list. sort: name, state, created_at or image; the newest first when absent."""
 
     state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
     owner: Literal["me", "all"] = "me"
     project: str | None = Field(default=None, max_length=64, description="name or id of one project")
-    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
-    cursor: str | None = Field(default=None, max_length=200)
 
 
 class SessionList(BaseModel):
