@@ -27,7 +27,7 @@ def _session(**changes: object) -> dict[str, object]:
         "state": "RUNNING",
         "reason": None,
         "progress": None,
-        "image": "carrel/starter:latest",
+        "image": "localhost/carrel/starter:latest",
         "image_name": "starter",
         "project": {"id": "p", "name": "main"},
         "owner": {"id": "u", "email": "ada@example.org"},

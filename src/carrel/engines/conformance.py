@@ -30,6 +30,7 @@ from carrel.engines.conformance_kit import (
     whole_log,
 )
 from carrel.engines.port import (
+    LOCAL_IMAGES,
     ContainerGone,
     ContainerState,
     EngineUnavailable,
@@ -120,6 +121,12 @@ class EngineConformance:
         assert harness.unknown_image in error.message
         assert not error.retriable
         await harness.engine.remove(wanted.id, grace_s=0)
+
+    async def test_a_missing_image_of_this_machine_is_asked_of_no_registry(self, harness: Harness) -> None:
+        wanted, progress = spec(harness, image=f"{LOCAL_IMAGES}carrel/nowhere:1"), ProgressLog()
+        error = await refused(ImageUnusable, harness.engine.ensure(wanted, progress))
+        assert "no registry has it" in error.message
+        assert progress.seen == []
 
     async def test_an_image_without_a_shell_is_refused(self, harness: Harness) -> None:
         wanted = spec(harness, image=harness.shellless_image)

@@ -18,6 +18,7 @@ from carrel.engines.port import (
     ProgressSink,
     TerminalSize,
     Usage,
+    require_pullable,
 )
 
 __all__ = ["FakeContainer", "FakeEngine", "FakeWorld", "VirtualClock"]
@@ -46,6 +47,7 @@ class FakeEngine:
         if spec.image in world.unknown_images:
             raise ImageUnusable(f"There is no image named {spec.image}.")
         if spec.image not in world.local_images:
+            require_pullable(spec.image)
             await self._pull(spec.image, progress)
         if spec.image in world.shellless_images:
             raise ImageUnusable(f"The image {spec.image} has no shell, so a session cannot run in it.")

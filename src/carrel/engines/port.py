@@ -7,6 +7,7 @@ to look. Behaviour at the edges, for every implementation (conformance.py tests 
     method   already there / again            already gone             engine away or restarted
     nodes    same answer                      -                        Unavailable
     ensure   starts it if stopped, else no-op makes it                 Unavailable; call again
+             an image that is missing is pulled, unless its name begins with LOCAL_IMAGES
     remove   no-op while it is being removed  success                  Unavailable; call again
     list     truth at some moment in the call absent from the answer   Unavailable, never a short list
     watch    many watchers may listen         -                        ends; call list, then watch again
@@ -27,6 +28,8 @@ from typing import Protocol
 
 WORK_UID = 1000
 WORK_HOME = "/home/work"
+LOCAL_IMAGES = "localhost/"
+"""How the names of images begin that exist nowhere but in the engine: no registry is asked for them."""
 
 
 class EngineError(Exception):
@@ -51,6 +54,18 @@ class ImageUnusable(EngineError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retriable=False, code="image_unusable")
+
+
+def require_pullable(image: str) -> None:
+    """Let an image that the engine lacks be asked for in a registry, but not one that was made on the machine.
+
+    Raises: ImageUnusable.
+    """
+    if image.startswith(LOCAL_IMAGES):
+        raise ImageUnusable(
+            f"The image {image} was made on this machine and is not there any more; no registry has it. "
+            "Whoever runs the server can make the starter image again by restarting it with carrel up."
+        )
 
 
 class ContainerGone(EngineError):

@@ -10,12 +10,13 @@ from carrel.db.database import Database
 from carrel.images import service as images
 
 
-async def register(database: Database, engine_url: str, *, name: str, reference: str) -> None:
-    """Put an image that the engine has into the catalogue under this name."""
+async def register(database: Database, engine_url: str, *, name: str, reference: str) -> bool:
+    """Put an image that the engine has into the catalogue under this name; whether it replaces another."""
     async with aiodocker.Docker(url=engine_url) as engine:
         found: dict[str, Any] = await engine.images.inspect(reference)
     labels: dict[str, str] = found["Config"].get("Labels") or {}
     async with database.transaction() as tx:
+        before = {image.reference for image in await images.catalogue(tx) if image.name == name}
         await images.register(
             tx,
             name=name,
@@ -30,3 +31,4 @@ async def register(database: Database, engine_url: str, *, name: str, reference:
                 "mem": parse_size(labels.get("carrel.min_mem", "16m")),
             },
         )
+    return bool(before - {reference})

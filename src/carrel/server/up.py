@@ -166,7 +166,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str
     from carrel.core.clock import SystemClock
     from carrel.db.database import Database
     from carrel.server import catalogue
-    from carrel.server.bootstrap.starter import ensure_starter_image
+    from carrel.server.bootstrap.starter import ensure_starter_image, remove_superseded
     from carrel.tenancy import service as tenancy
 
     if not is_current(settings.database_url):
@@ -176,7 +176,8 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str
     database = Database(settings.database_url, pool_size=1)
     try:
         reference = await ensure_starter_image(settings.engine_url, say=say, consent=consenting(options.yes))
-        await catalogue.register(database, settings.engine_url, name="starter", reference=reference)
+        if await catalogue.register(database, settings.engine_url, name="starter", reference=reference):
+            await remove_superseded(settings.engine_url, current=reference)
         file = settings.data_dir / "admin-password"
         if not file.exists():
             # Written before the user is made: a crash in between must not leave a password nobody knows.

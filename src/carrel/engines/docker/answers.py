@@ -7,6 +7,7 @@ from typing import Any
 
 import aiodocker
 
+from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.pull import pull_error
 from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID
 from carrel.engines.port import (
@@ -119,6 +120,8 @@ def _product(version: Mapping[str, Any]) -> str:
 def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
     """Why the daemon would not make the container."""
     text = error.message.rstrip(".")
+    if full := disk_full(text):
+        return full
     if error.status == 404 or "invalid reference format" in text:
         return pull_error(spec.image, text)
     # 400: what we asked for makes no sense to it, and will not later either.
@@ -128,6 +131,8 @@ def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErr
 def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
     """Why the container would not start: removed meanwhile, unfit image, wrong command, or the engine."""
     text = error.message.rstrip(".")
+    if full := disk_full(text):
+        return full
     if error.status == 404 and "No such container" in text:
         return ContainerGone(f"The container {spec.id} was removed while it was starting.")
     if "exec format error" in text:

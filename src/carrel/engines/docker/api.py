@@ -126,5 +126,19 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except aiodocker.DockerError as error:
+        if full := disk_full(error.message):
+            raise full from error
         message = f"The container engine refused: {error.message.rstrip('.')}."
         raise EngineError(message, retriable=error.status >= 500) from error
+
+
+def disk_full(text: str) -> EngineError | None:
+    """What a refusal for want of space means; None for any other."""
+    if "no space left on device" not in text:
+        return None
+    return EngineError(
+        "The container engine's disk is full. Sessions that take much of it must end, "
+        "or an administrator must free space.",
+        retriable=True,
+        code="disk_full",
+    )

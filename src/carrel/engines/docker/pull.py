@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi
-from carrel.engines.port import EngineError, ImageUnusable, Progress, ProgressSink
+from carrel.engines.port import EngineError, ImageUnusable, Progress, ProgressSink, require_pullable
 
 _DOWNLOAD_SHARE = 0.7
 """Part of a layer's work that is downloading it; the rest is unpacking."""
@@ -33,6 +33,7 @@ class Pulls:
 
         Raises: ImageUnusable, EngineUnavailable, EngineError (the registry: try again later).
         """
+        require_pullable(image)
         pull = self._running.setdefault(image, _Pull(image))
         pull.task = pull.task or asyncio.create_task(self._run(pull))
         pull.sinks.append(progress)

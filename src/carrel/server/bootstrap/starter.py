@@ -8,6 +8,7 @@ import re
 import tarfile
 import tempfile
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,9 +19,13 @@ from carrel.server.bootstrap import Consent, Say, debian
 from carrel.server.bootstrap.authorities import extra_authorities
 from carrel.server.bootstrap.progress import Progress, progress
 
-REPOSITORY = "carrel/starter"
+# Under localhost/ no engine takes them for names at a registry, where anybody could offer an image by them.
+REPOSITORY = "localhost/carrel/starter"
+_FORMER_REPOSITORY = "carrel/starter"
 _REGISTRY_BASE = f"debian:{debian.RELEASE}-slim"
-_OWN_BASE = f"carrel/debian:{debian.RELEASE}"
+_OWN_BASE = "localhost/carrel/debian"
+_FORMER_OWN_BASE = "carrel/debian"
+_LABEL = "carrel.title=Starter"
 _MIRROR = "http://deb.debian.org/debian"
 _INDEX = "https://pypi.org/simple"
 _REGISTRY_ANSWERS_S = 25.0
@@ -41,7 +46,7 @@ async def ensure_starter_image(engine_url: str, *, say: Say, consent: Consent = 
     tag = _fingerprint(context, mirrors)
     reference = f"{REPOSITORY}:{tag}"
     async with aiodocker.Docker(url=engine_url) as engine:
-        if not await _is_present(engine, reference):
+        if not await _has(engine, REPOSITORY, tag, formerly=_FORMER_REPOSITORY):
             say("making the starter image, once; this takes a few minutes")
             async with progress(say, "starter image") as shown:
                 base = await _ensure_base(engine, shown, consent=consent, say=say)
@@ -52,6 +57,33 @@ async def ensure_starter_image(engine_url: str, *, say: Say, consent: Consent = 
             say("the starter image is ready")
         await engine.images.tag(reference, repo=REPOSITORY, tag="latest")
     return reference
+
+
+async def remove_superseded(engine_url: str, *, current: str) -> None:
+    """Delete the starter images that are not the current one, under every name and under none.
+
+    One that a container uses stays until the next time, and so does the current image's former name. Raises:
+    nothing; what cannot be deleted costs only room.
+    """
+    async with aiodocker.Docker(url=engine_url) as engine:
+        with suppress(aiodocker.DockerError):
+            kept = (await engine.images.inspect(current))["Id"]
+            found: list[dict[str, Any]] = []
+            for repository in (REPOSITORY, _FORMER_REPOSITORY):
+                found += await engine.images.list(filters={"reference": [repository]})
+            found += await engine.images.list(filters={"dangling": ["true"], "label": [_LABEL]})
+            for image in found:
+                if image["Id"] != kept:
+                    await _remove(engine, image)
+
+
+async def _remove(engine: aiodocker.Docker, image: Mapping[str, Any]) -> None:
+    ours = (f"{REPOSITORY}:", f"{_FORMER_REPOSITORY}:")
+    tags = [tag for tag in image.get("RepoTags") or () if tag.startswith(ours)]
+    for name in tags or [image["Id"]]:
+        # Without force the engine refuses what a container uses.
+        with suppress(aiodocker.DockerError):
+            await engine.images.delete(name)
 
 
 def read_recipe() -> dict[str, bytes]:
@@ -140,19 +172,31 @@ async def _is_present(engine: aiodocker.Docker, reference: str) -> bool:
     return True
 
 
+async def _has(engine: aiodocker.Docker, repository: str, tag: str, *, formerly: str) -> bool:
+    """Whether the engine has the image; one that it has under its former name gets the present one too."""
+    if await _is_present(engine, f"{repository}:{tag}"):
+        return True
+    if not await _is_present(engine, f"{formerly}:{tag}"):
+        return False
+    await engine.images.tag(f"{formerly}:{tag}", repo=repository, tag=tag)
+    return True
+
+
 async def _ensure_base(engine: aiodocker.Docker, shown: Progress, *, consent: Consent, say: Say) -> str:
     """The reference of a bare Debian that the engine has: Debian's own image, or one made from packages."""
-    for reference in (_REGISTRY_BASE, _OWN_BASE):
-        if await _is_present(engine, reference):
-            return reference
+    own = f"{_OWN_BASE}:{debian.RELEASE}"
+    if await _is_present(engine, _REGISTRY_BASE):
+        return _REGISTRY_BASE
+    if await _has(engine, _OWN_BASE, debian.RELEASE, formerly=_FORMER_OWN_BASE):
+        return own
     if await _pulled(engine, _REGISTRY_BASE, shown):
         return _REGISTRY_BASE
     await asyncio.to_thread(debian.install_tools, consent=consent, say=say)
     with tempfile.TemporaryFile(prefix="carrel-base-") as context:
         await debian.write_build_context(context, mirror=_mirror(), shown=shown)
         shown.show("giving it to the engine")
-        await _build(engine, context, _OWN_BASE, {}, shown, titles=["", "", ""])
-    return _OWN_BASE
+        await _build(engine, context, own, {}, shown, titles=["", "", ""])
+    return own
 
 
 async def _pulled(engine: aiodocker.Docker, reference: str, shown: Progress) -> bool:
