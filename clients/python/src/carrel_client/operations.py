@@ -158,24 +158,26 @@ class Sessions(Group):
     def list(
         self,
         *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
         state: str | None = None,
         q: str | None = None,
         owner: Literal["me", "all"] | None = None,
         project: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
     ) -> models.SessionList:
-        """Your sessions, newest first; with owner=all, every session that you may see."""
+        """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
         answer: models.SessionList = self._transport.call(
             "GET",
             "/api/v1/sessions",
             query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
                 "state": state,
                 "q": q,
                 "owner": owner,
                 "project": project,
-                "limit": limit,
-                "cursor": cursor,
             },
         )
         return answer

@@ -105,7 +105,7 @@ export const serverShow = <ThrowOnError extends boolean = true>(options?: Option
 /**
  * List Sessions
  *
- * Your sessions, newest first; with owner=all, every session that you may see.
+ * Your sessions, newest first unless sorted; with owner=all, every session that you may see.
  */
 export const sessionsList = <ThrowOnError extends boolean = true>(options?: Options<SessionsListData, ThrowOnError>) => (options?.client ?? client).get<SessionsListResponses, SessionsListErrors, ThrowOnError>({ url: '/api/v1/sessions', ...options });
 

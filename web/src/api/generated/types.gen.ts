@@ -1201,6 +1201,20 @@ export type SessionsListData = {
     path?: never;
     query?: {
         /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
          * State
          *
          * live, ended, all, or a state
@@ -1222,14 +1236,6 @@ export type SessionsListData = {
          * name or id of one project
          */
         project?: string | null;
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Cursor
-         */
-        cursor?: string | null;
     };
     url: '/api/v1/sessions';
 };
