@@ -36,9 +36,6 @@ def refusal(error: Mapping[str, Any], field: str) -> str:
 EnvName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128),
-    says(
-        "The name of an environment variable has at most 128 letters, digits and _, "
-        "and does not begin with a digit."
-    ),
+    says("A variable's name has at most 128 letters, digits or _; no digit comes first."),
 ]
 EnvValue = Annotated[str, StringConstraints(max_length=32_768)]
