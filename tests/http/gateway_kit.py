@@ -76,12 +76,14 @@ class Gate:
         self, port: int, *, auth_header: str = "", name: str = "web", **values: Any
     ) -> SessionId:
         """A running session with an app at that port of loopback."""
-        session, user = SessionId(new_id()), self.people.user
-        row: dict[str, Any] = {"state": SessionState.RUNNING, "address": "127.0.0.1", **values}
+        session = SessionId(new_id())
+        row: dict[str, Any] = {
+            "state": SessionState.RUNNING, "address": "127.0.0.1", "owner_id": self.people.user.user_id, **values
+        }  # fmt: skip
         async with self.database.transaction() as tx:
             tx.add(
                 Session(
-                    id=session, name=f"s-{session}", owner_id=user.user_id, project_id=self.people.project,
+                    id=session, name=f"s-{session}", project_id=self.people.project,
                     domain_id=self.people.domain, image="tiny", slots={"cpu": 1, "mem": 1}, env={},
                     apps=[{"name": name, "title": name, "protocol": "http", "port": port,
                            "auth_header": auth_header}],

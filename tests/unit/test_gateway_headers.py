@@ -43,6 +43,33 @@ def test_our_cookies_stay_out(sent: bytes, kept: bytes) -> None:
     assert headers.app_cookies(sent) == kept
 
 
+JAR = b"carrel_of_web-abcdefghijkl_"
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        (b"%bid=1; id=2; %bx=3" % (JAR, JAR), b"id=1; x=3"),
+        (b"carrel_of_web-zzzzzzzzzzzz_id=1; carrel_session=y", b""),
+        (b"a=1", b""),
+    ],
+)
+def test_where_apps_share_a_host_each_gets_what_is_in_its_jar(sent: bytes, kept: bytes) -> None:
+    assert headers.app_cookies(sent, JAR) == kept
+    lines = headers.request_lines([(b"Cookie", sent)], replaced=None, jar=JAR)
+    assert lines == ([b"Cookie: %b\r\n" % kept] if kept else [])
+
+
+def test_where_apps_share_a_host_cookies_go_into_the_jar_out_of_reach_of_scripts() -> None:
+    sent = [
+        (b"Set-Cookie", b" id=1; Path=/; Domain=x"),
+        (b"Set-Cookie", b"carrel_session=1"),
+        (b"Clear-Site-Data", b"x"),
+    ]
+    kept = b"Set-Cookie: %bid=1; Path=/; HttpOnly\r\n" % JAR
+    assert headers.response_lines(sent, JAR) == [kept, b"Referrer-Policy: same-origin\r\n"]
+
+
 @pytest.mark.parametrize(
     ("value", "ours"),
     [
