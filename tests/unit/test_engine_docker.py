@@ -192,6 +192,7 @@ def test_refused_pulls_are_sentences(image: str, text: str, kind: type[EngineErr
         (("nope",), 'exec: "nope": executable file not found in $PATH', EngineError, "'nope'"),
         ((), "exec /bin/sh: exec format error", ImageUnusable, "processor"),
         ((), "No such container: abc", ContainerGone, "was removed"),
+        ((), "mkdir /var/lib/docker/overlay2/x: no space left on device", EngineError, "disk is full"),
         ((), "something new", EngineError, "something new"),
     ],
 )
