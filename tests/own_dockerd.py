@@ -3,6 +3,7 @@
     with OwnDockerd() as daemon:
         engine = DockerEngine(daemon.url, "test")
         daemon.kill()       # as by power loss; its containers run on until the next start
+        daemon.kill_all()   # containerd too
         daemon.start()
 
 Needs root and the dockerd binary. Everything lives in one scratch directory and under device names that
@@ -37,9 +38,13 @@ _CUSTOM = quote('{"type":["custom"]}')
 
 
 class OwnDockerd:
-    """A private dockerd with its own containerd, data, network device and socket."""
+    """A private dockerd with its own containerd, data, network device and socket.
 
-    def __init__(self) -> None:
+    data: where it keeps images and containers; None: in its scratch directory.
+    """
+
+    def __init__(self, *, data: Path | None = None) -> None:
+        self._data = data
         self._token = secrets.token_hex(3)
         self._bridge = f"tdk{self._token}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -58,7 +63,6 @@ class OwnDockerd:
         _run("ip", "addr", "add", f"10.214.{secrets.randbelow(250)}.1/24", "dev", self._bridge)
         _run("ip", "link", "set", self._bridge, "up")
         try:
-            self._start_containerd()
             self.start()
         except BaseException:
             self.close()
@@ -77,6 +81,8 @@ class OwnDockerd:
         """
         if self._process is not None and self._process.poll() is None:
             return
+        if self._containerd is None:
+            self._start_containerd()
         process = self._process = self._spawn("dockerd", self._command())
         _until(lambda: self._answers() or process.poll() is not None, _START_S)
         if not self._answers():
@@ -86,7 +92,8 @@ class OwnDockerd:
     def _start_containerd(self) -> None:
         """Its own, and apart from it: one that dockerd starts itself does not survive that one's kill."""
         root, address = self.folder / "containerd", self.folder / "containerd.sock"
-        root.mkdir()
+        root.mkdir(exist_ok=True)
+        address.unlink(missing_ok=True)
         (root / "config.toml").write_text('version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n')
         options = [f"--config={root}/config.toml", f"--root={root}/root", f"--state={root}/state"]
         self._containerd = self._spawn("containerd", ["containerd", *options, f"--address={address}"])
@@ -104,6 +111,14 @@ class OwnDockerd:
     def kill(self) -> None:
         """Kill the daemon at once; its containers know nothing of it. Twice: no-op."""
         self._end(signal.SIGKILL)
+
+    def kill_all(self) -> None:
+        """Kill the daemon and its containerd at once; containers and their shims are left without parents."""
+        self.kill()
+        if self._containerd is not None:
+            self._containerd.kill()
+            self._containerd.wait(_STOP_S)
+            self._containerd = None
 
     def restart(self) -> None:
         """Stop in good order and start again."""
@@ -126,7 +141,7 @@ class OwnDockerd:
         if self._containerd is not None:
             self._containerd.wait(_STOP_S)
         _until(lambda: not self._leftovers(), _STOP_S)
-        for mount in reversed(_mounts_under(self.folder)):
+        for mount in reversed(_mounts_under(self.folder, self._data)):
             subprocess.run(["umount", "-l", mount], capture_output=True)
         subprocess.run(["ip", "link", "del", self._bridge], capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -135,7 +150,7 @@ class OwnDockerd:
         return [
             "dockerd",
             f"--host={self.url}",
-            f"--data-root={self.folder}/data",
+            f"--data-root={self._data or self.folder / 'data'}",
             f"--exec-root={self.folder}/exec",
             f"--pidfile={self.folder}/dockerd.pid",
             f"--containerd={self.folder}/containerd.sock",
@@ -215,6 +230,7 @@ def _delete_rules(device: str) -> None:
             subprocess.run(["iptables", "-w", "10", "-t", "mangle", "-D", *words[1:]], capture_output=True)
 
 
-def _mounts_under(folder: Path) -> list[str]:
+def _mounts_under(*folders: Path | None) -> list[str]:
     rows = (line.split(" ") for line in Path("/proc/self/mountinfo").read_text().splitlines())
-    return [row[4] for row in rows if row[4].startswith(f"{folder}/")]
+    under = tuple(f"{folder}/" for folder in folders if folder)
+    return [row[4] for row in rows if row[4].startswith(under)]

@@ -14,13 +14,17 @@ from people import eventually
 API = "/api/v1"
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 class ControlPlaneProcess:
     """`python -m carrel.server.processes api,controllers` on a port of its own."""
 
     def __init__(self, folder: Path, database_url: str, engine_url: str, installation: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.log = folder / "control-plane.log"
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("CARREL_")},
@@ -50,10 +54,14 @@ class ControlPlaneProcess:
 
 
 class Client:
-    """A person's script: it repeats what got no answer, as every client of ours does."""
+    """A person's script: it repeats what got no answer, as every client of ours does.
+
+    refusals: the codes of the answers "not now" that it got, one for each.
+    """
 
     def __init__(self, port: int, keypair: tuple[str, str]) -> None:
         self._http = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}{API}", auth=keypair, timeout=20)
+        self.refusals: list[str] = []
 
     async def create(self, key: str, image: str) -> str:
         body = {"image": image, "slots": {"cpu": 10, "mem": 16 << 20}}
@@ -63,20 +71,37 @@ class Client:
     async def remove(self, session: str) -> None:
         await self._ask("DELETE", f"/sessions/{session}")
 
+    async def look_around(self) -> None:
+        """Read what a page shows, again and again, until cancelled."""
+        while True:
+            for path in ("/health", "/server", "/sessions?state=all", "/events"):
+                await self.try_once("GET", path)
+            await asyncio.sleep(0.05)
+
     async def close(self) -> None:
         await self._http.aclose()
 
+    async def try_once(self, method: str, path: str, **options) -> httpx2.Response | None:  # type: ignore[no-untyped-def]
+        """The answer; None when there was none, or only that it is to be tried again later."""
+        try:
+            answer = await self._http.request(method, path, **options)
+        except httpx2.TransportError:
+            return None
+        if answer.status_code == 503:
+            problem = answer.json()
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert problem["hint"], problem
+            assert int(answer.headers["Retry-After"]) > 0
+            self.refusals.append(problem["code"])
+            return None
+        assert answer.status_code in (200, 201, 202), f"{method} {path}: {answer.text}"
+        return answer
+
     async def _ask(self, method: str, path: str, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
         async def answered() -> httpx2.Response | None:
-            try:
-                answer = await self._http.request(method, path, **options)
-            except httpx2.TransportError:
+            answer = await self.try_once(method, path, **options)
+            if answer is None:
                 await asyncio.sleep(0.1)
-                return None
-            if answer.status_code == 503:
-                await asyncio.sleep(0.1)
-                return None
-            assert answer.status_code in (201, 202), answer.text
             return answer
 
         return await eventually(answered, within_s=60)

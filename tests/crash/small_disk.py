@@ -1,0 +1,41 @@
+"""A disk of its own, as small as a test needs it, to be filled."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def small_disk(folder: Path, mib: int) -> Iterator[Path]:
+    """A directory in the folder that is such a disk until the block ends; skips the test where none can be had."""
+    image, at = folder / "disk.img", folder / "disk"
+    at.mkdir()
+    with image.open("wb") as file:
+        file.truncate(mib << 20)
+    try:
+        subprocess.run(["mkfs.ext4", "-q", "-m", "0", image], check=True, capture_output=True, text=True)
+        subprocess.run(["mount", "-o", "loop", image, at], check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        why = error.stderr if isinstance(error, subprocess.CalledProcessError) else error
+        pytest.skip(f"A file system of our own cannot be mounted here: {why}")
+    try:
+        at.chmod(0o711)
+        yield at
+    finally:
+        subprocess.run(["umount", "-l", at], check=True)
+        image.unlink()
+
+
+def fill(disk: Path, name: str, *, but_mib: int = 0) -> Path:
+    """A new file that takes all space but that much."""
+    filler, space = disk / name, os.statvfs(disk)
+    wanted = space.f_bavail * space.f_frsize - (but_mib << 20)
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while file.tell() < wanted or not but_mib:
+            file.write(bytes(4096 if wanted - file.tell() < 1 << 20 else 1 << 20))
+        os.fsync(file.fileno())
+    return filler

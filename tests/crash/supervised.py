@@ -1,0 +1,97 @@
+"""An installation as `carrel up` leaves it running: supervisor, API with controllers, gateway, PostgreSQL."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import psutil
+from crash.control_plane import API, free_port
+from people import PASSWORD, eventually
+
+from carrel.core.clock import SystemClock
+from carrel.db.database import Database
+from carrel.db.embedded import Embedded
+from carrel.db.migrate import migrate
+from carrel.server.settings import Settings
+from carrel.tenancy import service as tenancy
+
+EMAIL = "admin@example.org"
+
+
+class Supervised:
+    def __init__(self, folder: Path, engine_url: str, installation: str) -> None:
+        self.folder = folder
+        self.installation = installation
+        self.port, gateway_port = free_port(), free_port()
+        self.log = folder / "logs" / "api.log"
+        self._embedded = Embedded(folder / "postgres")
+        self.database_url = self._embedded.url
+        self._settings = Settings(
+            data_dir=folder, database_url=self.database_url, engine_url=engine_url, installation=installation,
+            port=self.port, gateway_port=gateway_port,
+        )  # fmt: skip
+        self._supervisor: subprocess.Popen[bytes] | None = None
+
+    async def begin(self) -> tuple[str, str]:
+        """Set it up and start it; a keypair of its administrator's once it answers."""
+        self._embedded.start()
+        migrate(self.database_url)
+        database = Database(self.database_url)
+        async with database.transaction() as tx:
+            await tenancy.found(tx, SystemClock(), email=EMAIL, password=PASSWORD)
+        await database.close()
+        self._settings.key()
+        environment = {
+            f"CARREL_{name.upper()}": str(value) for name, value in self._settings.model_dump().items()
+        }
+        (self.folder / "run.json").write_text(json.dumps({"embedded": True, "environment": environment}))
+        self._supervisor = subprocess.Popen(
+            [sys.executable, "-m", "carrel.server.supervise", str(self.folder)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        await eventually(self._answers, within_s=30, every_s=0.1)
+        return await self._keypair()
+
+    def kill_database(self) -> None:
+        """PostgreSQL with all its processes, at once. Gone already: no-op."""
+        try:
+            postmaster = psutil.Process(
+                int((self._embedded.cluster / "postmaster.pid").read_text().split()[0])
+            )
+            everybody = [postmaster, *postmaster.children()]
+        except (OSError, ValueError, IndexError, psutil.NoSuchProcess):
+            return
+        for process in everybody:
+            if process.is_running():
+                process.send_signal(signal.SIGKILL)
+
+    def database_runs(self) -> bool:
+        return self._embedded.running()
+
+    def lives(self) -> bool:
+        """The supervisor itself."""
+        return self._supervisor is not None and self._supervisor.poll() is None
+
+    def stop(self) -> None:
+        if self._supervisor is not None:
+            self._supervisor.terminate()
+            self._supervisor.wait(60)
+        self._embedded.stop()
+
+    async def _answers(self) -> bool:
+        async with httpx2.AsyncClient() as client:
+            try:
+                return (await client.get(f"http://127.0.0.1:{self.port}{API}/health")).status_code == 200
+            except httpx2.TransportError:
+                return False
+
+    async def _keypair(self) -> tuple[str, str]:
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{self.port}{API}") as client:
+            person = {"email": EMAIL, "password": PASSWORD}
+            me = (await client.post("/auth/login", json=person)).json()
+            made = await client.post("/keypairs", json={}, headers={"X-Carrel-CSRF": me["csrf_token"]})
+            return made.json()["access_key"], made.json()["secret_key"]
