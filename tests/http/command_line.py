@@ -9,7 +9,7 @@ import struct
 import sys
 import termios
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,26 +56,35 @@ class CommandLine:
             stderr=asyncio.subprocess.PIPE,
         )
 
-    @asynccontextmanager
-    async def in_terminal(self, *words: str, cols: int = 80, rows: int = 24) -> AsyncIterator["Screen"]:
+    def in_terminal(
+        self, *words: str, cols: int = 80, rows: int = 24
+    ) -> AbstractAsyncContextManager["Screen"]:
         """The command in a terminal, killed at the end if it still runs."""
-        near, far = pty.openpty()
-        os.set_blocking(near, False)
-        _resize(near, cols, rows)
-        process = await asyncio.create_subprocess_exec(
-            CARREL, *words, env=self.environment, stdin=far, stdout=far, stderr=far, start_new_session=True
-        )
-        screen = Screen(near, far, process)
-        asyncio.get_running_loop().add_reader(near, screen.take)
-        try:
-            yield screen
-        finally:
-            asyncio.get_running_loop().remove_reader(near)
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
-            os.close(near)
-            os.close(far)
+        return in_terminal(CARREL, *words, environment=self.environment, cols=cols, rows=rows)
+
+
+@asynccontextmanager
+async def in_terminal(
+    *command: str, environment: dict[str, str], cols: int = 80, rows: int = 24
+) -> AsyncIterator["Screen"]:
+    """A program in a terminal of its own, killed at the end if it still runs."""
+    near, far = pty.openpty()
+    os.set_blocking(near, False)
+    _resize(near, cols, rows)
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment, stdin=far, stdout=far, stderr=far, start_new_session=True
+    )
+    screen = Screen(near, far, process)
+    asyncio.get_running_loop().add_reader(near, screen.take)
+    try:
+        yield screen
+    finally:
+        asyncio.get_running_loop().remove_reader(near)
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        os.close(near)
+        os.close(far)
 
 
 class Screen:

@@ -18,6 +18,7 @@ _FOR_CONTAINERS = [
     ("iptables", "iptables"),
     ("ip", "iproute2"),
     ("mmdebstrap", "mmdebstrap"),
+    *((shell, shell) for shell in ("zsh", "fish")),
 ]
 _FOR_BROWSER = [("chromium", "chromium")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
