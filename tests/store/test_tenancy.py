@@ -89,7 +89,7 @@ async def test_nobody_removes_anothers_keypair(database: Database, people: Peopl
         pair = await keypairs.create(tx, SystemClock(), people.user)
     async with database.transaction() as tx:
         with pytest.raises(NotFound):
-            await keypairs.remove(tx, people.superadmin, pair.access_key)
+            await keypairs.remove(tx, people.colleague, pair.access_key)
         await keypairs.remove(tx, people.user, pair.access_key)
         with pytest.raises(NotFound):
             await keypairs.remove(tx, people.user, pair.access_key)

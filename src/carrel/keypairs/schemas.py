@@ -1,15 +1,48 @@
-"""Wire types of keypairs."""
+"""Wire types of keypairs, tokens and SSH keys."""
 
 from datetime import datetime
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, StringConstraints
+
+from carrel.http.rules import says
+from carrel.tenancy.schemas import UserRef
+
+Name = Annotated[
+    str,
+    StringConstraints(max_length=64, strip_whitespace=True),
+    says("A name has at most 64 characters."),
+]
+NeededName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=64, strip_whitespace=True),
+    says("A name has 1 to 64 characters."),
+]
+
+
+class KeypairCreate(BaseModel):
+    name: Name = ""
+
+
+class KeypairUpdate(BaseModel):
+    """What is left out stays. rate_limit: requests per 15 minutes; null: as the installation has it."""
+
+    name: Name = ""
+    active: bool = True
+    rate_limit: int | None = Field(default=None, ge=1, le=1_000_000)
 
 
 class KeypairView(BaseModel):
+    """rate_limit: requests per 15 minutes; null: as the installation has it."""
+
     access_key: str
-    created_at: datetime
-    last_used_at: datetime | None
+    name: str
+    owner: UserRef
     active: bool
+    rate_limit: int | None
+    created_at: datetime
+    rotated_at: datetime | None
+    last_used_at: datetime | None
 
 
 class KeypairList(BaseModel):
@@ -22,4 +55,59 @@ class KeypairCreated(BaseModel):
 
     access_key: str
     secret_key: str
+    name: str
     created_at: datetime
+
+
+class TokenCreate(BaseModel):
+    """scopes: actions ("session.read"), all on one kind ("session.*"), or "*". expires_in_days null: never."""
+
+    name: NeededName
+    scopes: list[str] = Field(min_length=1, max_length=100)
+    expires_in_days: int | None = Field(default=90, ge=1, le=366)
+
+
+class TokenView(BaseModel):
+    id: str
+    name: str
+    scopes: list[str]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+class TokenList(BaseModel):
+    items: list[TokenView]
+    next_cursor: str | None = None
+
+
+class TokenCreated(TokenView):
+    """token: shown this once; sent as `Authorization: Bearer <token>`."""
+
+    token: str
+
+
+class SshKeyAdd(BaseModel):
+    """public_key left out: a pair is made, and its private half is in the answer."""
+
+    name: NeededName
+    public_key: str | None = Field(default=None, max_length=16_384)
+
+
+class SshKeyView(BaseModel):
+    id: str
+    name: str
+    public_key: str
+    fingerprint: str
+    created_at: datetime
+
+
+class SshKeyList(BaseModel):
+    items: list[SshKeyView]
+    next_cursor: str | None = None
+
+
+class SshKeyAdded(SshKeyView):
+    """private_key: of a pair that was made here; shown this once."""
+
+    private_key: str | None

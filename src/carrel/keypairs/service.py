@@ -5,14 +5,18 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import Row, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
-from carrel.core.errors import NotFound
+from carrel.core.errors import Conflict, NotFound
+from carrel.db.scope import reaches
 from carrel.keypairs.model import Keypair
-from carrel.policy.decide import Actor
+from carrel.policy.decide import ANY_ACTION, Actor, Target, refusal, require
+from carrel.tenancy.model import User
+
+MAX_KEYPAIRS = 50
 
 
 @dataclass(frozen=True)
@@ -21,48 +25,122 @@ class NewKeypair:
 
     access_key: str
     secret_key: str
+    name: str
     created_at: datetime
 
 
-async def create(tx: AsyncSession, clock: Clock, actor: Actor) -> NewKeypair:
-    """A keypair for scripts, owned by the actor."""
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, *, name: str = "") -> NewKeypair:
+    """A keypair for scripts, of the actor: whoever holds it is them, so that nobody makes one for others.
+
+    Raises: Forbidden for a credential with narrower scopes; Conflict when there are too many.
+    """
+    require_unbounded(actor, "keypair.create")
+    held = select(func.count()).where(Keypair.user_id == actor.user_id)
+    if (await tx.execute(held)).scalar_one() >= MAX_KEYPAIRS:
+        raise Conflict(
+            "keypair.too_many", f"Nobody has more than {MAX_KEYPAIRS} keypairs.", hint="Remove one first."
+        )
     made = NewKeypair(
         access_key="CK" + secrets.token_hex(9).upper(),
         secret_key=secrets.token_urlsafe(32),
+        name=name,
         created_at=clock.now(),
     )
     tx.add(
         Keypair(
             access_key=made.access_key,
             user_id=actor.user_id,
+            name=name,
             secret_hash=digest(made.secret_key),
             created_at=made.created_at,
         )
     )
-    audit.record(tx, actor, "keypair.create", made.access_key)
+    audit.record(tx, actor, "keypair.create", made.access_key, name=name)
     return made
 
 
-async def list_of(tx: AsyncSession, actor: Actor) -> list[Keypair]:
-    """The actor's keypairs, newest first."""
-    rows = await tx.execute(
-        select(Keypair).where(Keypair.user_id == actor.user_id).order_by(Keypair.created_at.desc())
+async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Keypair, User]]:
+    """Keypairs and whose they are, newest first. owner: a user's id, "me", or "all" that the actor reaches."""
+    wanted = (
+        select(Keypair, User)
+        .join(User, User.id == Keypair.user_id)
+        .where(reaches(actor, "keypair.read", owner=Keypair.user_id, domain=User.domain_id))
+        .order_by(Keypair.created_at.desc(), Keypair.access_key)
+        .limit(1000)
     )
-    return list(rows.scalars())
+    if owner != "all":
+        wanted = wanted.where(Keypair.user_id == (actor.user_id if owner == "me" else owner))
+    return list(await tx.execute(wanted))
+
+
+async def show(
+    tx: AsyncSession, actor: Actor, access_key: str, action: str = "keypair.read"
+) -> Row[Keypair, User]:
+    """One keypair and whose it is. Raises: NotFound, also for what one may not know of; Forbidden."""
+    found = (
+        await tx.execute(
+            select(Keypair, User)
+            .join(User, User.id == Keypair.user_id)
+            .where(Keypair.access_key == access_key)
+            .with_for_update(of=Keypair)
+        )
+    ).first()
+    missing = NotFound(
+        "keypair.not_found", f"There is no keypair {access_key}.", hint="See `carrel keypair ls`."
+    )
+    if found is None:
+        raise missing
+    require(actor, action, _target(found.User), read="keypair.read", missing=missing)
+    return found
+
+
+async def update(
+    tx: AsyncSession, actor: Actor, access_key: str, changes: dict[str, object]
+) -> Row[Keypair, User]:
+    """Change name, active or rate_limit of a keypair. Raises: NotFound, Forbidden."""
+    found = await show(tx, actor, access_key, "keypair.update")
+    if "rate_limit" in changes:
+        require(actor, "keypair.limit", _target(found.User))
+    before = {field: getattr(found.Keypair, field) for field in changes}
+    for field, value in changes.items():
+        setattr(found.Keypair, field, value)
+    audit.record(
+        tx, actor, "keypair.update", access_key, name=found.Keypair.name, target=_target(found.User),
+        details={"before": before, "after": changes},
+    )  # fmt: skip
+    return found
+
+
+async def rotate(tx: AsyncSession, clock: Clock, actor: Actor, access_key: str) -> NewKeypair:
+    """The same keypair with another secret; the former is refused from now on. Raises: NotFound, Forbidden."""
+    found = await show(tx, actor, access_key, "keypair.rotate")
+    require_unbounded(actor, "keypair.rotate")
+    secret = secrets.token_urlsafe(32)
+    found.Keypair.secret_hash = digest(secret)
+    found.Keypair.rotated_at = clock.now()
+    audit.record(tx, actor, "keypair.rotate", access_key, name=found.Keypair.name)
+    return NewKeypair(access_key, secret, found.Keypair.name, found.Keypair.created_at)
 
 
 async def remove(tx: AsyncSession, actor: Actor, access_key: str) -> None:
-    """Remove one of the actor's keypairs. Raises: NotFound."""
-    gone = await tx.execute(
-        delete(Keypair)
-        .where(Keypair.access_key == access_key, Keypair.user_id == actor.user_id)
-        .returning(Keypair.access_key)
+    """Remove a keypair. Raises: NotFound, Forbidden."""
+    found = await show(tx, actor, access_key, "keypair.remove")
+    await tx.delete(found.Keypair)
+    audit.record(
+        tx, actor, "keypair.remove", access_key, name=found.Keypair.name, target=_target(found.User)
     )
-    if gone.first() is None:
-        raise NotFound("keypair.not_found", f"You have no keypair {access_key}.")
-    audit.record(tx, actor, "keypair.remove", access_key)
+
+
+def require_unbounded(actor: Actor, action: str) -> None:
+    """A credential with narrow scopes must not make one without. Raises: Forbidden."""
+    if ANY_ACTION not in actor.scopes:
+        raise refusal(actor, action)
 
 
 def digest(secret: str) -> bytes:
     """How secrets with enough random bits are kept: SHA-256."""
     return hashlib.sha256(secret.encode()).digest()
+
+
+def _target(user: User) -> Target:
+    return Target(owner_id=user.id, domain_id=user.domain_id)

@@ -5,14 +5,14 @@ import binascii
 import secrets
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.db.database import Database
-from carrel.keypairs.model import Keypair
+from carrel.keypairs.model import Keypair, Token
 from carrel.logins.model import Login
 from carrel.logins.service import digest
 from carrel.policy.decide import Actor
@@ -31,11 +31,13 @@ class Credential:
     """A proven identity. csrf_token: what unsafe requests must repeat; None when no cookie is involved.
 
     pending: what the sign-in still needs before it counts, as in `Login.pending`.
+    rate_limit: requests per 15 minutes; None: as the installation has it.
     """
 
     actor: Actor
     csrf_token: str | None
     pending: str | None = None
+    rate_limit: int | None = None
 
 
 class Authenticator:
@@ -56,9 +58,13 @@ class Authenticator:
         )
 
     async def by_header(self, authorization: str, address: str) -> Credential | None:
-        """The keypair in an HTTP Basic header, or None."""
+        """The keypair in an HTTP Basic header, or the personal token in a Bearer one; else None."""
+        scheme, _, encoded = authorization.partition(" ")
+        if scheme.lower() == "bearer":
+            return await self._remembered(
+                (b"t" + digest(encoded), address), lambda tx: self._token(tx, encoded, address)
+            )
         try:
-            scheme, encoded = authorization.split(" ", 1)
             access_key, secret_key = base64.b64decode(encoded, validate=True).decode().split(":", 1)
         except (ValueError, binascii.Error):
             return None
@@ -127,9 +133,30 @@ class Authenticator:
         ).first()
         if row is None or not secrets.compare_digest(row.Keypair.secret_hash, digest(secret_key)):
             return None
-        await tx.execute(
-            update(Keypair).where(Keypair.access_key == access_key).values(last_used_at=self._clock.now())
-        )
-        return Credential(await actor_of(tx, row.User, credential=f"keypair:{access_key}", address=address), None)
+        row.Keypair.last_used_at = self._clock.now()
+        credential = f"keypair:{access_key}"
+        actor = await actor_of(tx, row.User, credential=credential, address=address)
+        return Credential(actor, None, rate_limit=row.Keypair.rate_limit)
+
+    async def _token(self, tx: AsyncSession, token: str, address: str) -> Credential | None:
+        now = self._clock.now()
+        row = (
+            await tx.execute(
+                select(Token, User)
+                .join(User, User.id == Token.user_id)
+                .join(Domain, Domain.id == User.domain_id)
+                .where(
+                    Token.token_hash == digest(token),
+                    or_(Token.expires_at.is_(None), Token.expires_at > now),
+                    User.active,
+                    Domain.active,
+                )
+            )
+        ).first()
+        if row is None:
+            return None
+        row.Token.last_used_at = now
+        actor = await actor_of(tx, row.User, credential=f"token:{row.Token.id}", address=address)
+        return Credential(replace(actor, scopes=tuple(row.Token.scopes)), None)
 
 

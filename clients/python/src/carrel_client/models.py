@@ -94,11 +94,16 @@ class ImageView(TypedDict):
     title: str
 
 
+class KeypairCreate(TypedDict):
+    name: NotRequired[str]
+
+
 class KeypairCreated(TypedDict):
     """The secret is shown this once."""
 
     access_key: str
     created_at: str
+    name: str
     secret_key: str
 
 
@@ -107,11 +112,25 @@ class KeypairList(TypedDict):
     next_cursor: str | None
 
 
+class KeypairUpdate(TypedDict):
+    """What is left out stays. rate_limit: requests per 15 minutes; null: as the installation has it."""
+
+    active: NotRequired[bool]
+    name: NotRequired[str]
+    rate_limit: NotRequired[int | None]
+
+
 class KeypairView(TypedDict):
+    """rate_limit: requests per 15 minutes; null: as the installation has it."""
+
     access_key: str
     active: bool
     created_at: str
     last_used_at: str | None
+    name: str
+    owner: UserRef
+    rate_limit: int | None
+    rotated_at: str | None
 
 
 class LoginRequest(TypedDict):
@@ -322,9 +341,79 @@ class SlotRequest(TypedDict):
     mem: int
 
 
+class SshKeyAdd(TypedDict):
+    """public_key left out: a pair is made, and its private half is in the answer."""
+
+    name: str
+    public_key: NotRequired[str | None]
+
+
+class SshKeyAdded(TypedDict):
+    """private_key: of a pair that was made here; shown this once."""
+
+    created_at: str
+    fingerprint: str
+    id: str
+    name: str
+    private_key: str | None
+    public_key: str
+
+
+class SshKeyList(TypedDict):
+    items: list[SshKeyView]
+    next_cursor: str | None
+
+
+class SshKeyView(TypedDict):
+    created_at: str
+    fingerprint: str
+    id: str
+    name: str
+    public_key: str
+
+
+class TokenCreate(TypedDict):
+    """scopes: actions ("session.read"), all on one kind ("session.*"), or "*". expires_in_days null: never."""
+
+    expires_in_days: NotRequired[int | None]
+    name: str
+    scopes: list[str]
+
+
+class TokenCreated(TypedDict):
+    """token: shown this once; sent as `Authorization: Bearer <token>`."""
+
+    created_at: str
+    expires_at: str | None
+    id: str
+    last_used_at: str | None
+    name: str
+    scopes: list[str]
+    token: str
+
+
+class TokenList(TypedDict):
+    items: list[TokenView]
+    next_cursor: str | None
+
+
+class TokenView(TypedDict):
+    created_at: str
+    expires_at: str | None
+    id: str
+    last_used_at: str | None
+    name: str
+    scopes: list[str]
+
+
 class UserProfile(TypedDict):
     domain: DomainRef
     email: str
     id: str
     name: str
     role: Role
+
+
+class UserRef(TypedDict):
+    email: str
+    id: str

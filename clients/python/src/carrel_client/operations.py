@@ -97,18 +97,36 @@ class Images(Group):
 
 class Keypairs(Group):
     def create(self) -> models.KeypairCreated:
-        """Make a keypair. The secret is in this answer and nowhere else."""
-        answer: models.KeypairCreated = self._transport.call("POST", "/api/v1/keypairs")
+        """Make a keypair of yours. The secret is in this answer and nowhere else."""
+        answer: models.KeypairCreated = self._transport.call("POST", "/api/v1/keypairs", body=_given())
         return answer
 
-    def list(self) -> models.KeypairList:
-        """Your keypairs, newest first; secrets are never shown again."""
-        answer: models.KeypairList = self._transport.call("GET", "/api/v1/keypairs")
+    def list(self, *, owner: str | None = None) -> models.KeypairList:
+        """Keypairs, newest first; secrets are never shown again."""
+        answer: models.KeypairList = self._transport.call("GET", "/api/v1/keypairs", query={"owner": owner})
         return answer
 
     def remove(self, access_key: str) -> None:
-        """Remove a keypair of yours; what still uses it is refused from now on."""
+        """Remove a keypair; what still uses it is refused from now on."""
         self._transport.call("DELETE", f"/api/v1/keypairs/{segment(access_key)}")
+
+    def rotate(self, access_key: str) -> models.KeypairCreated:
+        """Give a keypair of yours another secret; the former is refused from now on."""
+        answer: models.KeypairCreated = self._transport.call(
+            "POST", f"/api/v1/keypairs/{segment(access_key)}/rotate"
+        )
+        return answer
+
+    def update(
+        self, access_key: str, *, active: bool = UNSET, name: str = UNSET, rate_limit: int | None = UNSET
+    ) -> models.KeypairView:
+        """Name a keypair, activate or deactivate it; administrators also set its rate limit."""
+        answer: models.KeypairView = self._transport.call(
+            "PATCH",
+            f"/api/v1/keypairs/{segment(access_key)}",
+            body=_given(active=active, name=name, rate_limit=rate_limit),
+        )
+        return answer
 
 
 class Resources(Group):
@@ -209,6 +227,44 @@ class Sessions(Group):
         return answer
 
 
+class SshKeys(Group):
+    def add(self, *, name: str, public_key: str | None = UNSET) -> models.SshKeyAdded:
+        """Keep a public key of yours, or make a pair."""
+        answer: models.SshKeyAdded = self._transport.call(
+            "POST", "/api/v1/ssh-keys", body=_given(name=name, public_key=public_key)
+        )
+        return answer
+
+    def list(self) -> models.SshKeyList:
+        """Your SSH keys, newest first."""
+        answer: models.SshKeyList = self._transport.call("GET", "/api/v1/ssh-keys")
+        return answer
+
+    def remove(self, key: str) -> None:
+        """Forget an SSH key of yours."""
+        self._transport.call("DELETE", f"/api/v1/ssh-keys/{segment(key)}")
+
+
+class Tokens(Group):
+    def create(
+        self, *, name: str, scopes: Sequence[str], expires_in_days: int | None = UNSET
+    ) -> models.TokenCreated:
+        """Make a personal token. It is in this answer and nowhere else."""
+        answer: models.TokenCreated = self._transport.call(
+            "POST", "/api/v1/tokens", body=_given(expires_in_days=expires_in_days, name=name, scopes=scopes)
+        )
+        return answer
+
+    def list(self) -> models.TokenList:
+        """Your personal tokens, newest first."""
+        answer: models.TokenList = self._transport.call("GET", "/api/v1/tokens")
+        return answer
+
+    def remove(self, token: str) -> None:
+        """Revoke a personal token by its id."""
+        self._transport.call("DELETE", f"/api/v1/tokens/{segment(token)}")
+
+
 class Usage(Group):
     def recent(self, *, sessions: str) -> models.RecentUsage:
         """The last five minutes of several sessions; those that you may not see are left out."""
@@ -230,4 +286,6 @@ class Operations:
         self.resources = Resources(transport)
         self.server = Server(transport)
         self.sessions = Sessions(transport)
+        self.ssh_keys = SshKeys(transport)
+        self.tokens = Tokens(transport)
         self.usage = Usage(transport)

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, EventsListData, EventsListErrors, EventsListResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses } from './types.gen';
+import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, EventsListData, EventsListErrors, EventsListResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -70,23 +70,51 @@ export const imagesList = <ThrowOnError extends boolean = true>(options?: Option
 /**
  * List Keypairs
  *
- * Your keypairs, newest first; secrets are never shown again.
+ * Keypairs, newest first; secrets are never shown again.
  */
 export const keypairsList = <ThrowOnError extends boolean = true>(options?: Options<KeypairsListData, ThrowOnError>) => (options?.client ?? client).get<KeypairsListResponses, KeypairsListErrors, ThrowOnError>({ url: '/api/v1/keypairs', ...options });
 
 /**
  * Create Keypair
  *
- * Make a keypair. The secret is in this answer and nowhere else.
+ * Make a keypair of yours. The secret is in this answer and nowhere else.
  */
-export const keypairsCreate = <ThrowOnError extends boolean = true>(options?: Options<KeypairsCreateData, ThrowOnError>) => (options?.client ?? client).post<KeypairsCreateResponses, KeypairsCreateErrors, ThrowOnError>({ url: '/api/v1/keypairs', ...options });
+export const keypairsCreate = <ThrowOnError extends boolean = true>(options?: Options<KeypairsCreateData, ThrowOnError>) => (options?.client ?? client).post<KeypairsCreateResponses, KeypairsCreateErrors, ThrowOnError>({
+    url: '/api/v1/keypairs',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options?.headers
+    }
+});
 
 /**
  * Remove Keypair
  *
- * Remove a keypair of yours; what still uses it is refused from now on.
+ * Remove a keypair; what still uses it is refused from now on.
  */
 export const keypairsRemove = <ThrowOnError extends boolean = true>(options: Options<KeypairsRemoveData, ThrowOnError>) => (options.client ?? client).delete<KeypairsRemoveResponses, KeypairsRemoveErrors, ThrowOnError>({ url: '/api/v1/keypairs/{access_key}', ...options });
+
+/**
+ * Update Keypair
+ *
+ * Name a keypair, activate or deactivate it; administrators also set its rate limit.
+ */
+export const keypairsUpdate = <ThrowOnError extends boolean = true>(options: Options<KeypairsUpdateData, ThrowOnError>) => (options.client ?? client).patch<KeypairsUpdateResponses, KeypairsUpdateErrors, ThrowOnError>({
+    url: '/api/v1/keypairs/{access_key}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Rotate Keypair
+ *
+ * Give a keypair of yours another secret; the former is refused from now on.
+ */
+export const keypairsRotate = <ThrowOnError extends boolean = true>(options: Options<KeypairsRotateData, ThrowOnError>) => (options.client ?? client).post<KeypairsRotateResponses, KeypairsRotateErrors, ThrowOnError>({ url: '/api/v1/keypairs/{access_key}/rotate', ...options });
 
 /**
  * Show Resources
@@ -185,6 +213,62 @@ export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Optio
  * CPU and memory of the last minutes, oldest first.
  */
 export const sessionsUsage = <ThrowOnError extends boolean = true>(options: Options<SessionsUsageData, ThrowOnError>) => (options.client ?? client).get<SessionsUsageResponses, SessionsUsageErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/usage', ...options });
+
+/**
+ * List Ssh Keys
+ *
+ * Your SSH keys, newest first.
+ */
+export const sshKeysList = <ThrowOnError extends boolean = true>(options?: Options<SshKeysListData, ThrowOnError>) => (options?.client ?? client).get<SshKeysListResponses, SshKeysListErrors, ThrowOnError>({ url: '/api/v1/ssh-keys', ...options });
+
+/**
+ * Add Ssh Key
+ *
+ * Keep a public key of yours, or make a pair.
+ */
+export const sshKeysAdd = <ThrowOnError extends boolean = true>(options: Options<SshKeysAddData, ThrowOnError>) => (options.client ?? client).post<SshKeysAddResponses, SshKeysAddErrors, ThrowOnError>({
+    url: '/api/v1/ssh-keys',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove Ssh Key
+ *
+ * Forget an SSH key of yours.
+ */
+export const sshKeysRemove = <ThrowOnError extends boolean = true>(options: Options<SshKeysRemoveData, ThrowOnError>) => (options.client ?? client).delete<SshKeysRemoveResponses, SshKeysRemoveErrors, ThrowOnError>({ url: '/api/v1/ssh-keys/{key}', ...options });
+
+/**
+ * List Tokens
+ *
+ * Your personal tokens, newest first.
+ */
+export const tokensList = <ThrowOnError extends boolean = true>(options?: Options<TokensListData, ThrowOnError>) => (options?.client ?? client).get<TokensListResponses, TokensListErrors, ThrowOnError>({ url: '/api/v1/tokens', ...options });
+
+/**
+ * Create Token
+ *
+ * Make a personal token. It is in this answer and nowhere else.
+ */
+export const tokensCreate = <ThrowOnError extends boolean = true>(options: Options<TokensCreateData, ThrowOnError>) => (options.client ?? client).post<TokensCreateResponses, TokensCreateErrors, ThrowOnError>({
+    url: '/api/v1/tokens',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove Token
+ *
+ * Revoke a personal token by its id.
+ */
+export const tokensRemove = <ThrowOnError extends boolean = true>(options: Options<TokensRemoveData, ThrowOnError>) => (options.client ?? client).delete<TokensRemoveResponses, TokensRemoveErrors, ThrowOnError>({ url: '/api/v1/tokens/{token}', ...options });
 
 /**
  * Recent

@@ -243,6 +243,16 @@ export type ImageView = {
 };
 
 /**
+ * KeypairCreate
+ */
+export type KeypairCreate = {
+    /**
+     * Name
+     */
+    name?: string;
+};
+
+/**
  * KeypairCreated
  *
  * The secret is shown this once.
@@ -256,6 +266,10 @@ export type KeypairCreated = {
      * Created At
      */
     created_at: string;
+    /**
+     * Name
+     */
+    name: string;
     /**
      * Secret Key
      */
@@ -277,7 +291,29 @@ export type KeypairList = {
 };
 
 /**
+ * KeypairUpdate
+ *
+ * What is left out stays. rate_limit: requests per 15 minutes; null: as the installation has it.
+ */
+export type KeypairUpdate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Rate Limit
+     */
+    rate_limit?: number | null;
+};
+
+/**
  * KeypairView
+ *
+ * rate_limit: requests per 15 minutes; null: as the installation has it.
  */
 export type KeypairView = {
     /**
@@ -296,6 +332,19 @@ export type KeypairView = {
      * Last Used At
      */
     last_used_at: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    owner: UserRef;
+    /**
+     * Rate Limit
+     */
+    rate_limit: number | null;
+    /**
+     * Rotated At
+     */
+    rotated_at: string | null;
 };
 
 /**
@@ -830,6 +879,194 @@ export type SlotRequest = {
 };
 
 /**
+ * SshKeyAdd
+ *
+ * public_key left out: a pair is made, and its private half is in the answer.
+ */
+export type SshKeyAdd = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Public Key
+     */
+    public_key?: string | null;
+};
+
+/**
+ * SshKeyAdded
+ *
+ * private_key: of a pair that was made here; shown this once.
+ */
+export type SshKeyAdded = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Fingerprint
+     */
+    fingerprint: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Private Key
+     */
+    private_key: string | null;
+    /**
+     * Public Key
+     */
+    public_key: string;
+};
+
+/**
+ * SshKeyList
+ */
+export type SshKeyList = {
+    /**
+     * Items
+     */
+    items: Array<SshKeyView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * SshKeyView
+ */
+export type SshKeyView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Fingerprint
+     */
+    fingerprint: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Public Key
+     */
+    public_key: string;
+};
+
+/**
+ * TokenCreate
+ *
+ * scopes: actions ("session.read"), all on one kind ("session.*"), or "*". expires_in_days null: never.
+ */
+export type TokenCreate = {
+    /**
+     * Expires In Days
+     */
+    expires_in_days?: number | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Scopes
+     */
+    scopes: Array<string>;
+};
+
+/**
+ * TokenCreated
+ *
+ * token: shown this once; sent as `Authorization: Bearer <token>`.
+ */
+export type TokenCreated = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Expires At
+     */
+    expires_at: string | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Last Used At
+     */
+    last_used_at: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Scopes
+     */
+    scopes: Array<string>;
+    /**
+     * Token
+     */
+    token: string;
+};
+
+/**
+ * TokenList
+ */
+export type TokenList = {
+    /**
+     * Items
+     */
+    items: Array<TokenView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * TokenView
+ */
+export type TokenView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Expires At
+     */
+    expires_at: string | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Last Used At
+     */
+    last_used_at: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Scopes
+     */
+    scopes: Array<string>;
+};
+
+/**
  * UserProfile
  */
 export type UserProfile = {
@@ -847,6 +1084,20 @@ export type UserProfile = {
      */
     name: string;
     role: Role;
+};
+
+/**
+ * UserRef
+ */
+export type UserRef = {
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Id
+     */
+    id: string;
 };
 
 export type AuthLoginData = {
@@ -1049,7 +1300,14 @@ export type ImagesListResponse = ImagesListResponses[keyof ImagesListResponses];
 export type KeypairsListData = {
     body?: never;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Owner
+         *
+         * A user's id, me, or all that you reach.
+         */
+        owner?: string;
+    };
     url: '/api/v1/keypairs';
 };
 
@@ -1076,7 +1334,10 @@ export type KeypairsListResponses = {
 export type KeypairsListResponse = KeypairsListResponses[keyof KeypairsListResponses];
 
 export type KeypairsCreateData = {
-    body?: never;
+    /**
+     * Body
+     */
+    body?: KeypairCreate | null;
     path?: never;
     query?: never;
     url: '/api/v1/keypairs';
@@ -1137,6 +1398,74 @@ export type KeypairsRemoveResponses = {
 };
 
 export type KeypairsRemoveResponse = KeypairsRemoveResponses[keyof KeypairsRemoveResponses];
+
+export type KeypairsUpdateData = {
+    body: KeypairUpdate;
+    path: {
+        /**
+         * Access Key
+         */
+        access_key: string;
+    };
+    query?: never;
+    url: '/api/v1/keypairs/{access_key}';
+};
+
+export type KeypairsUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type KeypairsUpdateError = KeypairsUpdateErrors[keyof KeypairsUpdateErrors];
+
+export type KeypairsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: KeypairView;
+};
+
+export type KeypairsUpdateResponse = KeypairsUpdateResponses[keyof KeypairsUpdateResponses];
+
+export type KeypairsRotateData = {
+    body?: never;
+    path: {
+        /**
+         * Access Key
+         */
+        access_key: string;
+    };
+    query?: never;
+    url: '/api/v1/keypairs/{access_key}/rotate';
+};
+
+export type KeypairsRotateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type KeypairsRotateError = KeypairsRotateErrors[keyof KeypairsRotateErrors];
+
+export type KeypairsRotateResponses = {
+    /**
+     * Successful Response
+     */
+    200: KeypairCreated;
+};
+
+export type KeypairsRotateResponse = KeypairsRotateResponses[keyof KeypairsRotateResponses];
 
 export type ResourcesShowData = {
     body?: never;
@@ -1617,6 +1946,190 @@ export type SessionsUsageResponses = {
 };
 
 export type SessionsUsageResponse = SessionsUsageResponses[keyof SessionsUsageResponses];
+
+export type SshKeysListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/ssh-keys';
+};
+
+export type SshKeysListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SshKeysListError = SshKeysListErrors[keyof SshKeysListErrors];
+
+export type SshKeysListResponses = {
+    /**
+     * Successful Response
+     */
+    200: SshKeyList;
+};
+
+export type SshKeysListResponse = SshKeysListResponses[keyof SshKeysListResponses];
+
+export type SshKeysAddData = {
+    body: SshKeyAdd;
+    path?: never;
+    query?: never;
+    url: '/api/v1/ssh-keys';
+};
+
+export type SshKeysAddErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SshKeysAddError = SshKeysAddErrors[keyof SshKeysAddErrors];
+
+export type SshKeysAddResponses = {
+    /**
+     * Successful Response
+     */
+    201: SshKeyAdded;
+};
+
+export type SshKeysAddResponse = SshKeysAddResponses[keyof SshKeysAddResponses];
+
+export type SshKeysRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Key
+         */
+        key: string;
+    };
+    query?: never;
+    url: '/api/v1/ssh-keys/{key}';
+};
+
+export type SshKeysRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SshKeysRemoveError = SshKeysRemoveErrors[keyof SshKeysRemoveErrors];
+
+export type SshKeysRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type SshKeysRemoveResponse = SshKeysRemoveResponses[keyof SshKeysRemoveResponses];
+
+export type TokensListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/tokens';
+};
+
+export type TokensListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type TokensListError = TokensListErrors[keyof TokensListErrors];
+
+export type TokensListResponses = {
+    /**
+     * Successful Response
+     */
+    200: TokenList;
+};
+
+export type TokensListResponse = TokensListResponses[keyof TokensListResponses];
+
+export type TokensCreateData = {
+    body: TokenCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/tokens';
+};
+
+export type TokensCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type TokensCreateError = TokensCreateErrors[keyof TokensCreateErrors];
+
+export type TokensCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: TokenCreated;
+};
+
+export type TokensCreateResponse = TokensCreateResponses[keyof TokensCreateResponses];
+
+export type TokensRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Token
+         */
+        token: string;
+    };
+    query?: never;
+    url: '/api/v1/tokens/{token}';
+};
+
+export type TokensRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type TokensRemoveError = TokensRemoveErrors[keyof TokensRemoveErrors];
+
+export type TokensRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type TokensRemoveResponse = TokensRemoveResponses[keyof TokensRemoveResponses];
 
 export type UsageRecentData = {
     body?: never;
