@@ -25,7 +25,10 @@ class AppGrant(Table):
     app: Mapped[str] = mapped_column(String(64))
     user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
     credential: Mapped[str]
-    login_id: Mapped[bytes | None] = mapped_column(LargeBinary)
+    # The sign-in's id changes with its cookie, and takes the grant along; so does its end.
+    login_id: Mapped[bytes | None] = mapped_column(
+        LargeBinary, ForeignKey("logins.id", onupdate="CASCADE", ondelete="CASCADE"), index=True
+    )
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
