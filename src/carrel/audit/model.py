@@ -17,19 +17,26 @@ from carrel.events.model import Xid8
 
 class AuditEntry(Table):
     """actor_id None: nobody we know. owner_id, project_id, domain_id: whose the object is, for who may read
-    the row. outcome: "done", "refused" or "failed", with the problem's code and sentence in reason.
+    the row. object_kind: the part of the action before its dot. outcome: "done" or "refused"; reason: the code
+    and sentence of what refused it.
     details: {"before": ..., "after": ...} of what changed, or other facts; never a secret.
     position, hash: None until the row is sealed; hash chains to the row before.
     """
 
     __tablename__ = "audit"
+    # Each filter of the list has an index in the list's order, so that a page costs the same at any size.
     __table_args__ = (
-        Index("ix_audit_actor_id_id", "actor_id", "id"),
-        Index("ix_audit_object_id_id", "object_id", "id"),
-        Index("ix_audit_domain_id_id", "domain_id", "id"),
-        Index("ix_audit_owner_id_id", "owner_id", "id"),
-        Index("ix_audit_action_id", "action", "id"),
-        Index("ix_audit_at", "at"),
+        Index("ix_audit_at_id", "at", "id"),
+        Index("ix_audit_actor_id_at_id", "actor_id", "at", "id"),
+        Index("ix_audit_owner_id_at_id", "owner_id", "at", "id"),
+        Index("ix_audit_domain_id_at_id", "domain_id", "at", "id"),
+        Index("ix_audit_object_id_at_id", "object_id", "at", "id"),
+        Index("ix_audit_object_kind_at_id", "object_kind", "at", "id"),
+        Index("ix_audit_action_at_id", "action", "at", "id"),
+        Index("ix_audit_address_at_id", "address", "at", "id"),
+        Index("ix_audit_actor_email_at_id", text("lower(actor_email)"), "at", "id"),
+        Index("ix_audit_not_done", "at", "id", postgresql_where=text("outcome <> 'done'")),
+        Index("ix_audit_searched", text("trigrams(actor_email || ' ' || object_name)"), postgresql_using="gin"),
         Index("uq_audit_position", "position", unique=True),
         Index("ix_audit_unsealed", "xid", "id", postgresql_where=text("position IS NULL")),
     )
