@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Badge, Button, Card, Group, Skeleton, Stack, Text, Tooltip } from "@mantine/core";
+import { Badge, Card, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { IconExternalLink } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -9,6 +9,7 @@ import type { SessionActions } from "@/sessions/use-actions";
 import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { OwnButton } from "./OwnButton";
 
 /** The apps a session offers, with a button to open each. */
 export function AppsTab({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
@@ -20,7 +21,7 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
   if (apps.data.length === 0) {
     return <EmptyState title={t`This image brings no apps`} text={t`The terminal works in every image.`} />;
   }
-  const running = session.state === "RUNNING";
+  const refusal = session.state === "RUNNING" ? actions.ownerOnly(session) : t`The session is not running.`;
   const open = async (app: App) => {
     setOpening(app.name);
     await actions.openApp(session, app);
@@ -38,17 +39,14 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
                 {app.running ? <Trans>started</Trans> : <Trans>starts when opened</Trans>}
               </Badge>
             </Group>
-            <Tooltip label={t`The session is not running.`} disabled={running}>
-              <Button
-                size="xs"
-                disabled={!running}
-                loading={opening === app.name}
-                rightSection={<IconExternalLink size={15} aria-hidden />}
-                onClick={() => void open(app)}
-              >
-                <Trans>Open in a new tab</Trans>
-              </Button>
-            </Tooltip>
+            <OwnButton
+              refusal={refusal}
+              loading={opening === app.name}
+              rightSection={<IconExternalLink size={15} aria-hidden />}
+              onClick={() => void open(app)}
+            >
+              <Trans>Open in a new tab</Trans>
+            </OwnButton>
           </Group>
           <CommandLine text={`carrel app open ${session.id} ${app.name}`} />
         </Card>

@@ -7,6 +7,7 @@ import type { SessionDetail } from "@/api/types";
 import { part } from "@/app/part";
 import { DETAIL_TABS, type DetailTab } from "@/app/search";
 import { sessionsShowQuery } from "@/queries/sessions-show";
+import { useSessionText } from "@/sentences/use-session-text";
 import { useSessionActions } from "@/sessions/use-actions";
 import { useWarningText } from "@/sessions/warnings";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -64,6 +65,7 @@ function Detail({
 }) {
   const { t } = useLingui();
   const actions = useSessionActions();
+  const said = useSessionText();
   const warningText = useWarningText();
   const names: Record<DetailTab, string> = {
     overview: t`Overview`,
@@ -84,7 +86,11 @@ function Detail({
           icon={<IconAlertTriangle size={18} aria-hidden />}
           title={t`It failed`}
         >
-          {session.reason ?? <Trans>No reason was recorded; the history and the logs may tell.</Trans>}
+          {session.reason ? (
+            said.reason(session.reason)
+          ) : (
+            <Trans>No reason was recorded; the history and the logs may tell.</Trans>
+          )}
         </Alert>
       )}
       {session.warnings?.map((warning) => (

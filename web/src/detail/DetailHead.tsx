@@ -3,16 +3,20 @@ import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconNotebook, IconPencil, IconPlayerPlay, IconTerminal2, IconTrash } from "@tabler/icons-react";
 import type { SessionDetail } from "@/api/types";
+import { useSessionText } from "@/sentences/use-session-text";
 import { ProgressLine } from "@/sessions/ProgressLine";
 import { StateBadge } from "@/sessions/StateBadge";
 import { hasEnded } from "@/sessions/states";
 import type { SessionActions } from "@/sessions/use-actions";
+import { OwnButton } from "./OwnButton";
 import { RenameForm } from "./RenameForm";
 
 /** The state with its reason, and what can be done now. */
 export function DetailHead({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
   const { t } = useLingui();
   const [renaming, rename] = useDisclosure(false);
+  const said = useSessionText();
+  const notMine = actions.ownerOnly(session);
   const running = session.state === "RUNNING";
   const ended = hasEnded(session.state);
   const jupyter = session.apps?.find((app) => app.name === "jupyter");
@@ -22,7 +26,7 @@ export function DetailHead({ session, actions }: { session: SessionDetail; actio
         <StateBadge state={session.state} />
         {ended && session.state !== "ERROR" && session.reason && (
           <Text size="sm" c="dimmed">
-            {session.reason}
+            {said.reason(session.reason)}
           </Text>
         )}
         {!renaming && (
@@ -38,22 +42,22 @@ export function DetailHead({ session, actions }: { session: SessionDetail; actio
       <Group gap="xs" mt="xs">
         {running && (
           <>
-            <Button
-              size="xs"
+            <OwnButton
+              refusal={notMine}
               leftSection={<IconTerminal2 size={16} aria-hidden />}
               onClick={() => void actions.openTerminal(session.id)}
             >
               <Trans>Terminal</Trans>
-            </Button>
+            </OwnButton>
             {jupyter && (
-              <Button
-                size="xs"
+              <OwnButton
+                refusal={notMine}
                 variant="light"
                 leftSection={<IconNotebook size={16} aria-hidden />}
                 onClick={() => void actions.openApp(session, jupyter)}
               >
                 {jupyter.title}
-              </Button>
+              </OwnButton>
             )}
           </>
         )}

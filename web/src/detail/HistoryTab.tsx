@@ -3,8 +3,10 @@ import { Group, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { HistoryEntry } from "@/api/types";
 import { sessionsHistoryQuery } from "@/queries/sessions-history";
+import { useSessionText } from "@/sentences/use-session-text";
 import { StateBadge } from "@/sessions/StateBadge";
 import { formatDuration } from "@/ui/format";
+import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./DetailDrawer.module.css";
 
@@ -28,9 +30,7 @@ export function HistoryTab({ id }: { id: string }) {
 
 function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undefined }) {
   const { i18n } = useLingui();
-  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: "medium", timeStyle: "medium" }).format(
-    new Date(entry.at),
-  );
+  const said = useSessionText();
   const lasted = next ? Date.parse(next.at) - Date.parse(entry.at) : null;
   const note = entry.from_state === entry.to_state;
   return (
@@ -38,8 +38,8 @@ function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undef
       <Stack gap={3}>
         <Group gap="xs">
           {!note && <StateBadge state={entry.to_state} />}
-          <Text size="xs" c="dimmed" ff="monospace">
-            {entry.cause}
+          <Text size="xs" c="dimmed" title={entry.cause}>
+            {said.cause(entry.cause)}
           </Text>
           {lasted !== null && (
             <Text size="xs" c="dimmed">
@@ -47,9 +47,9 @@ function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undef
             </Text>
           )}
         </Group>
-        {entry.reason && <Text size="sm">{entry.reason}</Text>}
+        {entry.reason && <Text size="sm">{said.reason(entry.reason)}</Text>}
         <Text size="xs" c="dimmed">
-          <time dateTime={entry.at}>{at}</time>
+          <Instant at={entry.at} />
           {entry.actor && (
             <>
               {" · "}

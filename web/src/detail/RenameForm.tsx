@@ -4,13 +4,15 @@ import { useState } from "react";
 import type { SessionDetail } from "@/api/types";
 import { isName } from "@/launcher/request";
 import { useRenameSession } from "@/queries/sessions-rename";
+import { useProblemText } from "@/sentences/use-problem-text";
 
 export function RenameForm({ session, onDone }: { session: SessionDetail; onDone: () => void }) {
   const { t } = useLingui();
   const [name, setName] = useState(session.name);
   const rename = useRenameSession();
   const wrong = isName(name) ? null : t`4 to 64 letters, digits or _; between them also . and -`;
-  const problem = rename.error ? [rename.error.message, rename.error.hint].filter(Boolean).join(" ") : null;
+  const said = useProblemText()(rename.error);
+  const problem = rename.error ? [said.detail, said.hint].filter(Boolean).join(" ") : null;
   return (
     <form
       onSubmit={(event) => {

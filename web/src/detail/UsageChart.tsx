@@ -3,6 +3,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { writing } from "@/ui/format";
 import styles from "./UsageChart.module.css";
 
 interface Props {
@@ -40,7 +41,7 @@ export function UsageChart({ times, values, given, format, color, label }: Props
       ticks: { show: false },
       font: "11px system-ui",
     };
-    const clock = new Intl.DateTimeFormat(i18n.locale, { hour: "2-digit", minute: "2-digit" });
+    const clock = new Intl.DateTimeFormat(writing(i18n.locale), { hour: "2-digit", minute: "2-digit" });
     const drawn = new uPlot(
       {
         width: root.clientWidth,

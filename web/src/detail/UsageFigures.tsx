@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Table } from "@mantine/core";
-import { formatCores, formatSize } from "@/ui/format";
+import { formatCores, formatSize, writing } from "@/ui/format";
 import styles from "./UsageChart.module.css";
 import type { Sample } from "./use-live-samples";
 
@@ -9,7 +9,7 @@ const ROWS = 60;
 /** The charts' numbers as a table, for those who cannot see a picture. */
 export function UsageFigures({ samples }: { samples: Sample[] }) {
   const { i18n } = useLingui();
-  const clock = new Intl.DateTimeFormat(i18n.locale, { dateStyle: "short", timeStyle: "medium" });
+  const clock = new Intl.DateTimeFormat(writing(i18n.locale), { dateStyle: "short", timeStyle: "medium" });
   const step = Math.max(1, Math.ceil(samples.length / ROWS));
   const shown = samples.filter((_, index) => (samples.length - 1 - index) % step === 0).reverse();
   return (

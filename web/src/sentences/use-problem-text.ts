@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useCallback } from "react";
-import { type Problem, toProblem } from "@/api/problem";
+import { toProblem } from "@/api/problem";
+import { PROBLEMS } from "./problems";
 
 export interface ProblemText {
   detail: string;
@@ -9,18 +10,21 @@ export interface ProblemText {
 
 /** What went wrong and the next step, in the page's language where we know the code, else in the server's words. */
 export function useProblemText(): (thrown: unknown) => ProblemText {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   return useCallback(
     (thrown) => {
-      const problem: Problem = toProblem(thrown);
+      const problem = toProblem(thrown);
       if (problem.code === "server.unreachable") {
         return {
           detail: t`The server does not answer.`,
           hint: t`Check the network, or whether the server is being restarted, and try again.`,
         };
       }
-      return { detail: problem.message, hint: problem.hint };
+      // The server speaks English, and names the thing at fault.
+      const known = i18n.locale === "en" ? undefined : PROBLEMS[problem.code];
+      if (!known) return { detail: problem.message, hint: problem.hint };
+      return { detail: i18n._(known.detail), hint: known.hint ? i18n._(known.hint) : null };
     },
-    [t],
+    [t, i18n],
   );
 }

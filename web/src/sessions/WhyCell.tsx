@@ -1,10 +1,12 @@
 import { Text } from "@mantine/core";
 import type { Session } from "@/api/types";
+import { useSessionText } from "@/sentences/use-session-text";
 import { ProgressLine } from "./ProgressLine";
 import { hasEnded } from "./states";
 
 /** Why a session does not run: what it waits for, how far it is, or how it ended. */
 export function WhyCell({ session }: { session: Session }) {
+  const { reason } = useSessionText();
   if (!hasEnded(session.state)) return <ProgressLine session={session} oneLine />;
   if (!session.reason) return null;
   return (
@@ -12,9 +14,9 @@ export function WhyCell({ session }: { session: Session }) {
       size="xs"
       c={session.state === "ERROR" ? "var(--carrel-bad)" : "dimmed"}
       truncate
-      title={session.reason}
+      title={reason(session.reason)}
     >
-      {session.reason}
+      {reason(session.reason)}
     </Text>
   );
 }

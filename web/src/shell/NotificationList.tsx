@@ -2,9 +2,11 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core";
 import type { Session } from "@/api/types";
 import type { Notice } from "@/live/notices";
+import { useSessionText } from "@/sentences/use-session-text";
 import { ProgressLine } from "@/sessions/ProgressLine";
 import { StateBadge } from "@/sessions/StateBadge";
 import { EmptyState } from "@/ui/EmptyState";
+import { writing } from "@/ui/format";
 import styles from "./NotificationList.module.css";
 
 interface Props {
@@ -16,6 +18,7 @@ interface Props {
 
 export function NotificationList({ underWay, notices, onOpen, onClear }: Props) {
   const { t, i18n } = useLingui();
+  const said = useSessionText();
   if (underWay.length === 0 && notices.length === 0) {
     return (
       <EmptyState
@@ -24,7 +27,7 @@ export function NotificationList({ underWay, notices, onOpen, onClear }: Props) 
       />
     );
   }
-  const time = new Intl.DateTimeFormat(i18n.locale, { timeStyle: "short" });
+  const time = new Intl.DateTimeFormat(writing(i18n.locale), { timeStyle: "short" });
   return (
     <Stack gap="lg">
       {underWay.length > 0 && (
@@ -63,7 +66,7 @@ export function NotificationList({ underWay, notices, onOpen, onClear }: Props) 
                 </Text>
                 <StateBadge state={notice.state} />
               </Group>
-              {notice.reason && <Text size="xs">{notice.reason}</Text>}
+              {notice.reason && <Text size="xs">{said.reason(notice.reason)}</Text>}
               <Text size="xs" c="dimmed">
                 {time.format(notice.at)}
               </Text>

@@ -12,8 +12,8 @@ export function ProjectSwitcher({ me }: { me: Me }) {
   if (me.projects.length < 2) {
     return (
       <Tooltip label={t`New sessions belong to this project`}>
-        <Text size="sm" c="dimmed" truncate maw={140} visibleFrom="xs">
-          {project.name}
+        <Text size="sm" c="dimmed" truncate maw={200} visibleFrom="xs">
+          <Trans>Project {project.name}</Trans>
         </Text>
       </Tooltip>
     );
@@ -28,10 +28,9 @@ export function ProjectSwitcher({ me }: { me: Me }) {
           c="var(--carrel-ink)"
           leftSection={<IconUsersGroup size={15} aria-hidden />}
           rightSection={<IconSelector size={14} aria-hidden />}
-          aria-label={t`Project: ${project.name}`}
-          maw={180}
+          maw={220}
         >
-          {project.name}
+          <Trans>Project {project.name}</Trans>
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

@@ -2,10 +2,12 @@ import { useLingui } from "@lingui/react/macro";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "@tanstack/react-router";
 import type { Transition } from "@/live/apply";
+import { useSessionText } from "@/sentences/use-session-text";
 
 /** Says in a corner that a session runs or failed, unless the person is looking at it. */
 export function useToasts(): (transition: Transition) => void {
   const { t } = useLingui();
+  const said = useSessionText();
   const navigate = useNavigate();
   return ({ before, after }) => {
     if (!before || before.state === after.state) return;
@@ -22,7 +24,7 @@ export function useToasts(): (transition: Transition) => void {
       notifications.show({
         id: after.id,
         title: t`${name} failed`,
-        message: after.reason ?? "",
+        message: after.reason ? said.reason(after.reason) : "",
         color: "red",
         autoClose: false,
         onClick: open,

@@ -4,9 +4,16 @@ import { shellQuote } from "@/launcher/command";
 import { CommandLine } from "@/ui/CommandLine";
 import styles from "./StartPage.module.css";
 
+interface Props {
+  email: string;
+  /** The name of a session that runs, to work in. */
+  running: string | undefined;
+}
+
 /** The same from a terminal of one's own. */
-export function CommandCard({ email }: { email: string }) {
+export function CommandCard({ email, running }: Props) {
   const { t } = useLingui();
+  const name = running ?? "NAME";
   return (
     <section className={styles.card} aria-label={t`From your own terminal`}>
       <Stack gap="xs">
@@ -23,12 +30,12 @@ export function CommandCard({ email }: { email: string }) {
         <Text size="sm" fw={500} mt="xs">
           <Trans>Start a session and wait until it runs</Trans>
         </Text>
-        <CommandLine text="carrel session create --image starter --cpu 1 --mem 1g --name first --wait" />
+        <CommandLine text="carrel session create --image starter --cpu 1 --mem 1g --wait" />
         <Text size="sm" fw={500} mt="xs">
-          <Trans>Work in it</Trans>
+          {running ? <Trans>Work in it</Trans> : <Trans>Work in it, by the name that it was given</Trans>}
         </Text>
-        <CommandLine text="carrel session terminal first" />
-        <CommandLine text="carrel app open first jupyter" />
+        <CommandLine text={`carrel session terminal ${name}`} />
+        <CommandLine text={`carrel app open ${name} jupyter`} />
       </Stack>
     </section>
   );

@@ -38,7 +38,7 @@ export function StartPage() {
           onRetry={() => void recent.refetch()}
           actions={actions}
         />
-        <CommandCard email={me.user.email} />
+        <CommandCard email={me.user.email} running={sessions.find((one) => one.state === "RUNNING")?.name} />
       </div>
     </div>
   );

@@ -1,5 +1,8 @@
 import { Trans } from "@lingui/react/macro";
 import { Button } from "@mantine/core";
+import { Problem } from "@/api/problem";
+import { useProblemText } from "@/sentences/use-problem-text";
+import { useSessionText } from "@/sentences/use-session-text";
 import { formatSize } from "@/ui/format";
 import type { LinkState } from "./link";
 import styles from "./Terminal.module.css";
@@ -19,10 +22,12 @@ const WORTH_SAYING = 32 * 1024;
 
 /** How the line is, when there is something to say. */
 export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop }: Props) {
+  const said = useSessionText();
+  const refused = useProblemText();
   if (ended && state.kind !== "exited") {
     return (
       <div className={styles.banner} data-tone="bad" role="status">
-        <Trans>The session has ended.</Trans> {reason}
+        <Trans>The session has ended.</Trans> {reason && said.reason(reason)}
       </div>
     );
   }
@@ -57,7 +62,10 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
   if (state.kind === "refused") {
     return (
       <div className={styles.banner} data-tone="bad" role="alert">
-        {state.detail || <Trans>The server refused a shell.</Trans>} ({state.code})
+        {refused(new Problem({ status: 403, code: state.code, detail: state.detail })).detail || (
+          <Trans>The server refused a shell.</Trans>
+        )}{" "}
+        ({state.code})
         <Reopen onReopen={onReopen} taken={state.code === "terminal.taken"} />
       </div>
     );

@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Loader, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { SessionDetail } from "@/api/types";
+import { useSessionText } from "@/sentences/use-session-text";
 import { ProgressLine } from "@/sessions/ProgressLine";
 import { StateBadge } from "@/sessions/StateBadge";
 import { hasEnded } from "@/sessions/states";
@@ -9,6 +10,7 @@ import { hasEnded } from "@/sessions/states";
 /** Shown until the session runs; the terminal then opens by itself. */
 export function TerminalWaiting({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
+  const said = useSessionText();
   const ended = hasEnded(session.state);
   return (
     <Stack align="center" justify="center" h="100%" p="xl" gap="sm">
@@ -23,7 +25,7 @@ export function TerminalWaiting({ session }: { session: SessionDetail }) {
       </Text>
       {ended && session.reason && (
         <Text size="sm" c="dimmed" ta="center">
-          {session.reason}
+          {said.reason(session.reason)}
         </Text>
       )}
       <ProgressLine session={session} />

@@ -1,7 +1,8 @@
 import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
-import { Problem, toProblem } from "@/api/problem";
+import { toProblem } from "@/api/problem";
+import { useProblemText } from "@/sentences/use-problem-text";
 
 interface Props {
   problem: unknown;
@@ -10,8 +11,8 @@ interface Props {
 
 /** What went wrong, the next step, and the code to quote when asking for help. */
 export function ProblemAlert({ problem: thrown, onRetry }: Props) {
-  const problem = thrown instanceof Problem ? thrown : toProblem(thrown);
-  const away = problem.code === "server.unreachable";
+  const problem = toProblem(thrown);
+  const { detail, hint } = useProblemText()(thrown);
   return (
     <Alert
       color="red"
@@ -22,14 +23,9 @@ export function ProblemAlert({ problem: thrown, onRetry }: Props) {
     >
       <Stack gap={4} align="flex-start">
         <Text size="sm" fw={600} c="var(--carrel-ink)">
-          {away ? <Trans>The server does not answer.</Trans> : problem.message}
+          {detail}
         </Text>
-        {away && (
-          <Text size="sm">
-            <Trans>Check the network, or whether the server is being restarted, and try again.</Trans>
-          </Text>
-        )}
-        {problem.hint && <Text size="sm">{problem.hint}</Text>}
+        {hint && <Text size="sm">{hint}</Text>}
         <Group gap="xs">
           <Code>{problem.code}</Code>
           {problem.requestId && (

@@ -50,9 +50,15 @@ export function formatDuration(milliseconds: number, locale: string): string {
     .join(" ");
 }
 
-/** A date and time as people of this language write it, in this machine's time zone. */
+/** The browser's own locale when it is of the page's language ("en-GB" for "en"), else the language. */
+export function writing(language: string): string {
+  const own = typeof navigator === "undefined" ? [] : navigator.languages;
+  return own.find((tag) => tag.split("-")[0] === language) ?? language;
+}
+
+/** A date and time as this person writes it, in this machine's time zone. */
 export function formatInstant(instant: string | Date, locale: string): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" }).format(
+  return new Intl.DateTimeFormat(writing(locale), { dateStyle: "medium", timeStyle: "medium" }).format(
     new Date(instant),
   );
 }
