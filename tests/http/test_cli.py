@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,15 @@ async def test_a_wait_ends_with_its_timeout(user: CommandLine) -> None:
     done = await user.run(*await _fill(user), "second", "--timeout", "1s")
     assert done.code == 5
     assert "(client.wait_timeout)" in done.stderr
+
+
+async def test_a_server_that_takes_its_time_is_waited_for_visibly(user: CommandLine) -> None:
+    """A listener that accepts and says nothing, as one does that is overloaded."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        user.environment["CARREL_URL"] = url
+        async with user.in_terminal("session", "ls") as screen:
+            await screen.until(f"Waiting for {url}".encode())
 
 
 async def test_asking_before_ending_takes_no_for_an_answer(user: CommandLine) -> None:

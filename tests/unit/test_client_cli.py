@@ -14,6 +14,7 @@ from carrel_client.cli.escape import Escape
 from carrel_client.cli.main import main
 from carrel_client.cli.output import display_width, printable
 from carrel_client.cli.parser import arguments_of
+from carrel_client.cli.progress import Progress
 from scripted_server import Api, Asked, api_server
 
 Captured = pytest.CaptureFixture[str]
@@ -301,6 +302,26 @@ def test_signing_in_keeps_a_keypair_and_signing_out_gives_it_back(
     assert deleted == ["AK1", "AK2"]
     assert not kept.exists()
     assert main(["whoami"]) == 3
+
+
+def test_deleting_keypairs_goes_on_after_one_that_fails_and_answers_in_json(
+    api: Api, capsys: Captured
+) -> None:
+    deleted = _sign_in_routes(api)
+    assert main(["keypair", "rm", "AK0", "AK1", "-o", "json"]) == 4
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == {"access_key": "AK1", "deleted": True}
+    assert "(http.not_found)" in captured.err
+    assert deleted == ["AK1"]
+    assert main(["logout", "-o", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"server": None}
+
+
+def test_progress_elsewhere_than_on_a_terminal_is_a_line_for_each_stage(capsys: Captured) -> None:
+    with Progress() as line:
+        for stage, text in (("PENDING", "a"), ("PREPARING", "b 1%"), ("PREPARING", "b 2%"), ("STARTING", "c")):
+            line.update(text, stage=stage)
+    assert capsys.readouterr().err.splitlines() == ["a", "b 1%", "c"]
 
 
 def test_signing_in_without_a_terminal_needs_everything_on_the_line(

@@ -7,16 +7,13 @@ import os
 import sys
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_facts, print_line, print_table, report, say
+from carrel_client.cli.main import exit_code
+from carrel_client.cli.output import Column, print_facts, print_json, print_line, print_table, report, say
 from carrel_client.cli.parser import USAGE, Arguments
 from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
 from carrel_client.profiles import DEFAULT, Profile, load, path_of, remove, resolve, save
 from carrel_client.wire import Target, address
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
 
 
 def login_arguments(parser: Arguments) -> None:
@@ -80,7 +77,6 @@ def login(args: argparse.Namespace, context: Context) -> int:
 
 def logout_arguments(parser: Arguments) -> None:
     parser.explain("Delete the keypair that carrel login made, here and on the server.")
-    parser.without_output()
     parser.example("carrel logout", "carrel logout --profile work")
 
 
@@ -90,6 +86,7 @@ def logout(args: argparse.Namespace, context: Context) -> int:
     profile = load(name, os.environ)
     if profile is None:
         say("You are not signed in.")
+        context.answer({"server": None}, lambda: None)
         return 0
     code = 0
     try:
@@ -100,7 +97,7 @@ def logout(args: argparse.Namespace, context: Context) -> int:
             say(f"The keypair {profile.access_key} is forgotten here, but still valid on {profile.url}.")
             code = 1
     remove(name, os.environ)
-    say(f"Signed out of {profile.url}.")
+    context.answer({"server": profile.url}, lambda: say(f"Signed out of {profile.url}."))
     return code
 
 
@@ -172,16 +169,23 @@ def remove_keypair_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "access_keys", metavar="ACCESS_KEY", nargs="+", help="as carrel keypair ls shows them"
     )
-    parser.without_output()
     parser.example("carrel keypair rm AKABCDEFGHIJ")
 
 
 def remove_keypair(args: argparse.Namespace, context: Context) -> int:
-    """Delete keypairs."""
+    """Delete keypairs; one that cannot be deleted does not keep the others."""
+    worst = 0
     for access_key in args.access_keys:
-        context.client.keypairs.remove(access_key)
-        print_line(f"{access_key} is deleted")
-    return 0
+        try:
+            context.client.keypairs.remove(access_key)
+            if context.as_json:
+                print_json({"access_key": access_key, "deleted": True})
+            else:
+                print_line(f"{access_key} is deleted")
+        except CarrelError as error:
+            report(error)
+            worst = max(worst, exit_code(error))
+    return worst
 
 
 def _warn_of_open_line(url: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_line, print_table, say
@@ -46,7 +45,7 @@ def open_app_arguments(parser: Arguments) -> None:
 
 def open_app(args: argparse.Namespace, context: Context) -> int:
     """Open an app."""
-    with Progress(quiet=not sys.stderr.isatty()) as line:
+    with Progress(after_s=0.3) as line:
         line.update(f"Opening {args.app}")
         opened = context.client.apps.open(args.id, args.app)
     if context.as_json or args.print_url:

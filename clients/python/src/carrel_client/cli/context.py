@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from carrel_client.cli import output
 from carrel_client.client import Carrel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client.cli.progress import Progress
+
+_PATIENCE_S = 2.0
 
 
 class Context:
@@ -24,7 +31,16 @@ class Context:
         """
         if self._client is None:
             self._client = Carrel.from_environment(self.profile)
+            if sys.stderr.isatty():
+                self._client.transport.waiting = self._waiting
         return self._client
+
+    def _waiting(self) -> Progress:
+        from carrel_client.cli.progress import Progress
+
+        line = Progress(after_s=_PATIENCE_S)
+        line.update(f"Waiting for {self.client.transport.target.url}")
+        return line
 
     def answer(self, answer: object, show: Callable[[], None]) -> None:
         """Print the API's JSON when that was asked for, else what a person wants to see."""

@@ -10,33 +10,43 @@ from carrel_client.cli.output import display_width, printable, terminal_width
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _BAR_WIDTH = 24
+_PLAIN_EVERY_S = 5.0
 
 
 class Progress:
-    """One moving line on a terminal's stderr; elsewhere a plain line for each change.
+    """One moving line on a terminal's stderr; elsewhere a plain line for each stage, and now and then one between.
 
-    Use as a context manager. quiet: show nothing at all.
+    Use as a context manager; inside another one's block it shows nothing.
+    after_s: show nothing before that, and no plain lines: for what is mostly quick.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self._moving = sys.stderr.isatty() and not quiet
-        self._quiet = quiet
+    _in_use = False
+
+    def __init__(self, *, after_s: float = 0.0) -> None:
+        self._moving = sys.stderr.isatty() and not Progress._in_use
+        self._after_s = after_s
         self._text = ""
+        self._stage = ""
+        self._told_at = 0.0
         self._fraction: float | None = None
         self._began = time.monotonic()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def update(self, text: str, fraction: float | None = None) -> None:
+    def update(self, text: str, fraction: float | None = None, *, stage: str = "") -> None:
         """Show this from now on. fraction: how much of it is done, None when nobody knows."""
-        changed = text != self._text
-        self._text, self._fraction = printable(text), fraction
-        if changed and not self._moving and not self._quiet:
+        changed, next_stage = printable(text) != self._text, stage != self._stage or not self._text
+        self._text, self._fraction, self._stage = printable(text), fraction, stage
+        now = time.monotonic()
+        plain = not sys.stderr.isatty() and not self._after_s
+        if plain and (next_stage or (changed and now - self._told_at > _PLAIN_EVERY_S)):
+            self._told_at = now
             sys.stderr.write(f"{self._text}\n")
             sys.stderr.flush()
 
     def __enter__(self) -> Progress:
         if self._moving:
+            Progress._in_use = True
             self._thread = threading.Thread(target=self._spin, daemon=True)
             self._thread.start()
         return self
@@ -45,16 +55,19 @@ class Progress:
         self._over.set()
         if self._thread:
             self._thread.join()
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+            Progress._in_use = False
 
     def _spin(self) -> None:
+        if self._over.wait(self._after_s):
+            return
         turn = 0
         while not self._over.wait(0.1):
             if self._text:
                 sys.stderr.write(f"\r{self._line(turn)}\033[K")
                 sys.stderr.flush()
             turn += 1
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()
 
     def _line(self, turn: int) -> str:
         unicode = (sys.stderr.encoding or "").lower().startswith("utf")

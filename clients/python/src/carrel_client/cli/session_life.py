@@ -154,7 +154,8 @@ def _wait(
                 if seen["state"] in until:
                     return seen
                 now = " ".join(filter(None, [seen["state"], progress_text(seen) or seen["reason"]]))
-                line.update(f"{seen['name']}: {now}", (seen["progress"] or {"fraction": None})["fraction"])
+                fraction = (seen["progress"] or {"fraction": None})["fraction"]
+                line.update(f"{seen['name']}: {now}", fraction, stage=seen["state"])
     except KeyboardInterrupt:
         say(f"\n{session['name']} goes on without you; carrel session rm {session['id']} ends it")
         raise
