@@ -103,7 +103,7 @@ def status_arguments(parser: Arguments) -> None:
 def status(args: argparse.Namespace, context: Context) -> int:
     """Show the server's parts."""
     server = context.client.server.show()
-    columns = [Column("PART"), Column("STATE", {"ok": "green"}, otherwise="red")]
+    columns = [Column("PART"), Column("STATE", {"ok": "green", "low": "yellow"}, otherwise="red")]
     columns += [Column(title) for title in ("VERSION", "ADDRESS", "DETAIL")]
     rows = [
         [part["name"], part["state"], part["version"] or "", part["address"] or "", part["detail"] or ""]
@@ -115,7 +115,7 @@ def status(args: argparse.Namespace, context: Context) -> int:
         print_table(columns, rows)
 
     context.answer(server, show)
-    return 0 if all(part["state"] == "ok" for part in server["parts"]) else _DOWN
+    return _DOWN if any(part["state"] == "down" for part in server["parts"]) else 0
 
 
 def _follow(args: argparse.Namespace, context: Context) -> int:
