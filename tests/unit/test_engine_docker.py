@@ -249,6 +249,7 @@ def test_memory_in_use_leaves_the_page_cache_out(memory: dict[str, Any], in_use:
 
 def test_a_container_that_stopped_meanwhile_has_no_reading() -> None:
     assert answers.usage("abc", {"memory_stats": {}}) is None
+    assert answers.usage("abc", None) is None
 
 
 @pytest.mark.parametrize(

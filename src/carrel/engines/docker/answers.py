@@ -68,10 +68,11 @@ def _time(text: str) -> datetime | None:
     return datetime.fromisoformat(f"{seconds}.{digits[:6]:0<6}{zone}")
 
 
-def usage(container: str, stats: Mapping[str, Any]) -> Usage | None:
+def usage(container: str, stats: Mapping[str, Any] | None) -> Usage | None:
     """From one reading of the daemon's statistics; None when the container is not running any more."""
-    memory = stats.get("memory_stats") or {}
-    if "usage" not in memory:
+    # Of a container that ends at that moment the daemon gives an empty answer.
+    memory = (stats or {}).get("memory_stats") or {}
+    if stats is None or "usage" not in memory:
         return None
     detail = memory.get("stats") or {}
     # Cache that the kernel may drop at any time: the first name is cgroup v1's, the second v2's.
