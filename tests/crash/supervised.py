@@ -48,11 +48,10 @@ class Supervised:
             f"CARREL_{name.upper()}": str(value) for name, value in self._settings.model_dump().items()
         }
         (self.folder / "run.json").write_text(json.dumps({"embedded": True, "environment": environment}))
-        self._supervisor = subprocess.Popen(
-            [sys.executable, "-m", "carrel.server.supervise", str(self.folder)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        self.log.parent.mkdir()
+        with (self.log.parent / "supervisor.err").open("ab") as log:
+            command = [sys.executable, "-m", "carrel.server.supervise", str(self.folder)]
+            self._supervisor = subprocess.Popen(command, stdout=log, stderr=log)
         await eventually(self._answers, within_s=30, every_s=0.1)
         return await self._keypair()
 
