@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from carrel.engines.fake import FakeContainer, FakeEngine
+from carrel.engines.fake import FakeContainer, FakeEngine, last_lines
 from carrel.engines.port import ExecStream, TerminalSize
 from carrel.engines.refused import missing
 
@@ -31,8 +31,7 @@ class LocalEngine(FakeEngine):
         self.processes: list[asyncio.subprocess.Process] = []
 
     async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
-        lines = self.log.read_bytes().splitlines(keepends=True)
-        yield b"".join(lines if tail is None else lines[max(len(lines) - tail, 0) :])
+        yield last_lines(self.log.read_bytes(), tail)
 
     @asynccontextmanager
     async def process(

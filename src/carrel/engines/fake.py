@@ -29,6 +29,12 @@ _PULL_PARTS = 4
 _QUEUED_CHUNKS = 16
 
 
+def last_lines(text: bytes, count: int | None) -> bytes:
+    """So many lines from its end; all of it for None."""
+    lines = text.splitlines(keepends=True)
+    return text if count is None else b"".join(lines[max(len(lines) - count, 0) :])
+
+
 class FakeEngine:
     """One control plane's hold on a world; make another over the same world to play a restart."""
 
@@ -114,10 +120,7 @@ class FakeEngine:
 
     async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
         found = await self._step("logs", lambda: self._find(container))
-        text = b"".join(found.output)
-        if tail is not None:
-            lines = text.splitlines(keepends=True)
-            text = b"".join(lines[max(len(lines) - tail, 0) :])
+        text = last_lines(b"".join(found.output), tail)
         sent = len(found.output)
         if text:
             yield text
