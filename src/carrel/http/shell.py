@@ -4,6 +4,7 @@ Plain ASGI, since it is hot.
 """
 
 import secrets
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -40,8 +41,9 @@ class Shell:
             await self._app(scope, receive, send)
             return
         request_id = secrets.token_hex(8)
-        scope.setdefault("state", {})["request_id"] = request_id
-        answer = _Answer(send, request_id, is_api=scope["path"].startswith("/api/"))
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
+        answer = _Answer(send, state, is_api=scope["path"].startswith("/api/"))
         try:
             await self._app(scope, _bounded(receive), answer.send)
         except Exception as error:
@@ -70,9 +72,10 @@ def _bounded(receive: Receive) -> Receive:
 class _Answer:
     """Adds our headers to a response on its way out. begun: some of it has left."""
 
-    def __init__(self, send: Send, request_id: str, *, is_api: bool) -> None:
+    def __init__(self, send: Send, state: dict[str, Any], *, is_api: bool) -> None:
         self._send = send
-        self._own = (b"x-request-id", request_id.encode())
+        self._state = state
+        self._own = (b"x-request-id", state["request_id"].encode())
         self._is_api = is_api
         self.begun = False
 
@@ -80,6 +83,13 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.begun = True
             headers = [*message["headers"], self._own, *_ALWAYS]
+            standing = self._state.get("standing")
+            if standing:
+                headers += (
+                    (b"x-ratelimit-limit", b"%d" % standing.limit),
+                    (b"x-ratelimit-remaining", b"%d" % standing.remaining),
+                    (b"x-ratelimit-reset", b"%d" % standing.reset_s),
+                )
             if self._is_api and not any(name == b"cache-control" for name, _ in headers):
                 headers.append(_NO_STORE)
             message["headers"] = headers

@@ -6,6 +6,7 @@ import carrel.apps.model
 import carrel.audit.model
 import carrel.db.leader
 import carrel.events.model
+import carrel.http.limits
 import carrel.images.model
 import carrel.keypairs.model
 import carrel.logins.model

@@ -88,7 +88,7 @@ class User(Table):
         Index("uq_users_email", text("lower(email)"), unique=True),
         Index("ix_users_domain_id_created_at_id", "domain_id", "created_at", "id"),
         Index("ix_users_created_at_id", "created_at", "id"),
-        Index("ix_users_searched", text("trigrams(email || ' ' || name)"), postgresql_using="gin"),
+        Index("ix_users_searched", text("trigrams((email || ' ') || name)"), postgresql_using="gin"),
     )
 
     id: Mapped[UserId] = mapped_column(String, primary_key=True)
