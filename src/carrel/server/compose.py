@@ -19,6 +19,7 @@ from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
 from carrel.http import problems
+from carrel.http.limits import RateLimits
 from carrel.http.shell import Shell
 from carrel.images import routes as images
 from carrel.keypairs import routes as keypairs
@@ -83,6 +84,7 @@ async def api(
     state.engine = engine
     state.clock = clock or SystemClock()
     state.seal = Seal(settings.key())
+    state.limits = RateLimits(database)
     state.authenticator = Authenticator(database, state.clock)
     state.events = EventStream(database, listener)
     state.listener = listener
@@ -92,6 +94,7 @@ async def api(
         for work in (
             listener.run(),
             state.events.run(),
+            state.limits.run(),
             UsageStream(database, listener, state.events).run(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(work))
