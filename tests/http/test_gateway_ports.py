@@ -14,6 +14,7 @@ import pytest
 from access_kit import PASSWORD, World, world
 from aiohttp import web
 from gateway_kit import PUBLIC_URL, Gate, gate_at_work
+from people import eventually
 from sqlalchemy import text
 
 from carrel.core.ids import SessionId
@@ -247,3 +248,27 @@ async def test_port_that_nobody_was_given_leads_nowhere(gate: Gate, world: World
     async with browser() as client:
         for port in world.settings.effective_app_ports:
             assert (await text_at(client, f"http://127.0.0.1:{port}/"))[0] == 404
+
+
+async def test_port_of_another_program_is_left_out(world: World) -> None:
+    ports = free_ports(COUNT)
+    world.settings.app_ports = f"{ports[0]}-{ports[-1]}"
+
+    async def closed() -> list[int]:
+        async with world.database.transaction() as tx:
+            found = await tx.execute(text("SELECT port FROM app_ports WHERE session_id = ''"))
+            return list(found.scalars())
+
+    async def none_closed() -> bool:
+        return not await closed()
+
+    with socket.create_server(("127.0.0.1", ports[0])):
+        async with gate_at_work(world.database, world.people, "http://localhost:1", ports) as gate:
+            assert await eventually(closed) == [ports[0]]
+            app = await gate.app(cookies)
+            given = [port_of(await open_app(world, await gate.session(app))) for _ in range(COUNT - 1)]
+            assert set(given) == {ports[1], ports[2]}
+    async with gate_at_work(world.database, world.people, "http://localhost:1", ports) as gate:
+        await eventually(none_closed)
+        session = await gate.session(await gate.app(cookies))
+        assert port_of(await open_app(world, session)) == ports[0]

@@ -4,7 +4,7 @@ A port is free when nobody needs it: its app's session has ended, or nobody is l
 nothing has to give a port back, and nothing can be forgotten.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +16,9 @@ from carrel.apps.service import holds
 from carrel.core.errors import Refused
 from carrel.core.ids import SessionId
 from carrel.db.database import notify
+
+NOBODY = SessionId("")
+"""Stands in the row of a port at which the gateway cannot listen, since another program does."""
 
 TOPIC = "app-ports"
 """Notified when a port is given to another app."""
@@ -63,7 +66,15 @@ async def give(
 async def place_at(tx: AsyncSession, port: int) -> tuple[str, SessionId] | None:
     """Name and session of the app that was last given the port."""
     row = await tx.get(AppPort, port)
-    return (row.app, row.session_id) if row else None
+    return (row.app, row.session_id) if row and row.session_id != NOBODY else None
+
+
+async def report(tx: AsyncSession, *, open: Collection[int], closed: Collection[int], now: datetime) -> None:
+    """Keep apps away from ports at which the gateway cannot listen. Who had one is given another."""
+    await tx.execute(text("LOCK TABLE app_ports IN SHARE ROW EXCLUSIVE MODE"))
+    gone = (AppPort.port.in_(open) & (AppPort.session_id == NOBODY)) | AppPort.port.in_(closed)
+    await tx.execute(delete(AppPort).where(gone))
+    tx.add_all(AppPort(port=port, session_id=NOBODY, app=str(port), given_at=now) for port in closed)
 
 
 async def _taken(tx: AsyncSession, lives: ColumnElement[bool], now: datetime) -> Sequence[_Taken]:
@@ -71,10 +82,9 @@ async def _taken(tx: AsyncSession, lives: ColumnElement[bool], now: datetime) ->
     wanted = exists().where(
         AppGrant.session_id == AppPort.session_id, AppGrant.app == AppPort.app, holds(now)
     )
+    closed = AppPort.session_id == NOBODY
     rows = await tx.execute(
-        select(AppPort.port, lives.label("lives"), wanted.label("wanted")).order_by(
-            AppPort.given_at, AppPort.port
-        )
+        select(AppPort.port, lives | closed, wanted | closed).order_by(AppPort.given_at, AppPort.port)
     )
     return [_Taken(*row) for row in rows]
 

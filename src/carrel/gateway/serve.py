@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 import structlog
 from aiohttp import web
 
+from carrel.apps import ports
 from carrel.core.clock import Clock, SystemClock
+from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.gateway.admission import Admission
@@ -21,6 +23,7 @@ log = structlog.get_logger()
 
 _POOL_SIZE = 5
 _SWEEP_S = 15.0
+_RETRY_S = 1.0
 _SHUTDOWN_S = 2.0
 _KEEP_ALIVE_S = 75.0
 _LINGER_S = 5.0
@@ -60,11 +63,15 @@ async def gateway(
     await runner.setup()
     tasks = [asyncio.create_task(task) for task in (listener.run(), admission.watch(), _sweep(pool))]
     try:
-        # The ports of apps all at once, and whose they are when somebody comes: so nobody has to tell us.
-        for number in (settings.port, *settings.app_ports):
-            await web.TCPSite(runner, settings.host, number, backlog=1024).start()
+        await _listen(runner, settings.host, settings.port)
         port = runner.addresses[0][1]
-        log.info("gateway.listening", host=settings.host, port=port, app_ports=len(settings.app_ports))
+        if settings.app_ports:
+            # All of them now, and whose they are when somebody comes: so nobody has to tell us.
+            closed = {
+                number for number in settings.app_ports if not await _can_listen(runner, settings, number)
+            }
+            tasks.append(asyncio.create_task(_report(database, settings.app_ports, closed)))
+        log.info("gateway.listening", host=settings.host, port=port)
         yield port
     finally:
         await runner.cleanup()
@@ -82,6 +89,31 @@ async def serve(settings: GatewaySettings, database_url: str) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with gateway(settings, database_url):
         await stop.wait()
+
+
+async def _listen(runner: web.ServerRunner, host: str, port: int) -> None:
+    await web.TCPSite(runner, host, port, backlog=1024).start()
+
+
+async def _can_listen(runner: web.ServerRunner, settings: GatewaySettings, port: int) -> bool:
+    """Listens there; False when another program does."""
+    try:
+        await _listen(runner, settings.host, port)
+    except OSError as error:
+        log.warning("gateway.app_port_closed", port=port, error=error.strerror)
+        return False
+    return True
+
+
+async def _report(database: Database, app_ports: range, closed: set[int]) -> None:
+    """Say which ports apps can have, as soon as the database answers."""
+    while True:
+        try:
+            async with database.transaction() as tx:
+                await ports.report(tx, open=set(app_ports) - closed, closed=closed, now=SystemClock().now())
+            return
+        except Unavailable:
+            await asyncio.sleep(_RETRY_S)
 
 
 async def _sweep(pool: Pool) -> None:

@@ -39,6 +39,7 @@ def up(options: argparse.Namespace) -> int:
         announce(settings, founder=None)
         return 0
     _require_free_ports(settings)
+    _ = settings.effective_app_ports  # a wrong range is told now, not in a log
     # 1. something that runs containers
     from carrel.server.bootstrap.engine import find_or_install_engine
 
@@ -139,9 +140,7 @@ def running_pid(data_dir: Path) -> int | None:
 def _require_free_ports(settings: Settings) -> None:
     import socket
 
-    hint = "Choose another with --port; apps use the port after it."
-    app_ports = settings.effective_app_ports
-    for port in (settings.port, settings.effective_gateway_port, *app_ports):
+    for port in (settings.port, settings.effective_gateway_port):
         with socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -150,7 +149,7 @@ def _require_free_ports(settings: Settings) -> None:
                 raise Conflict(
                     "setup.port_taken",
                     f"Cannot listen on {settings.host} port {port}: {error.strerror}.",
-                    hint="Choose others with --app-ports FIRST-LAST." if port in app_ports else hint,
+                    hint="Choose another with --port; apps use the port after it.",
                 ) from None
 
 
