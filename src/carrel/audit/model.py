@@ -36,7 +36,9 @@ class AuditEntry(Table):
         Index("ix_audit_address_at_id", "address", "at", "id"),
         Index("ix_audit_actor_email_at_id", text("lower(actor_email)"), "at", "id"),
         Index("ix_audit_not_done", "at", "id", postgresql_where=text("outcome <> 'done'")),
-        Index("ix_audit_searched", text("trigrams((actor_email || ' ') || object_name)"), postgresql_using="gin"),
+        Index(
+            "ix_audit_searched", text("trigrams((actor_email || ' ') || object_name)"), postgresql_using="gin"
+        ),
         Index("uq_audit_position", "position", unique=True),
         Index("ix_audit_unsealed", "xid", "id", postgresql_where=text("position IS NULL")),
     )

@@ -4,11 +4,16 @@ from collections.abc import Mapping
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.audit import proof
+from carrel.audit.chain import Link
 from carrel.audit.model import AuditEntry
-from carrel.policy.actions import ACTIONS
-from carrel.policy.decide import Actor, Target
+from carrel.audit.proof import Check
+from carrel.policy.decide import Actor, Target, require
 
+TOPIC = "audit"
+"""Announced, by the database itself, at each commit that wrote entries."""
 NOBODY = Target()
+_LONGEST = 254
 
 
 def record(
@@ -32,9 +37,9 @@ def record(
             actor_id=actor.user_id,
             actor_email=actor.email,
             action=action,
-            object_kind=ACTIONS[action].about,
-            object_id=object_id,
-            object_name=name,
+            object_kind=_kind(action),
+            object_id=object_id[:_LONGEST],
+            object_name=name[:_LONGEST],
             owner_id=whose.owner_id,
             project_id=whose.project_id,
             domain_id=whose.domain_id,
@@ -61,11 +66,11 @@ def record_login(
     tx.add(
         AuditEntry(
             actor_id=target.owner_id,
-            actor_email=email[:254],
+            actor_email=email[:_LONGEST],
             action="auth.login",
             object_kind="auth",
-            object_id=email[:254],
-            object_name=email[:254],
+            object_id=email[:_LONGEST],
+            object_name=email[:_LONGEST],
             owner_id=target.owner_id,
             domain_id=target.domain_id,
             outcome=outcome,
@@ -75,3 +80,13 @@ def record_login(
             details={},
         )
     )
+
+
+async def verify(tx: AsyncSession, actor: Actor, *, after: int, expected: Link | None) -> Check:
+    """A part of the chain, looked through. after: the position behind which it begins. Raises: Forbidden."""
+    require(actor, "audit.verify", NOBODY)
+    return await proof.check(tx, after=after, expected=expected)
+
+
+def _kind(action: str) -> str:
+    return action.split(".")[0]

@@ -148,6 +148,7 @@ ACTIONS = {
         _of_all("user.appoint", "Make somebody an administrator of a domain or of everything."),
         # the record
         _managed("audit.read", "See who did what: your own activity, or that of your domain."),
+        _managed("audit.export", "Save who did what as a file."),
         _of_all("audit.verify", "Prove that nobody altered the audit trail."),
         # the installation
         _shared("server.read", "See version and state of the installation's parts."),

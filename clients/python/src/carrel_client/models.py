@@ -29,6 +29,82 @@ class AppView(TypedDict):
     title: str
 
 
+class AuditActor(TypedDict):
+    """id: null for somebody whom nobody knows (a sign-in under a wrong e-mail), and for Carrel itself."""
+
+    email: str
+    id: str | None
+
+
+class AuditCheck(TypedDict):
+    """A part of the chain, looked through: ask again with after=reached until done.
+
+    checked: entries in this part. head: the last entry; keep it elsewhere to compare later. start: what stands
+    before the first entry that is kept; cut_at: when retention cut there, if ever. faults: the first 100 of this
+    part. waiting: entries that are not sealed yet."""
+
+    checked: int
+    cut_at: str | None
+    done: bool
+    faults: list[AuditFault]
+    head: AuditLink
+    reached: int
+    start: AuditLink
+    waiting: int
+
+
+class AuditEntryView(TypedDict):
+    """Who did what to what. outcome: done or refused; reason: the code and sentence of what refused it.
+
+    owner_id, project_id, domain_id: whose the object is. credential: cookie, keypair:KEY or token:ID; for a
+    sign-in the way of it. details: what changed, as before and after, or other facts. position and hash: its
+    place in the chain, null for the moment until it is sealed."""
+
+    action: str
+    actor: AuditActor
+    address: str
+    at: str
+    credential: str
+    details: dict[str, Any]
+    domain_id: str | None
+    hash: str | None
+    id: int
+    object: AuditObject
+    outcome: str
+    owner_id: str | None
+    position: int | None
+    project_id: str | None
+    reason: str
+    request_id: str
+
+
+class AuditFault(TypedDict):
+    """position: the first that is wrong. entry_id: of the row there; null when there is none."""
+
+    entry_id: int | None
+    kind: FaultKind
+    position: int
+    sentence: str
+
+
+class AuditLink(TypedDict):
+    """A place in the chain. hash: in hexadecimal."""
+
+    hash: str
+    position: int
+
+
+class AuditList(TypedDict):
+    items: list[AuditEntryView]
+    next_cursor: str | None
+
+
+class AuditObject(TypedDict):
+    id: str
+    kind: str
+    name: str
+
+
 class DomainRef(TypedDict):
     id: str
     name: str
@@ -52,6 +128,9 @@ class EventView(TypedDict):
     id: str | None
     kind: str
     object: EventObject
+
+
+FaultKind = Literal["altered", "missing", "cut", "rewritten", "unguarded"]
 
 
 class Health(TypedDict):
@@ -169,6 +248,14 @@ class PartView(TypedDict):
     name: str
     state: str
     version: str
+
+
+class Preferences(TypedDict):
+    """What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh"."""
+
+    language: Literal["en", "ko", "ja"] | None
+    shell: str | None
+    theme: Literal["light", "dark", "auto"] | None
 
 
 class Problem(TypedDict):
@@ -411,6 +498,7 @@ class UserProfile(TypedDict):
     email: str
     id: str
     name: str
+    preferences: Preferences
     role: Role
 
 

@@ -52,6 +52,52 @@ class Apps(Group):
         return answer
 
 
+class Audit(Group):
+    def list(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        actor: str | None = None,
+        action: str | None = None,
+        object_kind: str | None = None,
+        object_id: str | None = None,
+        outcome: Literal["done", "refused"] | None = None,
+        address: str | None = None,
+        q: str | None = None,
+        owner: Literal["me", "all"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> models.AuditList:
+        """Who did what, newest first: what you did and what was done to what is yours; administrators see their reach."""
+        answer: models.AuditList = self._transport.call(
+            "GET",
+            "/api/v1/audit",
+            query={
+                "from": from_,
+                "to": to,
+                "actor": actor,
+                "action": action,
+                "object_kind": object_kind,
+                "object_id": object_id,
+                "outcome": outcome,
+                "address": address,
+                "q": q,
+                "owner": owner,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+        return answer
+
+    def verify(self, *, after: int | None = None, expect: str | None = None) -> models.AuditCheck:
+        """Look through a part of the chain for what was altered, is missing or was moved, and say exactly where."""
+        answer: models.AuditCheck = self._transport.call(
+            "GET", "/api/v1/audit/verify", query={"after": after, "expect": expect}
+        )
+        return answer
+
+
 class Auth(Group):
     def login(self, *, email: str, password: str) -> models.Me:
         """Sign in; the cookie that comes back is the page's credential."""
@@ -96,9 +142,11 @@ class Images(Group):
 
 
 class Keypairs(Group):
-    def create(self) -> models.KeypairCreated:
+    def create(self, *, name: str = UNSET) -> models.KeypairCreated:
         """Make a keypair of yours. The secret is in this answer and nowhere else."""
-        answer: models.KeypairCreated = self._transport.call("POST", "/api/v1/keypairs", body=_given())
+        answer: models.KeypairCreated = self._transport.call(
+            "POST", "/api/v1/keypairs", body=_given(name=name)
+        )
         return answer
 
     def list(self, *, owner: str | None = None) -> models.KeypairList:
@@ -279,6 +327,7 @@ class Operations:
 
     def __init__(self, transport: Transport) -> None:
         self.apps = Apps(transport)
+        self.audit = Audit(transport)
         self.auth = Auth(transport)
         self.events = Events(transport)
         self.images = Images(transport)

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, EventsListData, EventsListErrors, EventsListResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses } from './types.gen';
+import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, EventsListData, EventsListErrors, EventsListResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -17,6 +17,27 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
      */
     meta?: Record<string, unknown>;
 };
+
+/**
+ * List Entries
+ *
+ * Who did what, newest first: what you did and what was done to what is yours; administrators see their reach.
+ */
+export const auditList = <ThrowOnError extends boolean = true>(options?: Options<AuditListData, ThrowOnError>) => (options?.client ?? client).get<AuditListResponses, AuditListErrors, ThrowOnError>({ url: '/api/v1/audit', ...options });
+
+/**
+ * Export Entries
+ *
+ * Everything that fits, as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check.
+ */
+export const auditExport = <ThrowOnError extends boolean = true>(options?: Options<AuditExportData, ThrowOnError>) => (options?.client ?? client).get<AuditExportResponses, AuditExportErrors, ThrowOnError>({ url: '/api/v1/audit/export', ...options });
+
+/**
+ * Verify
+ *
+ * Look through a part of the chain for what was altered, is missing or was moved, and say exactly where.
+ */
+export const auditVerify = <ThrowOnError extends boolean = true>(options?: Options<AuditVerifyData, ThrowOnError>) => (options?.client ?? client).get<AuditVerifyResponses, AuditVerifyErrors, ThrowOnError>({ url: '/api/v1/audit/verify', ...options });
 
 /**
  * Login

@@ -65,6 +65,201 @@ export type AppView = {
 };
 
 /**
+ * AuditActor
+ *
+ * id: null for somebody whom nobody knows (a sign-in under a wrong e-mail), and for Carrel itself.
+ */
+export type AuditActor = {
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Id
+     */
+    id: string | null;
+};
+
+/**
+ * AuditCheck
+ *
+ * A part of the chain, looked through: ask again with after=reached until done.
+ *
+ * checked: entries in this part. head: the last entry; keep it elsewhere to compare later. start: what stands
+ * before the first entry that is kept; cut_at: when retention cut there, if ever. faults: the first 100 of this
+ * part. waiting: entries that are not sealed yet.
+ */
+export type AuditCheck = {
+    /**
+     * Checked
+     */
+    checked: number;
+    /**
+     * Cut At
+     */
+    cut_at: string | null;
+    /**
+     * Done
+     */
+    done: boolean;
+    /**
+     * Faults
+     */
+    faults: Array<AuditFault>;
+    head: AuditLink;
+    /**
+     * Reached
+     */
+    reached: number;
+    start: AuditLink;
+    /**
+     * Waiting
+     */
+    waiting: number;
+};
+
+/**
+ * AuditEntryView
+ *
+ * Who did what to what. outcome: done or refused; reason: the code and sentence of what refused it.
+ *
+ * owner_id, project_id, domain_id: whose the object is. credential: cookie, keypair:KEY or token:ID; for a
+ * sign-in the way of it. details: what changed, as before and after, or other facts. position and hash: its
+ * place in the chain, null for the moment until it is sealed.
+ */
+export type AuditEntryView = {
+    /**
+     * Action
+     */
+    action: string;
+    actor: AuditActor;
+    /**
+     * Address
+     */
+    address: string;
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Credential
+     */
+    credential: string;
+    /**
+     * Details
+     */
+    details: {
+        [key: string]: unknown;
+    };
+    /**
+     * Domain Id
+     */
+    domain_id: string | null;
+    /**
+     * Hash
+     */
+    hash: string | null;
+    /**
+     * Id
+     */
+    id: number;
+    object: AuditObject;
+    /**
+     * Outcome
+     */
+    outcome: string;
+    /**
+     * Owner Id
+     */
+    owner_id: string | null;
+    /**
+     * Position
+     */
+    position: number | null;
+    /**
+     * Project Id
+     */
+    project_id: string | null;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Request Id
+     */
+    request_id: string;
+};
+
+/**
+ * AuditFault
+ *
+ * position: the first that is wrong. entry_id: of the row there; null when there is none.
+ */
+export type AuditFault = {
+    /**
+     * Entry Id
+     */
+    entry_id: number | null;
+    kind: FaultKind;
+    /**
+     * Position
+     */
+    position: number;
+    /**
+     * Sentence
+     */
+    sentence: string;
+};
+
+/**
+ * AuditLink
+ *
+ * A place in the chain. hash: in hexadecimal.
+ */
+export type AuditLink = {
+    /**
+     * Hash
+     */
+    hash: string;
+    /**
+     * Position
+     */
+    position: number;
+};
+
+/**
+ * AuditList
+ */
+export type AuditList = {
+    /**
+     * Items
+     */
+    items: Array<AuditEntryView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * AuditObject
+ */
+export type AuditObject = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
  * DomainRef
  */
 export type DomainRef = {
@@ -132,6 +327,13 @@ export type EventView = {
     kind: string;
     object: EventObject;
 };
+
+/**
+ * FaultKind
+ *
+ * What is wrong at a place in the chain.
+ */
+export type FaultKind = 'altered' | 'missing' | 'cut' | 'rewritten' | 'unguarded';
 
 /**
  * Health
@@ -445,6 +647,26 @@ export type PartView = {
      * Version
      */
     version: string;
+};
+
+/**
+ * Preferences
+ *
+ * What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh".
+ */
+export type Preferences = {
+    /**
+     * Language
+     */
+    language?: 'en' | 'ko' | 'ja' | null;
+    /**
+     * Shell
+     */
+    shell?: string | null;
+    /**
+     * Theme
+     */
+    theme?: 'light' | 'dark' | 'auto' | null;
 };
 
 /**
@@ -1083,6 +1305,7 @@ export type UserProfile = {
      * Name
      */
     name: string;
+    preferences?: Preferences;
     role: Role;
 };
 
@@ -1099,6 +1322,228 @@ export type UserRef = {
      */
     id: string;
 };
+
+export type AuditListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * From
+         *
+         * not before this time
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * before this time
+         */
+        to?: string | null;
+        /**
+         * Actor
+         *
+         * id or e-mail of who did it
+         */
+        actor?: string | null;
+        /**
+         * Action
+         *
+         * an action, or a kind of them: session.*
+         */
+        action?: string | null;
+        /**
+         * Object Kind
+         */
+        object_kind?: string | null;
+        /**
+         * Object Id
+         */
+        object_id?: string | null;
+        /**
+         * Outcome
+         */
+        outcome?: 'done' | 'refused' | null;
+        /**
+         * Address
+         *
+         * where it came from
+         */
+        address?: string | null;
+        /**
+         * Q
+         *
+         * part of the actor's e-mail or object's name
+         */
+        q?: string | null;
+        /**
+         * Owner
+         *
+         * me: what you did, and what was done to what is yours
+         */
+        owner?: 'me' | 'all';
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/audit';
+};
+
+export type AuditListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuditListError = AuditListErrors[keyof AuditListErrors];
+
+export type AuditListResponses = {
+    /**
+     * Successful Response
+     */
+    200: AuditList;
+};
+
+export type AuditListResponse = AuditListResponses[keyof AuditListResponses];
+
+export type AuditExportData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * From
+         *
+         * not before this time
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * before this time
+         */
+        to?: string | null;
+        /**
+         * Actor
+         *
+         * id or e-mail of who did it
+         */
+        actor?: string | null;
+        /**
+         * Action
+         *
+         * an action, or a kind of them: session.*
+         */
+        action?: string | null;
+        /**
+         * Object Kind
+         */
+        object_kind?: string | null;
+        /**
+         * Object Id
+         */
+        object_id?: string | null;
+        /**
+         * Outcome
+         */
+        outcome?: 'done' | 'refused' | null;
+        /**
+         * Address
+         *
+         * where it came from
+         */
+        address?: string | null;
+        /**
+         * Q
+         *
+         * part of the actor's e-mail or object's name
+         */
+        q?: string | null;
+        /**
+         * Owner
+         *
+         * me: what you did, and what was done to what is yours
+         */
+        owner?: 'me' | 'all';
+        /**
+         * Format
+         */
+        format?: 'csv' | 'jsonl';
+    };
+    url: '/api/v1/audit/export';
+};
+
+export type AuditExportErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuditExportError = AuditExportErrors[keyof AuditExportErrors];
+
+export type AuditExportResponses = {
+    /**
+     * The file
+     */
+    200: string;
+};
+
+export type AuditExportResponse = AuditExportResponses[keyof AuditExportResponses];
+
+export type AuditVerifyData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * After
+         *
+         * go on behind this position, `reached` of the last part
+         */
+        after?: number;
+        /**
+         * Expect
+         *
+         * POSITION:HASH of an earlier check, compared in the last part
+         */
+        expect?: string | null;
+    };
+    url: '/api/v1/audit/verify';
+};
+
+export type AuditVerifyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuditVerifyError = AuditVerifyErrors[keyof AuditVerifyErrors];
+
+export type AuditVerifyResponses = {
+    /**
+     * Successful Response
+     */
+    200: AuditCheck;
+};
+
+export type AuditVerifyResponse = AuditVerifyResponses[keyof AuditVerifyResponses];
 
 export type AuthLoginData = {
     body: LoginRequest;

@@ -1,0 +1,65 @@
+"""The audit trail as a file."""
+
+import csv
+import io
+from collections.abc import AsyncIterator
+
+import orjson
+
+from carrel.audit.model import AuditEntry
+from carrel.audit.queries import Exported
+
+_COLUMNS = (
+    "position", "at", "actor_email", "actor_id", "action", "object_kind", "object_id", "object_name", "outcome",
+    "reason", "credential", "address", "request_id", "owner_id", "project_id", "domain_id", "details", "id", "hash",
+)  # fmt: skip
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+_BLOCK = 1 << 16
+
+
+async def as_json_lines(entries: AsyncIterator[Exported]) -> AsyncIterator[bytes]:
+    """One object to a line: position, hash, the hash before, and the entry, byte for byte as it was sealed."""
+    block: list[str] = []
+    size = 0
+    async for found in entries:
+        block.append(_json_line(found))
+        size += len(block[-1])
+        if size > _BLOCK:
+            yield "".join(block).encode()
+            block, size = [], 0
+    yield "".join(block).encode()
+
+
+def _json_line(found: Exported) -> str:
+    entry = found.entry
+    before, own = (f'"{each.hex()}"' if each else "null" for each in (found.before, entry.hash))
+    position = "null" if entry.position is None else entry.position
+    return f'{{"position": {position}, "hash": {own}, "before": {before}, "entry": {found.text}}}\n'
+
+
+async def as_csv(entries: AsyncIterator[Exported]) -> AsyncIterator[bytes]:
+    """A table with a head, safe to open in a spreadsheet: no cell is taken for a formula."""
+    block = io.StringIO()
+    writer = csv.writer(block)
+    writer.writerow(_COLUMNS)
+    async for found in entries:
+        writer.writerow([_cell(found.entry, column) for column in _COLUMNS])
+        if block.tell() > _BLOCK:
+            yield block.getvalue().encode()
+            block.seek(0)
+            block.truncate()
+    yield block.getvalue().encode()
+
+
+def _cell(entry: AuditEntry, column: str) -> str:
+    match column:
+        case "at":
+            return entry.at.isoformat()
+        case "details":
+            return orjson.dumps(entry.details).decode() if entry.details else ""
+        case "hash":
+            return entry.hash.hex() if entry.hash else ""
+        case _:
+            value = getattr(entry, column)
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text

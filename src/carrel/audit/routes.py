@@ -1,0 +1,121 @@
+"""/audit: the list, the file, and the proof."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+
+from carrel.audit import export, queries, service
+from carrel.audit.chain import Link
+from carrel.audit.model import AuditEntry
+from carrel.audit.proof import Check
+from carrel.audit.schemas import (
+    AuditActor,
+    AuditCheck,
+    AuditEntryView,
+    AuditExportQuery,
+    AuditFault,
+    AuditLink,
+    AuditList,
+    AuditObject,
+    AuditQuery,
+    AuditVerifyQuery,
+)
+from carrel.http.auth import CurrentActor, names
+
+router = APIRouter(tags=["audit"])
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {kind: {"schema": {"type": "string"}} for kind in ("text/csv", "application/x-ndjson")},
+        "description": "The file",
+    }
+}
+
+
+@router.get("/audit", operation_id="audit.list", openapi_extra=names("audit.read"))
+async def list_entries(
+    request: Request, actor: CurrentActor, wanted: Annotated[AuditQuery, Query()]
+) -> AuditList:
+    """Who did what, newest first: what you did and what was done to what is yours; administrators see their reach."""
+    async with request.app.state.database.transaction() as tx:
+        found = await queries.page(tx, actor, wanted, limit=wanted.limit, cursor=wanted.cursor)
+    return AuditList(items=[_view(entry) for entry in found.entries], next_cursor=found.next_cursor)
+
+
+@router.get(
+    "/audit/export",
+    operation_id="audit.export",
+    openapi_extra=names("audit.export"),
+    response_class=StreamingResponse,
+    responses=_FILE,
+)
+async def export_entries(
+    request: Request, actor: CurrentActor, wanted: Annotated[AuditExportQuery, Query()]
+) -> StreamingResponse:
+    """Everything that fits, as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check."""
+    state = request.app.state
+    asked = wanted.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    async with state.database.transaction() as tx:
+        service.record(tx, actor, "audit.export", "", details={**asked, "format": wanted.format})
+    write = export.as_csv if wanted.format == "csv" else export.as_json_lines
+    name = f"audit-{state.clock.now():%Y-%m-%d}.{wanted.format}"
+    return StreamingResponse(
+        write(queries.everything(state.database, actor, wanted)),
+        media_type="text/csv; charset=utf-8" if wanted.format == "csv" else "application/x-ndjson",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+@router.get("/audit/verify", operation_id="audit.verify", openapi_extra=names("audit.verify"))
+async def verify(
+    request: Request, actor: CurrentActor, wanted: Annotated[AuditVerifyQuery, Query()]
+) -> AuditCheck:
+    """Look through a part of the chain for what was altered, is missing or was moved, and say exactly where."""
+    async with request.app.state.database.transaction() as tx:
+        found = await service.verify(tx, actor, after=wanted.after, expected=_noted(wanted.expect))
+    return _check(found)
+
+
+def _noted(text: str | None) -> Link | None:
+    if text is None:
+        return None
+    position, hash_ = text.split(":")
+    return Link(int(position), bytes.fromhex(hash_))
+
+
+def _check(found: Check) -> AuditCheck:
+    return AuditCheck(
+        checked=found.checked,
+        reached=found.reached,
+        done=found.done,
+        head=_link(found.head),
+        start=_link(found.start),
+        cut_at=found.cut_at,
+        waiting=found.waiting,
+        faults=[AuditFault.model_validate(fault, from_attributes=True) for fault in found.faults],
+    )
+
+
+def _link(link: Link) -> AuditLink:
+    return AuditLink(position=link.position, hash=link.hash.hex())
+
+
+def _view(entry: AuditEntry) -> AuditEntryView:
+    return AuditEntryView(
+        id=entry.id,
+        at=entry.at,
+        actor=AuditActor(id=entry.actor_id, email=entry.actor_email),
+        action=entry.action,
+        object=AuditObject(kind=entry.object_kind, id=entry.object_id, name=entry.object_name),
+        owner_id=entry.owner_id,
+        project_id=entry.project_id,
+        domain_id=entry.domain_id,
+        outcome=entry.outcome,
+        reason=entry.reason,
+        credential=entry.credential,
+        address=entry.address,
+        request_id=entry.request_id,
+        details=entry.details,
+        position=entry.position,
+        hash=entry.hash.hex() if entry.hash else None,
+    )

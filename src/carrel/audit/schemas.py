@@ -1,0 +1,149 @@
+"""Wire types of the audit trail."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+
+from carrel.audit.proof import FaultKind
+from carrel.http.paging import MAX_CURSOR, MAX_LIMIT
+from carrel.http.rules import says
+
+
+def _in_utc(at: datetime) -> datetime:
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+When = Annotated[
+    datetime,
+    AfterValidator(_in_utc),
+    says("A time is written as 2026-01-31 or 2026-01-31T14:00:00Z; without a zone it is UTC."),
+]
+Noted = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9]{1,18}:[0-9a-fA-F]{64}$"),
+    says("A place in the chain is written as POSITION:HASH, as an earlier check printed it."),
+]
+
+
+class AuditFilter(BaseModel):
+    """Which entries; all that are given must fit."""
+
+    from_: When | None = Field(default=None, alias="from", description="not before this time")
+    to: When | None = Field(default=None, description="before this time")
+    actor: str | None = Field(default=None, max_length=254, description="id or e-mail of who did it")
+    action: str | None = Field(
+        default=None, max_length=60, description="an action, or a kind of them: session.*"
+    )
+    object_kind: str | None = Field(default=None, max_length=30)
+    object_id: str | None = Field(default=None, max_length=254)
+    outcome: Literal["done", "refused"] | None = None
+    address: str | None = Field(default=None, max_length=60, description="where it came from")
+    q: str | None = Field(
+        default=None, max_length=100, description="part of the actor's e-mail or object's name"
+    )
+    owner: Literal["me", "all"] = Field(
+        default="all", description="me: what you did, and what was done to what is yours"
+    )
+
+
+class AuditQuery(AuditFilter):
+    """Which entries to list, newest first."""
+
+    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
+    cursor: str | None = Field(default=None, max_length=MAX_CURSOR)
+
+
+class AuditExportQuery(AuditFilter):
+    """Which entries to save, and how."""
+
+    format: Literal["csv", "jsonl"] = "jsonl"
+
+
+class AuditActor(BaseModel):
+    """id: null for somebody whom nobody knows (a sign-in under a wrong e-mail), and for Carrel itself."""
+
+    id: str | None
+    email: str
+
+
+class AuditObject(BaseModel):
+    kind: str
+    id: str
+    name: str
+
+
+class AuditEntryView(BaseModel):
+    """Who did what to what. outcome: done or refused; reason: the code and sentence of what refused it.
+
+    owner_id, project_id, domain_id: whose the object is. credential: cookie, keypair:KEY or token:ID; for a
+    sign-in the way of it. details: what changed, as before and after, or other facts. position and hash: its
+    place in the chain, null for the moment until it is sealed.
+    """
+
+    id: int
+    at: datetime
+    actor: AuditActor
+    action: str
+    object: AuditObject
+    owner_id: str | None
+    project_id: str | None
+    domain_id: str | None
+    outcome: str
+    reason: str
+    credential: str
+    address: str
+    request_id: str
+    details: dict[str, Any]
+    position: int | None
+    hash: str | None
+
+
+class AuditList(BaseModel):
+    items: list[AuditEntryView]
+    next_cursor: str | None
+
+
+class AuditLink(BaseModel):
+    """A place in the chain. hash: in hexadecimal."""
+
+    position: int
+    hash: str
+
+
+class AuditFault(BaseModel):
+    """position: the first that is wrong. entry_id: of the row there; null when there is none."""
+
+    kind: FaultKind
+    position: int
+    entry_id: int | None
+    sentence: str
+
+
+class AuditVerifyQuery(BaseModel):
+    """Which part of the chain to look through."""
+
+    after: int = Field(
+        default=0, ge=0, lt=2**62, description="go on behind this position, `reached` of the last part"
+    )
+    expect: Noted | None = Field(
+        default=None, description="POSITION:HASH of an earlier check, compared in the last part"
+    )
+
+
+class AuditCheck(BaseModel):
+    """A part of the chain, looked through: ask again with after=reached until done.
+
+    checked: entries in this part. head: the last entry; keep it elsewhere to compare later. start: what stands
+    before the first entry that is kept; cut_at: when retention cut there, if ever. faults: the first 100 of this
+    part. waiting: entries that are not sealed yet.
+    """
+
+    checked: int
+    reached: int
+    done: bool
+    head: AuditLink
+    start: AuditLink
+    cut_at: datetime | None
+    waiting: int
+    faults: list[AuditFault]
