@@ -9,6 +9,7 @@ from fastapi import FastAPI
 import carrel
 from carrel.access import routes as access
 from carrel.access import streams
+from carrel.audit import routes as audit
 from carrel.controllers import loop, plane
 from carrel.core.clock import Clock, SystemClock
 from carrel.db.database import Database
@@ -43,6 +44,7 @@ _ROUTERS = (
     nodes.router,
     usage.router,
     events.router,
+    audit.router,
     access.router,
     streams.router,
 )
