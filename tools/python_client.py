@@ -200,6 +200,7 @@ def _fields(document: Schema, operation: Schema) -> list[tuple[str, str, bool]]:
     if not content:
         return []
     schema = content["schema"]
+    schema = next(iter(schema.get("anyOf", ())), schema)  # a body that may be left out
     while "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]
     needed = schema.get("required", ())

@@ -121,3 +121,11 @@ def test_removing_twice_is_fine(home: dict[str, str]) -> None:
     remove("default", home)
     remove("default", home)
     assert load("default", home) is None
+
+
+def test_a_token_of_the_environment_goes_before_everything_but_a_named_profile(home: dict[str, str]) -> None:
+    save(_profile("named"), home)
+    given = {**home, "CARREL_URL": "http://localhost:1", "CARREL_TOKEN": "carrel_x"}
+    found = resolve(None, given)
+    assert (found.url, found.token, found.access_key) == ("http://localhost:1", "carrel_x", "")
+    assert resolve("named", given).token is None

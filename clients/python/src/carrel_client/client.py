@@ -22,7 +22,7 @@ SETTLED = ENDED | {"RUNNING"}
 
 
 class Carrel(operations.Operations):
-    """One Carrel server, seen through one keypair.
+    """One Carrel server, seen through one keypair or personal token.
 
     May be shared by threads. Every method raises CarrelError when the answer is no, or when there is none.
     """
@@ -37,10 +37,11 @@ class Carrel(operations.Operations):
         access_key: str | None = None,
         secret_key: str | None = None,
         *,
+        token: str | None = None,
         timeout_s: float = 60.0,
     ) -> None:
         keypair = (access_key, secret_key) if access_key and secret_key else None
-        self.transport = Transport(url, keypair=keypair, timeout_s=timeout_s)
+        self.transport = Transport(url, keypair=keypair, token=token, timeout_s=timeout_s)
         super().__init__(self.transport)
         self.auth = Auth(self.transport)
         self.sessions = Sessions(self.transport)
@@ -56,7 +57,7 @@ class Carrel(operations.Operations):
         from carrel_client.profiles import resolve
 
         found = resolve(profile, os.environ)
-        return cls(found.url, found.access_key, found.secret_key, timeout_s=timeout_s)
+        return cls(found.url, found.access_key, found.secret_key, token=found.token, timeout_s=timeout_s)
 
     def close(self) -> None:
         """Drop kept connections. The client stays usable."""

@@ -16,27 +16,39 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 
 
 class Profile:
-    """A server and a keypair for it. name: None when the environment gave it. email: who made it."""
+    """A server and a keypair, or a token, for it. name: None when the environment gave it. email: who made it."""
 
-    __slots__ = ("access_key", "email", "name", "secret_key", "url")
+    __slots__ = ("access_key", "email", "name", "secret_key", "token", "url")
 
     def __init__(
-        self, name: str | None, *, url: str, access_key: str, secret_key: str, email: str | None = None
+        self,
+        name: str | None,
+        *,
+        url: str,
+        access_key: str = "",
+        secret_key: str = "",
+        token: str | None = None,
+        email: str | None = None,
     ) -> None:
         self.name = name
         self.url = url
         self.access_key = access_key
         self.secret_key = secret_key
+        self.token = token
         self.email = email
 
 
 def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
     """The profile to use: the named one, else the environment's keypair, else CARREL_PROFILE, else "default".
 
-    CARREL_URL without a keypair chooses among the profiles: the one that belongs to that server.
+    CARREL_TOKEN stands for a keypair. CARREL_URL without either chooses among the profiles: the one that
+    belongs to that server.
     Raises: CarrelError with status 401 when there is none, 422 when the environment's is incomplete.
     """
     given = [environ.get(variable, "") for variable in _VARIABLES]
+    token = environ.get("CARREL_TOKEN")
+    if name is None and given[0] and token:
+        return Profile(None, url=given[0], token=token)
     if name is None and any(given[1:]):
         missing = [variable for variable, value in zip(_VARIABLES, given, strict=True) if not value]
         if missing:

@@ -32,6 +32,7 @@ class Transport:
         url: str,
         *,
         keypair: tuple[str, str] | None = None,
+        token: str | None = None,
         timeout_s: float = 60.0,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -42,6 +43,8 @@ class Transport:
         self.timeout_s = timeout_s
         self._pause = pause
         self._credentials = {"Authorization": basic(":".join(keypair))} if keypair else {}
+        if token:
+            self._credentials = {"Authorization": f"Bearer {token}"}
         self._idle: list[Connection] = []
         self.waiting: Callable[[], AbstractContextManager[object]] = _Silence
         """Entered while an answer is awaited, so that a person can be told so."""

@@ -7,8 +7,7 @@ import os
 import sys
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.main import exit_code
-from carrel_client.cli.output import Column, print_facts, print_json, print_line, print_table, report, say
+from carrel_client.cli.output import print_facts, report, say
 from carrel_client.cli.parser import USAGE, Arguments
 from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
@@ -120,72 +119,6 @@ def whoami(args: argparse.Namespace, context: Context) -> int:
     ]
     context.answer(me, lambda: print_facts(facts))
     return 0
-
-
-def keypairs_arguments(parser: Arguments) -> None:
-    parser.example("carrel keypair ls")
-
-
-def keypairs(args: argparse.Namespace, context: Context) -> int:
-    """List keypairs."""
-    found = context.client.keypairs.list()
-    columns = [Column("ACCESS KEY"), Column("ACTIVE", {"yes": "green", "no": "dim"}), Column("CREATED")]
-    columns.append(Column("LAST USED"))
-    rows = [
-        [
-            pair["access_key"],
-            "yes" if pair["active"] else "no",
-            pair["created_at"],
-            pair["last_used_at"] or "never",
-        ]
-        for pair in found["items"]
-    ]
-    context.answer(found, lambda: print_table(columns, rows))
-    return 0
-
-
-def create_keypair_arguments(parser: Arguments) -> None:
-    parser.explain(
-        "Make a keypair for a script. The secret is shown this once. The lines printed can be sourced."
-    )
-    parser.example("carrel keypair create", "carrel keypair create > ci.env && chmod 600 ci.env")
-
-
-def create_keypair(args: argparse.Namespace, context: Context) -> int:
-    """Make a keypair."""
-    made = context.client.keypairs.create()
-    lines = {
-        "CARREL_URL": context.client.transport.target.url,
-        "CARREL_ACCESS_KEY": made["access_key"],
-        "CARREL_SECRET_KEY": made["secret_key"],
-    }
-    context.answer(
-        made, lambda: sys.stdout.writelines(f"export {name}={value}\n" for name, value in lines.items())
-    )
-    return 0
-
-
-def remove_keypair_arguments(parser: Arguments) -> None:
-    parser.add_argument(
-        "access_keys", metavar="ACCESS_KEY", nargs="+", help="as carrel keypair ls shows them"
-    )
-    parser.example("carrel keypair rm AKABCDEFGHIJ")
-
-
-def remove_keypair(args: argparse.Namespace, context: Context) -> int:
-    """Delete keypairs; one that cannot be deleted does not keep the others."""
-    worst = 0
-    for access_key in args.access_keys:
-        try:
-            context.client.keypairs.remove(access_key)
-            if context.as_json:
-                print_json({"access_key": access_key, "deleted": True})
-            else:
-                print_line(f"{access_key} is deleted")
-        except CarrelError as error:
-            report(error)
-            worst = max(worst, exit_code(error))
-    return worst
 
 
 def _warn_of_open_line(url: str) -> None:

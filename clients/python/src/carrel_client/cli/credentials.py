@@ -1,0 +1,266 @@
+"""Commands about what scripts prove themselves with: keypairs and personal tokens; and SSH keys."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.main import exit_code
+from carrel_client.cli.output import Column, print_json, print_line, print_table, report, say
+from carrel_client.cli.parser import Arguments
+from carrel_client.errors import CarrelError
+
+_YES = {"yes": "green", "no": "dim"}
+
+
+def keypairs_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "--owner", metavar="ID", default="me", help="a user's id, or all that you administer (default: me)"
+    )
+    parser.example("carrel keypair ls", "carrel keypair ls --owner all -o json")
+
+
+def keypairs(args: argparse.Namespace, context: Context) -> int:
+    """List keypairs."""
+    found = context.client.keypairs.list(owner=args.owner)
+    columns = [Column(title) for title in ("ACCESS KEY", "NAME", "OWNER")]
+    columns += [Column("ACTIVE", _YES), Column("LIMIT"), Column("CREATED"), Column("LAST USED")]
+    rows = [
+        [
+            pair["access_key"],
+            pair["name"],
+            pair["owner"]["email"],
+            "yes" if pair["active"] else "no",
+            str(pair["rate_limit"] or ""),
+            pair["created_at"],
+            pair["last_used_at"] or "never",
+        ]
+        for pair in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def create_keypair_arguments(parser: Arguments) -> None:
+    parser.add_argument("--name", metavar="N", default="", help="what it is for")
+    parser.explain(
+        "Make a keypair for a script. The secret is shown this once. The lines printed can be sourced."
+    )
+    parser.example(
+        "carrel keypair create --name ci", "carrel keypair create > ci.env && chmod 600 ci.env"
+    )
+
+
+def create_keypair(args: argparse.Namespace, context: Context) -> int:
+    """Make a keypair."""
+    made = context.client.keypairs.create(name=args.name)
+    context.answer(made, lambda: _exports(context, made["access_key"], made["secret_key"]))
+    return 0
+
+
+def rotate_keypair_arguments(parser: Arguments) -> None:
+    parser.add_argument("access_key", metavar="ACCESS_KEY", help="as carrel keypair ls shows it")
+    parser.explain(
+        "Give a keypair of yours another secret, shown this once; what uses the former is refused at once."
+    )
+    parser.example("carrel keypair rotate CK0123456789ABCDEF01")
+
+
+def rotate_keypair(args: argparse.Namespace, context: Context) -> int:
+    """Give a keypair another secret, and keep it where this machine uses it."""
+    from carrel_client.profiles import load, names, save
+
+    made = context.client.keypairs.rotate(args.access_key)
+    for name in names(os.environ):
+        profile = load(name, os.environ)
+        if profile and (profile.url, profile.access_key) == (context.client.transport.target.url, args.access_key):
+            profile.secret_key = made["secret_key"]
+            say(f"kept in {save(profile, os.environ)}")
+    context.answer(made, lambda: _exports(context, made["access_key"], made["secret_key"]))
+    return 0
+
+
+def update_keypair_arguments(parser: Arguments) -> None:
+    parser.add_argument("access_key", metavar="ACCESS_KEY", help="as carrel keypair ls shows it")
+    parser.add_argument("--name", metavar="N", help="what it is for")
+    state = parser.add_mutually_exclusive_group()
+    state.add_argument("--activate", action="store_true", help="let it be used again")
+    state.add_argument("--deactivate", action="store_true", help="refuse it until it is activated")
+    parser.add_argument(
+        "--rate-limit", metavar="N", type=int,
+        help="requests in a quarter of an hour, 0 for the installation's; for administrators",
+    )  # fmt: skip
+    parser.example(
+        "carrel keypair update CK0123456789ABCDEF01 --deactivate",
+        "carrel keypair update CK0123456789ABCDEF01 --rate-limit 5000",
+    )
+
+
+def update_keypair(args: argparse.Namespace, context: Context) -> int:
+    """Change a keypair."""
+    changes: dict[str, object] = {}
+    if args.name is not None:
+        changes["name"] = args.name
+    if args.activate or args.deactivate:
+        changes["active"] = args.activate
+    if args.rate_limit is not None:
+        changes["rate_limit"] = args.rate_limit or None
+    changed = context.client.keypairs.update(args.access_key, **changes)  # type: ignore[arg-type]
+    context.answer(changed, lambda: print_line(f"{args.access_key} is changed"))
+    return 0
+
+
+def remove_keypair_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "access_keys", metavar="ACCESS_KEY", nargs="+", help="as carrel keypair ls shows them"
+    )
+    parser.example("carrel keypair rm CK0123456789ABCDEF01")
+
+
+def remove_keypair(args: argparse.Namespace, context: Context) -> int:
+    """Delete keypairs; one that cannot be deleted does not keep the others."""
+    return _remove(context, "access_key", args.access_keys, context.client.keypairs.remove)
+
+
+def tokens_arguments(parser: Arguments) -> None:
+    parser.example("carrel token ls")
+
+
+def tokens(args: argparse.Namespace, context: Context) -> int:
+    """List personal tokens."""
+    found = context.client.tokens.list()
+    columns = [Column(title) for title in ("ID", "NAME", "SCOPES", "EXPIRES", "LAST USED")]
+    rows = [
+        [
+            token["id"],
+            token["name"],
+            " ".join(token["scopes"]),
+            token["expires_at"] or "never",
+            token["last_used_at"] or "never",
+        ]
+        for token in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def create_token_arguments(parser: Arguments) -> None:
+    parser.add_argument("name", metavar="NAME", help="what it is for")
+    parser.add_argument(
+        "--scope", metavar="S", action="append", required=True,
+        help='an action such as session.read, all on one kind ("session.*"), or "*"; may be repeated',
+    )  # fmt: skip
+    parser.add_argument("--days", metavar="N", type=int, default=90, help="until it expires; 0: never (default: 90)")
+    parser.explain(
+        "Make a personal token for a script: it acts as you, within its scopes, until it expires.\n"
+        "It is shown this once, and used as CARREL_TOKEN or as `Authorization: Bearer`. Which actions\n"
+        "there are is in docs/reference/permissions.md."
+    )
+    parser.example(
+        "carrel token create nightly --scope 'session.*' --scope image.read --days 30",
+        "CARREL_URL=http://localhost:8700 CARREL_TOKEN=carrel_... carrel session ls",
+    )
+
+
+def create_token(args: argparse.Namespace, context: Context) -> int:
+    """Make a personal token."""
+    made = context.client.tokens.create(
+        name=args.name, scopes=args.scope, expires_in_days=args.days or None
+    )
+    url = context.client.transport.target.url
+    context.answer(
+        made, lambda: print_line(f"export CARREL_URL={url}\nexport CARREL_TOKEN={made['token']}")
+    )
+    return 0
+
+
+def remove_token_arguments(parser: Arguments) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", help="as carrel token ls shows them")
+    parser.example("carrel token rm k3fabcdefghi")
+
+
+def remove_token(args: argparse.Namespace, context: Context) -> int:
+    """Revoke tokens; one that cannot be revoked does not keep the others."""
+    return _remove(context, "id", args.ids, context.client.tokens.remove)
+
+
+def ssh_keys_arguments(parser: Arguments) -> None:
+    parser.example("carrel ssh-key ls")
+
+
+def ssh_keys(args: argparse.Namespace, context: Context) -> int:
+    """List SSH keys."""
+    found = context.client.ssh_keys.list()
+    columns = [Column(title) for title in ("ID", "NAME", "FINGERPRINT", "CREATED")]
+    rows = [[key["id"], key["name"], key["fingerprint"], key["created_at"]] for key in found["items"]]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def add_ssh_key_arguments(parser: Arguments) -> None:
+    parser.add_argument("name", metavar="NAME", help="what it is for")
+    parser.add_argument("--file", metavar="PATH", help="a public key; - for standard input")
+    parser.explain(
+        "Add a public SSH key. Without --file a pair is made, and its private half printed this once."
+    )
+    parser.example(
+        "carrel ssh-key add laptop --file ~/.ssh/id_ed25519.pub",
+        "(umask 077 && carrel ssh-key add desk > ~/.ssh/carrel)",
+    )
+
+
+def add_ssh_key(args: argparse.Namespace, context: Context) -> int:
+    """Add an SSH key, or make a pair."""
+    made = context.client.ssh_keys.add(name=args.name, public_key=_content(args.file))
+    private = made["private_key"]
+    context.answer(made, lambda: print_line(private.rstrip() if private else f"{made['fingerprint']} is added"))
+    return 0
+
+
+def remove_ssh_key_arguments(parser: Arguments) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", help="as carrel ssh-key ls shows them")
+    parser.example("carrel ssh-key rm k3fabcdefghi")
+
+
+def remove_ssh_key(args: argparse.Namespace, context: Context) -> int:
+    """Forget SSH keys."""
+    return _remove(context, "id", args.ids, context.client.ssh_keys.remove)
+
+
+def _content(path: str | None) -> str | None:
+    if path is None:
+        return None
+    if path == "-":
+        return sys.stdin.read()
+    try:
+        with open(os.path.expanduser(path), encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise CarrelError("client.file", f"{path} cannot be read: {wrong}.", status=422) from None
+
+
+def _exports(context: Context, access_key: str, secret_key: str) -> None:
+    lines = {
+        "CARREL_URL": context.client.transport.target.url,
+        "CARREL_ACCESS_KEY": access_key,
+        "CARREL_SECRET_KEY": secret_key,
+    }
+    sys.stdout.writelines(f"export {name}={value}\n" for name, value in lines.items())
+
+
+def _remove(context: Context, field: str, ids: Iterable[str], remove: Callable[[str], None]) -> int:
+    worst = 0
+    for each in ids:
+        try:
+            remove(each)
+            if context.as_json:
+                print_json({field: each, "deleted": True})
+            else:
+                print_line(f"{each} is deleted")
+        except CarrelError as error:
+            report(error)
+            worst = max(worst, exit_code(error))
+    return worst
