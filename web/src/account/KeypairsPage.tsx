@@ -139,10 +139,12 @@ export function KeypairsPage() {
           )
         }
       />
-      <ListFoot
-        count={shown.length}
-        counted={<Plural value={shown.length} one="# keypair" other="# keypairs" />}
-      />
+      {keypairs.data && (
+        <ListFoot
+          count={shown.length}
+          counted={<Plural value={shown.length} one="# keypair" other="# keypairs" />}
+        />
+      )}
     </div>
   );
 }
