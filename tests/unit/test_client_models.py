@@ -19,7 +19,7 @@ def test_every_operation_is_a_method_of_the_same_name(operation: str) -> None:
     assert callable(getattr(getattr(Carrel("http://localhost"), group), verb))
 
 
-@pytest.mark.parametrize("tool", ["python_client.py", "cli_docs.py"])
+@pytest.mark.parametrize("tool", ["python_client.py", "cli_docs.py", "reference.py"])
 def test_what_is_generated_is_current(tool: str) -> None:
     check = [sys.executable, ROOT / "tools" / tool, "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)

@@ -102,7 +102,7 @@ def lint(tally: Tally) -> None:
 
 def generated(tally: Tally) -> None:
     """Files made from others must be what would be made now."""
-    for tool in ("openapi.py", "python_client.py", "cli_docs.py", "web_client.py", "make_migration.py"):
+    for tool in ("openapi.py", "python_client.py", "cli_docs.py", "reference.py", "web_client.py", "make_migration.py"):
         step(tally, f"tools/{tool}", [sys.executable, f"tools/{tool}", "--check"])
 
 
