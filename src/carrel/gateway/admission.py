@@ -94,6 +94,8 @@ class Admission:
                 await self._recheck()
             except Unavailable:
                 log.warning("gateway.recheck_failed", passing=len(self._passing))
+            except Exception:  # whatever it is, the next look must come
+                log.exception("gateway.recheck_failed")
 
     def forget_place(self, place: Place) -> None:
         """Ask the database again about one place."""

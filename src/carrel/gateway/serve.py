@@ -1,6 +1,7 @@
 """The gateway's server: put together, started and stopped."""
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -100,7 +101,7 @@ async def _can_listen(runner: web.ServerRunner, settings: GatewaySettings, port:
     try:
         await _listen(runner, settings.host, port)
     except OSError as error:
-        log.warning("gateway.app_port_closed", port=port, error=error.strerror)
+        log.warning("gateway.app_port_closed", port=port, error=os.strerror(error.errno or 0))
         return False
     return True
 
