@@ -26,6 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.controllers import plane
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.loop import Controller, Tools
+from carrel.controllers.seal import Seal
 from carrel.core.errors import Unavailable
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
@@ -161,7 +162,7 @@ class ControlPlane:
         self.tasks: set[asyncio.Task[Any]] = set()
         tools = Tools(database, engine, LoopClock(), leader)
         self.controllers: list[Controller] = [
-            c for c in plane.controllers(tools) if not isinstance(c, Housekeeping)
+            c for c in plane.controllers(tools) if not isinstance(c, Housekeeping | Seal)
         ]
 
     @classmethod

@@ -82,6 +82,21 @@ def record_login(
     )
 
 
+def record_own(tx: AsyncSession, action: str, *, details: Mapping[str, object]) -> None:
+    """Add what Carrel did by itself to this transaction."""
+    tx.add(
+        AuditEntry(
+            action=action,
+            object_kind=_kind(action),
+            object_id="",
+            outcome="done",
+            credential="carrel",
+            address="",
+            details=dict(details),
+        )
+    )
+
+
 async def verify(tx: AsyncSession, actor: Actor, *, after: int, expected: Link | None) -> Check:
     """A part of the chain, looked through. after: the position behind which it begins. Raises: Forbidden."""
     require(actor, "audit.verify", NOBODY)

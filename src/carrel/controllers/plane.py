@@ -8,10 +8,19 @@ from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
+from carrel.controllers.seal import Seal
 from carrel.controllers.usage import Usage
 
 
 def controllers(tools: Tools) -> Sequence[Controller]:
     """In an order that a simulation can step through."""
     launch = Launch(tools)
-    return (Observe(tools), Schedule(tools), launch, Reap(tools, launch), Usage(tools), Housekeeping(tools))
+    return (
+        Observe(tools),
+        Schedule(tools),
+        launch,
+        Reap(tools, launch),
+        Usage(tools),
+        Seal(tools),
+        Housekeeping(tools),
+    )

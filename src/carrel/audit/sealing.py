@@ -1,0 +1,88 @@
+"""Giving entries their place in the chain, in the order in which they were committed for good."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ARRAY, BigInteger, LargeBinary, bindparam, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import chain
+from carrel.audit.chain import ENTRY, Link
+
+BATCH = 1000
+
+
+@dataclass(frozen=True)
+class Seal:
+    """The place of one entry."""
+
+    entry_id: int
+    link: Link
+
+
+@dataclass(frozen=True)
+class Unsealed:
+    """What waits for a place, oldest first, at most BATCH. head: behind which it goes.
+
+    held: more is written, but an older transaction still runs that may yet commit something before it.
+    """
+
+    head: Link
+    entries: Sequence[tuple[int, str]]
+    held: bool
+
+    @property
+    def full(self) -> bool:
+        return len(self.entries) == BATCH
+
+
+# A row whose transaction lies in the future came with a dump of another server: it is as settled as can be.
+_UNSEALED = text(f"""
+    SELECT a.id, {ENTRY} AS entry, a.xid < pg_snapshot_xmin(now.seen) OR a.xid >= pg_snapshot_xmax(now.seen) AS settled
+    FROM audit a, (SELECT pg_current_snapshot() AS seen) now
+    WHERE a.position IS NULL ORDER BY a.xid, a.id LIMIT {BATCH}
+""")  # noqa: S608 - no input in it
+
+_SEAL = text("""
+    UPDATE audit SET position = sealed.position, hash = sealed.hash
+    FROM unnest(:ids, :positions, :hashes) AS sealed (id, position, hash)
+    WHERE audit.id = sealed.id AND audit.position IS NULL RETURNING audit.id
+""").bindparams(
+    bindparam("ids", type_=ARRAY(BigInteger)),
+    bindparam("positions", type_=ARRAY(BigInteger)),
+    bindparam("hashes", type_=ARRAY(LargeBinary)),
+)
+
+
+async def load(tx: AsyncSession) -> Unsealed:
+    """What can be sealed now."""
+    # The head first: what is sealed in between fits it no more, and is dropped.
+    head = await chain.head(tx)
+    rows = (await tx.execute(_UNSEALED)).all()
+    settled = [(row.id, row.entry) for row in rows if row.settled]
+    return Unsealed(head, settled, held=len(settled) < len(rows))
+
+
+def decide(unsealed: Unsealed) -> list[Seal]:
+    """The place of each entry, one behind the other."""
+    seals: list[Seal] = []
+    before = unsealed.head
+    for entry_id, entry in unsealed.entries:
+        before = chain.link(before, entry)
+        seals.append(Seal(entry_id, before))
+    return seals
+
+
+async def apply(tx: AsyncSession, unsealed: Unsealed, seals: Sequence[Seal]) -> bool:
+    """Write the places down, all or none. False: somebody else was faster."""
+    if await chain.head(tx) != unsealed.head:
+        return False
+    bound = {
+        "ids": [seal.entry_id for seal in seals],
+        "positions": [seal.link.position for seal in seals],
+        "hashes": [seal.link.hash for seal in seals],
+    }
+    sealed = len((await tx.execute(_SEAL, bound)).all())
+    if sealed != len(seals):
+        await tx.rollback()
+    return sealed == len(seals)

@@ -1,0 +1,43 @@
+"""Seal the entries of the audit trail into their chain."""
+
+from collections.abc import Sequence
+
+from carrel.audit import sealing
+from carrel.audit.service import TOPIC
+from carrel.controllers.loop import Tools
+
+_TICK_S = 5.0
+_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.02, 1.0
+
+
+class Seal:
+    name = "seal"
+    topics: Sequence[str] = (TOPIC,)
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._pause_s: float | None = None
+
+    @property
+    def tick_s(self) -> float:
+        """Nobody announces the end of a transaction that holds entries back: look again soon."""
+        return self._pause_s or _TICK_S
+
+    async def close(self) -> None:
+        """Nothing runs beside the step."""
+
+    async def step(self) -> None:
+        """Everything that can be sealed by now, a batch at a time."""
+        while True:
+            async with self._tools.database.transaction() as tx:
+                unsealed = await sealing.load(tx)
+            if unsealed.entries:
+                seals = sealing.decide(unsealed)
+                async with self._tools.transaction() as tx:
+                    await sealing.apply(tx, unsealed, seals)
+            if not unsealed.full:
+                break
+        if unsealed.held:
+            self._pause_s = min((self._pause_s or _FIRST_PAUSE_S / 2) * 2, _LAST_PAUSE_S)
+        else:
+            self._pause_s = None
