@@ -3,18 +3,28 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, ForeignKey, LargeBinary, String, func, text
+from sqlalchemy import (
+    ARRAY,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    LargeBinary,
+    String,
+    UniqueConstraint,
+    func,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import DomainId, UserId
+from carrel.core.ids import DomainId, ProjectId, UserId
 from carrel.db.tables import Table
 
 
 class Provider(Table):
     """kind "oidc" or "ldap". options: what its schema says, secrets left out. secret: sealed (the client
     secret, the bind password). domain_id: where people who come first are made.
-    mapping: group at the provider -> {"project": name, "admin": bool} or {"role": ...}, a list.
+    mapping: what groups at the provider give here, as `schemas.GroupRule` says, projects by their id.
     """
 
     __tablename__ = "providers"
@@ -32,13 +42,20 @@ class Provider(Table):
 
 
 class ExternalIdentity(Table):
-    """Who a user is at a provider. subject: theirs, never reassigned."""
+    """Who a user is at a provider. subject: theirs, never reassigned.
+
+    projects, gave_role: what the groups gave at the last sign-in, so that it can be taken away again; what
+    administrators gave by hand is in neither.
+    """
 
     __tablename__ = "external_identities"
+    __table_args__ = (UniqueConstraint("user_id", "provider_id"),)
 
     provider_id: Mapped[str] = mapped_column(
         String, ForeignKey("providers.id", ondelete="CASCADE"), primary_key=True
     )
     subject: Mapped[str] = mapped_column(String(255), primary_key=True)
-    user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id", ondelete="CASCADE"))
+    projects: Mapped[list[ProjectId]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    gave_role: Mapped[bool] = mapped_column(server_default=text("false"))
     seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
