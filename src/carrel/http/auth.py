@@ -1,6 +1,8 @@
 """Who is asking: from a cookie (pages, with CSRF protection), HTTP Basic with a keypair, or a bearer token."""
 
 import secrets
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -8,12 +10,14 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from carrel.core.errors import Forbidden, Unauthorized
+from carrel.http.limits import ANONYMOUS_LIMIT, RateLimits
 from carrel.policy.actions import ACTIONS
 from carrel.policy.decide import Actor, refusal, widest
 
 COOKIE = "carrel_session"
 CSRF_HEADER = "X-Carrel-CSRF"
 ACTION = "x-carrel-action"
+CONFIRMED_FOR = timedelta(minutes=15)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
@@ -21,6 +25,8 @@ class Identity(Protocol):
     """What an authenticator gives back. csrf_token None: no cookie was involved.
 
     pending: what the sign-in still needs before it counts; None: nothing.
+    rate_limit: requests per quarter of an hour; None: the installation's.
+    confirmed_at: when they last proved that it is them; None: no cookie was involved.
     """
 
     @property
@@ -31,6 +37,12 @@ class Identity(Protocol):
 
     @property
     def pending(self) -> str | None: ...
+
+    @property
+    def rate_limit(self) -> int | None: ...
+
+    @property
+    def confirmed_at(self) -> datetime | None: ...
 
 
 class Authenticator(Protocol):
@@ -51,23 +63,50 @@ async def identify(connection: HTTPConnection) -> Identity:
 
     Raises: Unauthorized; Forbidden when a page's request lacks its CSRF token or comes from elsewhere.
     """
+    state = connection.scope.setdefault("state", {})
+    if "identity" not in state:
+        state["identity"] = await _identify(connection)
+    found: Identity = state["identity"]
+    return found
+
+
+async def _identify(connection: HTTPConnection) -> Identity:
     authenticator: Authenticator = connection.app.state.authenticator
     address = client_address(connection)
     if authorization := connection.headers.get("authorization"):
         identity = await authenticator.by_header(authorization, address)
         if identity is None:
+            await by_address(connection)
             raise Unauthorized(
                 "auth.bad_keypair",
                 "This keypair or token is unknown, inactive or expired, or its secret is wrong.",
                 hint="Make another with `carrel login`.",
             )
+        _count(connection, identity)
         return identity
     token = connection.cookies.get(COOKIE)
     identity = await authenticator.by_cookie(token, address) if token else None
     if identity is None:
+        await by_address(connection)
         raise Unauthorized("auth.required", "You are not signed in.", hint="Sign in, then try again.")
     _require_own_page(connection, identity)
+    _count(connection, identity)
     return identity
+
+
+def _count(connection: HTTPConnection, identity: Identity) -> None:
+    """Raises: TooManyRequests."""
+    actor = identity.actor
+    key = f"login:{actor.login_id.hex()}" if actor.login_id else actor.credential
+    limits: RateLimits = connection.app.state.limits
+    connection.scope.setdefault("state", {})["standing"] = limits.count(key, identity.rate_limit)
+
+
+async def by_address(connection: HTTPConnection) -> None:
+    """Count a request of nobody we know, for routes that are for everybody. Raises: TooManyRequests."""
+    limits: RateLimits = connection.app.state.limits
+    key = f"address:{client_address(connection)}"
+    connection.scope.setdefault("state", {})["standing"] = limits.count(key, ANONYMOUS_LIMIT)
 
 
 def client_address(connection: HTTPConnection) -> str:
@@ -90,13 +129,46 @@ def _require_own_page(connection: HTTPConnection, identity: Identity) -> None:
         )
 
 
-async def current_actor(connection: HTTPConnection) -> Actor:
-    """The actor of this request, for routes; one who may do what the route is for, somewhere at least.
+async def current_identity(connection: HTTPConnection) -> Identity:
+    """The identity of this request, for routes; one who may do what the route is for, somewhere at least.
 
     Raises: as `identify`; Forbidden when the sign-in is not finished, or the action is not theirs anywhere.
     """
+    return await _entitled(connection)
+
+
+async def current_actor(connection: HTTPConnection) -> Actor:
+    """The actor of this request. Raises: as `current_identity`."""
+    return (await _entitled(connection)).actor
+
+
+async def confirmed_actor(connection: HTTPConnection) -> Actor:
+    """The actor of a dangerous request: one who proved a short while ago that it is them.
+
+    Keypairs and tokens are proofs by themselves. Raises: Forbidden, and as `current_identity`.
+    """
+    identity = await _entitled(connection)
+    _require_confirmed(connection, identity)
+    return identity.actor
+
+
+def finishing(step: str) -> Callable[[HTTPConnection], Awaitable[Identity]]:
+    """A dependency for routes by which a sign-in that lacks this step is finished; others may use them too."""
+
+    async def identity(connection: HTTPConnection) -> Identity:
+        return await _entitled(connection, step)
+
+    return identity
+
+
+async def require_confirmed(connection: HTTPConnection) -> None:
+    """Raises: Forbidden unless they proved a short while ago that it is them."""
+    _require_confirmed(connection, await identify(connection))
+
+
+async def _entitled(connection: HTTPConnection, step: str | None = None) -> Identity:
     identity = await identify(connection)
-    if identity.pending:
+    if identity.pending and identity.pending != step:
         raise Forbidden(
             f"auth.pending_{identity.pending}",
             _PENDING[identity.pending],
@@ -107,7 +179,17 @@ async def current_actor(connection: HTTPConnection) -> Actor:
     action = (getattr(route, "openapi_extra", None) or {}).get(ACTION)
     if action and not widest(identity.actor, action):
         raise refusal(identity.actor, action)
-    return identity.actor
+    return identity
+
+
+def _require_confirmed(connection: HTTPConnection, identity: Identity) -> None:
+    now: datetime = connection.app.state.clock.now()
+    if identity.confirmed_at and now - identity.confirmed_at > CONFIRMED_FOR:
+        raise Forbidden(
+            "auth.confirm_needed",
+            "Prove once more that it is you: this is a change that somebody at your desk should not make.",
+            hint="Confirm with your password, a code or a passkey, and try again.",
+        )
 
 
 _PENDING = {
@@ -116,5 +198,9 @@ _PENDING = {
     "enrol": "You must set up a second factor first.",
 }
 
+ByAddress = Depends(by_address)
 CurrentActor = Annotated[Actor, Depends(current_actor)]
-CurrentIdentity = Annotated[Identity, Depends(identify)]
+CurrentIdentity = Annotated[Identity, Depends(current_identity)]
+Confirmed = Depends(require_confirmed)
+RecentlyConfirmed = Annotated[Actor, Depends(confirmed_actor)]
+UnfinishedIdentity = Annotated[Identity, Depends(identify)]

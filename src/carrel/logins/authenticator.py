@@ -6,20 +6,25 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.db.database import Database
 from carrel.keypairs.model import Keypair, Token
+from carrel.keypairs.service import digest
 from carrel.logins.model import Login
-from carrel.logins.service import digest
+from carrel.logins.service import allowed_from, expiry, has_factor, still_to_do
 from carrel.policy.decide import Actor
+from carrel.site import service as site
 from carrel.tenancy.model import Domain, User
 from carrel.tenancy.service import actor_of
 
 _CACHE_S = 5.0
+_SEEN_EVERY = timedelta(minutes=1)
 _CACHE_SIZE = 2000
 
 
@@ -32,12 +37,14 @@ class Credential:
 
     pending: what the sign-in still needs before it counts, as in `Login.pending`.
     rate_limit: requests per 15 minutes; None: as the installation has it.
+    confirmed_at: when they last proved that it is them; None when no cookie is involved.
     """
 
     actor: Actor
     csrf_token: str | None
     pending: str | None = None
     rate_limit: int | None = None
+    confirmed_at: datetime | None = None
 
 
 class Authenticator:
@@ -75,10 +82,12 @@ class Authenticator:
             lambda tx: self._keypair(tx, access_key, secret_key, address),
         )
 
-    async def sign_out(self, token: str) -> None:
-        """End the sign-in of this cookie. Twice: no-op."""
+    async def sign_out(self, token: str, actor: Actor) -> None:
+        """End the actor's sign-in of this cookie. Twice: no-op."""
         async with self._database.transaction() as tx:
-            await tx.execute(delete(Login).where(Login.id == digest(token)))
+            gone = await tx.execute(delete(Login).where(Login.id == digest(token)).returning(Login.public_id))
+            if public_id := gone.scalar_one_or_none():
+                audit.record(tx, actor, "auth.logout", public_id, name=actor.email)
         self.forget()
 
     def forget(self) -> None:
@@ -100,14 +109,18 @@ class Authenticator:
         return credential
 
     async def _login(self, tx: AsyncSession, token: str, address: str) -> Credential | None:
+        now = self._clock.now()
+        settings = await site.settings(tx)
         row = (
             await tx.execute(
-                select(Login, User)
+                select(Login, User, has_factor(User.id).label("has_factor"))
                 .join(User, User.id == Login.user_id)
                 .join(Domain, Domain.id == User.domain_id)
                 .where(
                     Login.id == digest(token),
-                    Login.expires_at > self._clock.now(),
+                    Login.expires_at > now,
+                    Login.created_at > now - timedelta(hours=settings.login_lifetime_hours),
+                    Login.seen_at > now - timedelta(minutes=settings.login_idle_minutes),
                     User.active,
                     Domain.active,
                 )
@@ -115,10 +128,17 @@ class Authenticator:
         ).first()
         if row is None:
             return None
-        actor = await actor_of(
-            tx, row.User, credential="cookie", address=address, login_id=row.Login.id
-        )
-        return Credential(actor, row.Login.csrf_token, row.Login.pending)
+        login, user = row.Login, row.User
+        pending = login.pending or still_to_do(settings, login, user, has_factor=row.has_factor)
+        if login.pending is None and now - login.seen_at >= _SEEN_EVERY:
+            await tx.execute(
+                update(Login)
+                .where(Login.id == login.id)
+                .values(seen_at=now, address=address, expires_at=expiry(settings, login.created_at, now))
+            )
+            await tx.execute(update(User).where(User.id == user.id).values(last_seen_at=now))
+        actor = await actor_of(tx, user, credential="cookie", address=address, login_id=login.id)
+        return Credential(actor, login.csrf_token, pending, confirmed_at=login.confirmed_at)
 
     async def _keypair(
         self, tx: AsyncSession, access_key: str, secret_key: str, address: str
@@ -132,6 +152,8 @@ class Authenticator:
             )
         ).first()
         if row is None or not secrets.compare_digest(row.Keypair.secret_hash, digest(secret_key)):
+            return None
+        if not allowed_from(row.User, address):
             return None
         row.Keypair.last_used_at = self._clock.now()
         credential = f"keypair:{access_key}"
@@ -153,10 +175,8 @@ class Authenticator:
                 )
             )
         ).first()
-        if row is None:
+        if row is None or not allowed_from(row.User, address):
             return None
         row.Token.last_used_at = now
         actor = await actor_of(tx, row.User, credential=f"token:{row.Token.id}", address=address)
         return Credential(replace(actor, scopes=tuple(row.Token.scopes)), None)
-
-

@@ -28,8 +28,9 @@ class Login(Table):
     """A signed-in browser. id: SHA-256 of the cookie's token; public_id: what lists show.
 
     method: how they proved it: "password", "password+totp", "passkey", "oidc:<provider>", "ldap:<provider>".
-    pending: what must still be done before it counts: "factor" (second step), "password" (a forced change),
-    "enrol" (a second factor that the site demands); None: all is done.
+    pending: "factor" while the second step is missing; None: it is done. What the person must do besides
+    before the sign-in counts ("password": a forced change, "enrol": a second factor that the site demands)
+    follows from the user and the site, and is stored nowhere.
     confirmed_at: when they last proved that it is them.
     """
 
@@ -105,7 +106,7 @@ class Passkey(Table):
 
 class Challenge(Table):
     """Something that was sent out and must come back once, soon: a WebAuthn challenge, the state of a
-    single sign-on. content: sealed JSON.
+    single sign-on. content: sealed JSON; empty when nothing must be known of it.
     """
 
     __tablename__ = "challenges"

@@ -1,57 +1,263 @@
-"""/auth."""
+"""/auth: signing in and out, and one's password. Second factors and sign-ins have routes of their own."""
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated, Any
 
-from carrel.http.auth import COOKIE, CurrentIdentity, Identity, client_address, names
-from carrel.logins import service
-from carrel.logins.schemas import LoginRequest, Me, ProjectMembership
+from fastapi import APIRouter, Depends, Request, Response
+
+from carrel.core.errors import Conflict
+from carrel.http.auth import (
+    COOKIE,
+    ByAddress,
+    Identity,
+    UnfinishedIdentity,
+    client_address,
+    finishing,
+    identify,
+    names,
+)
+from carrel.logins import links, passkeys, passwords, proofs, service, sign_up
+from carrel.logins.authenticator import Authenticator
+from carrel.logins.links import Post
+from carrel.logins.passkeys import site_of
+from carrel.logins.proofs import Evidence, Means
+from carrel.logins.schemas import (
+    ForgotRequest,
+    LoginRequest,
+    Me,
+    PasskeyLogin,
+    PasskeyOptions,
+    PasswordChange,
+    Proof,
+    ResetRequest,
+    SignUpRequest,
+    Step,
+    VerifyRequest,
+)
+from carrel.logins.service import Client
 from carrel.policy.actions import ACTIONS
 from carrel.policy.decide import widest
+from carrel.site import service as site
 from carrel.tenancy import service as tenancy
-from carrel.tenancy.schemas import DomainRef, UserProfile
+from carrel.tenancy.schemas import DomainRef, Preferences, ProjectMembership, UserProfile
 
 router = APIRouter(tags=["auth"])
 
+PasswordIdentity = Annotated[Identity, Depends(finishing("password"))]
+EnrolIdentity = Annotated[Identity, Depends(finishing("enrol"))]
 
-@router.post("/auth/login", operation_id="auth.login", openapi_extra=names("auth.login"))
+
+@router.post(
+    "/auth/login", operation_id="auth.login", openapi_extra=names("auth.login"), dependencies=[ByAddress]
+)
 async def login(request: Request, response: Response, body: LoginRequest) -> Me:
-    """Sign in; the cookie that comes back is the page's credential."""
+    """Sign in by password; the cookie that comes back is the page's credential.
+
+    `pending` says what is still missing before the sign-in counts.
+    """
     state = request.app.state
-    address = client_address(request)
     token = await service.sign_in(
-        state.database,
-        state.clock,
-        email=body.email,
-        password=body.password,
-        address=address,
-        device=request.headers.get("user-agent", ""),
+        state.database, state.clock, email=body.email, password=body.password, client=client_of(request)
     )
-    response.set_cookie(
-        COOKIE,
-        token,
-        max_age=int(service.LOGIN_LIFETIME.total_seconds()),
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
-    credential = await state.authenticator.by_cookie(token, address)
-    return await describe(request, credential)
+    return await let_in(request, response, token)
+
+
+@router.post(
+    "/auth/passkey-options",
+    operation_id="auth.passkey_options",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
+)
+async def passkey_options(request: Request) -> PasskeyOptions:
+    """What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in."""
+    state = request.app.state
+    identity = await identify(request) if request.cookies.get(COOKIE) else None
+    async with state.database.transaction() as tx:
+        options = await passkeys.challenge_to_use(
+            tx,
+            site_of(state.settings.effective_public_url),
+            identity.actor.user_id if identity else None,
+            state.clock.now(),
+        )
+    return PasskeyOptions(options=options)
+
+
+@router.post(
+    "/auth/passkey",
+    operation_id="auth.passkey",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
+)
+async def passkey(request: Request, response: Response, body: PasskeyLogin) -> Me:
+    """Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN)."""
+    token = await proofs.sign_in_by_passkey(means_of(request), body.credential.plain(), client_of(request))
+    return await let_in(request, response, token)
+
+
+@router.post("/auth/factor", operation_id="auth.factor", openapi_extra=names("auth.login"))
+async def factor(request: Request, response: Response, identity: UnfinishedIdentity, body: Step) -> Me:
+    """The second step of signing in, after `pending` was "factor"."""
+    if identity.pending != "factor":
+        raise Conflict("auth.no_second_step", "This sign-in waits for no second step.")
+    token = await proofs.second_step(means_of(request), identity.actor, evidence_of(body), client_of(request))
+    return await let_in(request, response, token)
 
 
 @router.get("/auth/me", operation_id="auth.me", openapi_extra=names("auth.me"))
-async def me(request: Request, identity: CurrentIdentity) -> Me:
+async def me(request: Request, identity: UnfinishedIdentity) -> Me:
     """Who you are, your projects, and what you may do."""
     return await describe(request, identity)
 
 
-@router.post(
-    "/auth/logout", operation_id="auth.logout", openapi_extra=names("auth.logout"), status_code=204
-)
-async def logout(request: Request, response: Response, identity: CurrentIdentity) -> None:
+@router.post("/auth/logout", operation_id="auth.logout", openapi_extra=names("auth.logout"), status_code=204)
+async def logout(request: Request, response: Response, identity: UnfinishedIdentity) -> None:
     """Sign this browser out. With a keypair: no-op."""
     if token := request.cookies.get(COOKIE):
-        await request.app.state.authenticator.sign_out(token)
+        await request.app.state.authenticator.sign_out(token, identity.actor)
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
+
+
+@router.post("/auth/confirm", operation_id="auth.confirm", openapi_extra=names("auth.confirm"))
+async def confirm(request: Request, response: Response, identity: EnrolIdentity, body: Proof) -> Me:
+    """Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes."""
+    token = await proofs.confirm(means_of(request), identity.actor, evidence_of(body), client_of(request))
+    return await let_in(request, response, token)
+
+
+@router.post("/auth/password", operation_id="password.update", openapi_extra=names("password.update"))
+async def change_password(
+    request: Request, response: Response, identity: PasswordIdentity, body: PasswordChange
+) -> Me:
+    """Change your password; your other browsers are signed out."""
+    state = request.app.state
+    token = await passwords.change(
+        state.database, state.clock, identity.actor,
+        current=body.current, new=body.new, client=client_of(request),
+    )  # fmt: skip
+    return await let_in(request, response, token) if token else await describe(request, identity)
+
+
+@router.post(
+    "/auth/forgot",
+    operation_id="auth.forgot",
+    openapi_extra=names("auth.recover"),
+    dependencies=[ByAddress],
+    status_code=202,
+)
+async def forgot(request: Request, body: ForgotRequest) -> None:
+    """Have a link mailed with which you set a new password. The answer tells nothing of who has an account."""
+    post = post_of(request)
+    post.mailer.soon(links.mail_password_link(post, body.email))
+
+
+@router.post(
+    "/auth/reset",
+    operation_id="auth.reset",
+    openapi_extra=names("auth.recover"),
+    dependencies=[ByAddress],
+    status_code=204,
+)
+async def reset(request: Request, body: ResetRequest) -> None:
+    """Set a new password by a one-time link; you are signed out everywhere."""
+    state = request.app.state
+    await passwords.reset(
+        state.database, state.clock, token=body.token, password=body.password, client=client_of(request)
+    )
+    state.authenticator.forget()
+
+
+@router.post(
+    "/auth/sign-up",
+    operation_id="auth.sign_up",
+    openapi_extra=names("auth.sign_up"),
+    dependencies=[ByAddress],
+    status_code=202,
+)
+async def make_account(request: Request, body: SignUpRequest) -> None:
+    """Make an account of your own. The answer tells nothing of who has one already."""
+    await sign_up.sign_up(
+        post_of(request), email=body.email, name=body.name, password=body.password, client=client_of(request)
+    )
+
+
+@router.post(
+    "/auth/verify",
+    operation_id="auth.verify",
+    openapi_extra=names("auth.sign_up"),
+    dependencies=[ByAddress],
+    status_code=204,
+)
+async def verify(request: Request, body: VerifyRequest) -> None:
+    """Prove your e-mail by the link that was mailed; then you can sign in."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        await sign_up.verify(tx, state.clock, body.token, client_of(request))
+
+
+@router.post(
+    "/auth/verify-again",
+    operation_id="auth.verify_again",
+    openapi_extra=names("auth.sign_up"),
+    dependencies=[ByAddress],
+    status_code=202,
+)
+async def verify_again(request: Request, body: ForgotRequest) -> None:
+    """Have the link mailed again. The answer tells nothing of who has an account."""
+    post = post_of(request)
+    post.mailer.soon(links.mail_verify_link(post, body.email))
+
+
+def client_of(request: Request) -> Client:
+    """Where a request comes from."""
+    return Client(client_address(request), request.headers.get("user-agent", ""))
+
+
+def means_of(request: Request) -> Means:
+    """With what evidence in a request is looked at."""
+    state = request.app.state
+    return Means(state.database, state.clock, state.seal, site_of(state.settings.effective_public_url))
+
+
+def post_of(request: Request) -> Post:
+    """With what letters for a request are written."""
+    state = request.app.state
+    return Post(
+        state.database,
+        state.clock,
+        state.mailer,
+        state.settings.effective_public_url,
+        request.headers.get("accept-language", ""),
+    )
+
+
+def evidence_of(body: Step) -> Evidence:
+    """What a request proves it with."""
+    given: dict[str, Any] = {name: getattr(body, name) for name in type(body).model_fields}
+    return Evidence(**{**given, "passkey": body.passkey.plain() if body.passkey else None})
+
+
+async def set_cookie(request: Request, response: Response, token: str) -> None:
+    """Make the browser carry this sign-in from now on; what was known of it before is forgotten."""
+    state = request.app.state
+    state.authenticator.forget()
+    async with state.database.transaction() as tx:
+        settings = await site.settings(tx)
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=settings.login_lifetime_hours * 3600,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+
+
+async def let_in(request: Request, response: Response, token: str) -> Me:
+    """Answer with the sign-in that this token belongs to."""
+    await set_cookie(request, response, token)
+    authenticator: Authenticator = request.app.state.authenticator
+    credential = await authenticator.by_cookie(token, client_address(request))
+    assert credential is not None
+    return await describe(request, credential)
 
 
 async def describe(request: Request, identity: Identity) -> Me:
@@ -66,6 +272,7 @@ async def describe(request: Request, identity: Identity) -> Me:
             name=profile.user.name,
             role=profile.user.role,
             domain=DomainRef(id=profile.domain.id, name=profile.domain.name),
+            preferences=Preferences.model_validate(profile.user.preferences),
         ),
         projects=[
             ProjectMembership(id=project.id, name=project.name, admin=membership.admin)

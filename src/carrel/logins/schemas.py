@@ -1,25 +1,35 @@
 """Wire types of signing in."""
 
-from pydantic import BaseModel, Field
+from datetime import datetime
+from typing import Annotated, Any, Self
 
-from carrel.tenancy.schemas import ProjectRef, UserProfile
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
+
+from carrel.http.paging import PageQuery
+from carrel.http.rules import says
+from carrel.tenancy.schemas import Email, PersonName, ProjectMembership, UserProfile, UserRef
+
+Password = Annotated[str, StringConstraints(max_length=1024)]
+Secret = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+PasskeyName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=64, strip_whitespace=True),
+    says("The name of a passkey has 1 to 64 characters."),
+]
+Encoded = Annotated[str, StringConstraints(max_length=20_000, pattern=r"^[A-Za-z0-9_-]*={0,2}$")]
 
 
 class LoginRequest(BaseModel):
     email: str = Field(max_length=254, examples=["ada@example.org"])
-    password: str = Field(max_length=1024)
-
-
-class ProjectMembership(ProjectRef):
-    """admin: whether you administer it."""
-
-    admin: bool
+    password: Password
 
 
 class Me(BaseModel):
     """csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair or token was used.
 
-    pending: what the sign-in still needs: "factor", "password" or "enrol"; null when it is complete.
+    pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
+    "enrol" (a second factor of yours); null when it is complete.
     actions: what you may do, each with how far: "own", "project", "domain" or "all".
     """
 
@@ -28,3 +38,186 @@ class Me(BaseModel):
     csrf_token: str | None
     pending: str | None = None
     actions: dict[str, str]
+
+
+class PasskeyResponse(BaseModel):
+    """The browser's answer: attestationObject when it made a passkey, the others when it proved one."""
+
+    clientDataJSON: Encoded
+    attestationObject: Encoded | None = None
+    authenticatorData: Encoded | None = None
+    signature: Encoded | None = None
+    userHandle: Encoded | None = None
+    transports: list[Annotated[str, StringConstraints(max_length=20)]] = Field(default=[], max_length=8)
+
+
+class PasskeyCredential(BaseModel):
+    """A PublicKeyCredential as `toJSON()` in browsers writes it; what is not named here is ignored."""
+
+    id: Encoded
+    rawId: Encoded
+    type: str = Field(max_length=20, examples=["public-key"])
+    response: PasskeyResponse
+
+    def plain(self) -> dict[str, Any]:
+        """The credential as a dictionary, with nothing that was left out."""
+        return self.model_dump(exclude_none=True)
+
+
+class PasskeyLogin(BaseModel):
+    credential: PasskeyCredential
+
+
+class Step(BaseModel):
+    """The second step: exactly one of a code of your device, a recovery code, or a passkey."""
+
+    code: Secret | None = None
+    recovery_code: Secret | None = None
+    passkey: PasskeyCredential | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
+        if len(given) != 1:
+            names = ", ".join(type(self).model_fields)
+            raise PydanticCustomError("rule", "{sentence}", {"sentence": f"Give exactly one of {names}."})
+        return self
+
+
+class Proof(Step):
+    """That it is you: exactly one of your password, a code of your device, a recovery code, or a passkey."""
+
+    password: Password | None = None
+
+
+class PasswordChange(BaseModel):
+    current: Password
+    new: Password
+
+
+class ForgotRequest(BaseModel):
+    email: str = Field(max_length=254, examples=["ada@example.org"])
+
+
+class ResetRequest(BaseModel):
+    """token: out of the link."""
+
+    token: Secret
+    password: Password
+
+
+class SignUpRequest(BaseModel):
+    email: Email
+    name: PersonName
+    password: Password
+
+
+class VerifyRequest(BaseModel):
+    """token: out of the link."""
+
+    token: Secret
+
+
+class RecoveryLink(BaseModel):
+    """url: for the user alone; good once, until expires_at. Setting a password ends all their sign-ins."""
+
+    url: str
+    expires_at: datetime
+
+
+class PasskeyView(BaseModel):
+    id: str
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+class FactorsView(BaseModel):
+    """totp_since: since when codes of a device count; null: no such device. required: the site demands one.
+
+    passkeys_possible: whether browsers make passkeys for this page's address.
+    """
+
+    totp_since: datetime | None
+    passkeys: list[PasskeyView]
+    recovery_codes_left: int
+    required: bool
+    passkeys_possible: bool
+
+
+class TotpOffer(BaseModel):
+    """For an authenticator app. url: as otpauth://; qr_svg: the same as a picture."""
+
+    secret: str
+    url: str
+    qr_svg: str
+
+
+class TotpConfirm(BaseModel):
+    code: Secret
+
+
+class FactorAdded(BaseModel):
+    """recovery_codes: shown this once; empty when you had some already.
+
+    csrf_token: as in Me, since a sign-in that waited for this is complete with a new token.
+    """
+
+    recovery_codes: list[str]
+    csrf_token: str | None
+
+
+class PasskeyAdded(FactorAdded):
+    passkey: PasskeyView
+
+
+class RecoveryCodes(BaseModel):
+    """Each good once, in place of a code of your device; shown this once."""
+
+    recovery_codes: list[str]
+
+
+class PasskeyOptions(BaseModel):
+    """For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); good for 5 minutes."""
+
+    options: dict[str, Any]
+
+
+class PasskeyCreate(BaseModel):
+    name: PasskeyName
+    credential: PasskeyCredential
+
+
+class PasskeyUpdate(BaseModel):
+    name: PasskeyName
+
+
+class LoginView(BaseModel):
+    """browser, system: as far as the browser says, else "". current: the one that asks."""
+
+    id: str
+    user: UserRef
+    browser: str
+    system: str
+    address: str
+    method: str
+    pending: str | None
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    current: bool
+
+
+class LoginQuery(PageQuery):
+    """user: id or e-mail; your own sign-ins when left out."""
+
+    user: str | None = Field(default=None, max_length=254)
+
+
+class LoginList(BaseModel):
+    items: list[LoginView]
+    next_cursor: str | None
+
+
+class LoginsEnded(BaseModel):
+    ended: int

@@ -1,129 +1,298 @@
-"""Use cases of signing in with a password, and out."""
+"""Use cases of signing in and out. A sign-in is known by its cookie's token, of which only the hash is kept."""
 
-import hashlib
+import ipaddress
 import secrets
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import case, delete, func
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
-from carrel.core.errors import CarrelError, NotFound, Unauthorized
-from carrel.core.ids import new_id
+from carrel.core.errors import Forbidden, Unauthorized
+from carrel.core.ids import UserId, new_id
 from carrel.db.database import Database
-from carrel.identity.passwords import hash_password, password_matches
-from carrel.logins.model import Login, LoginAttempts
+from carrel.identity.passwords import hash_password, needs_rehash, password_matches
+from carrel.keypairs.service import digest
+from carrel.logins import attempts
+from carrel.logins.attempts import TooManyAttempts
+from carrel.logins.model import Login, Passkey, Totp
+from carrel.policy.actions import Role
 from carrel.policy.decide import Target
-from carrel.tenancy.model import User
+from carrel.site import service as site
+from carrel.site.schemas import SiteSettings, Whom
+from carrel.tenancy.model import Domain, User
 from carrel.tenancy.service import user_by_email
 
-LOGIN_LIFETIME = timedelta(days=14)
-MAX_ATTEMPTS = 10
-LOCK_TIME = timedelta(minutes=20)
+PENDING_LIFETIME = timedelta(minutes=10)
+"""How long the second step may take."""
+_LONGEST_DEVICE = 200
 
 
-class TooManyAttempts(CarrelError):
-    status = 429
+@dataclass(frozen=True)
+class Client:
+    """Where somebody signs in from. device: the browser's own words."""
+
+    address: str
+    device: str
 
 
-async def set_password(tx: AsyncSession, clock: Clock, *, email: str, password: str) -> None:
-    """Give a user another password and end all sign-ins. Raises: NotFound."""
-    user = await user_by_email(tx, email)
-    if user is None:
-        raise NotFound("user.not_found", f"There is no user with the e-mail {email}.")
-    user.password_hash = await hash_password(password)
-    user.password_set_at = clock.now()
-    await _forget_attempts(tx, email)
-    await tx.execute(delete(Login).where(Login.user_id == user.id))
+async def sign_in(database: Database, clock: Clock, *, email: str, password: str, client: Client) -> str:
+    """The token for the cookie of a new sign-in, whose second step may still be missing.
 
-
-async def sign_in(
-    database: Database, clock: Clock, *, email: str, password: str, address: str, device: str
-) -> str:
-    """The token for the cookie of a new sign-in.
-
-    Raises: Unauthorized for a wrong e-mail or password (not telling which), TooManyAttempts when locked.
+    Raises: Unauthorized, not telling why; TooManyAttempts when locked.
     """
     now = clock.now()
-    # 1. count it before looking at the password, so that many at once are no way around the lock
+    settings = await count_attempt(database, now, email=email, client=client, method="password")
     async with database.transaction() as tx:
-        await _count_attempt(tx, email, now)
         user = await user_by_email(tx, email)
-    # 2. look at the password, for as long as ever when there is no such user
+    # For as long as ever when there is no such user.
     matches = await password_matches(user.password_hash if user else None, password)
-    # 3. let them in, or not
+    token = None
     async with database.transaction() as tx:
-        token = None
-        if user is not None and matches and user.active:
-            await _forget_attempts(tx, email)
-            token = await _open_login(tx, user, now, address=address, device=device)
-        audit.record_login(
-            tx, email=email, outcome="done" if token else "refused", address=address,
-            target=Target(owner_id=user.id, domain_id=user.domain_id) if user else audit.NOBODY,
-        )  # fmt: skip
+        reason = await _why_not(tx, user, matches=matches, address=client.address)
+        if user and not reason:
+            token = await _open(tx, settings, user, now, method="password", client=client)
+            if needs_rehash(user.password_hash or ""):
+                await tx.execute(
+                    update(User).where(User.id == user.id).values(password_hash=await hash_password(password))
+                )
+        else:
+            _record(tx, user, email=email, method="password", client=client, refused=reason)
     if token is None:
         raise Unauthorized("auth.bad_credentials", "E-mail or password is wrong.")
     return token
 
 
-async def _count_attempt(tx: AsyncSession, email: str, now: datetime) -> None:
-    """Raises: TooManyAttempts, the same for an e-mail that nobody has."""
-    await tx.execute(delete(LoginAttempts).where(LoginAttempts.at < now - LOCK_TIME))
-    before = LoginAttempts.tries
-    counted = (
-        await tx.execute(
-            insert(LoginAttempts)
-            .values(subject_hash=_email_digest(email), tries=1, at=now)
-            .on_conflict_do_update(
-                index_elements=[LoginAttempts.subject_hash],
-                set_={
-                    "tries": func.least(before + 1, MAX_ATTEMPTS + 1),
-                    "at": case((before < MAX_ATTEMPTS, now), else_=LoginAttempts.at),
-                },
-            )
-            .returning(LoginAttempts.tries, LoginAttempts.at)
+async def open_for(database: Database, clock: Clock, user_id: UserId, *, method: str, client: Client) -> str:
+    """The token for the cookie of a new sign-in, of somebody whom another proved: a provider, a passkey.
+
+    method: what is noted, such as "oidc:<provider>". A second step is asked for as after a password,
+    except after a passkey, which is two factors by itself.
+    Raises: Forbidden when they may not sign in, which they may know since they proved who they are.
+    """
+    now = clock.now()
+    async with database.transaction() as tx:
+        settings = await site.settings(tx)
+        user = (await tx.execute(select(User).where(User.id == user_id))).scalar_one()
+        reason = await _why_not(tx, user, matches=True, address=client.address)
+        if reason:
+            _record(tx, user, email=user.email, method=method, client=client, refused=reason)
+        else:
+            token = await _open(tx, settings, user, now, method=method, client=client)
+    if reason:
+        raise Forbidden(
+            "auth.refused",
+            f"You cannot sign in: {reason}.",
+            hint="Ask an administrator.",
+            details={"reason": reason},
         )
-    ).one()
-    if counted.tries > MAX_ATTEMPTS:
-        wait = counted.at + LOCK_TIME - now
-        raise TooManyAttempts(
-            "auth.locked",
-            "Too many failed attempts; signing in is locked for a while.",
-            hint="Wait twenty minutes, or ask an administrator.",
-            details={"retry_after_s": max(1, round(wait.total_seconds()))},
-        )
+    return token
 
 
-async def _forget_attempts(tx: AsyncSession, email: str) -> None:
-    await tx.execute(delete(LoginAttempts).where(LoginAttempts.subject_hash == _email_digest(email)))
+async def count_attempt(
+    database: Database, now: datetime, *, email: str, client: Client, method: str
+) -> SiteSettings:
+    """Count an attempt to prove who one is. Raises: TooManyAttempts, which is noted too."""
+    try:
+        async with database.transaction() as tx:
+            settings = await site.settings(tx)
+            await attempts.count(tx, settings, now, email=email, address=client.address)
+            return settings
+    except TooManyAttempts:
+        async with database.transaction() as tx:
+            user = await user_by_email(tx, email)
+            _record(tx, user, email=email, method=method, client=client, refused="locked")
+        raise
 
 
-async def _open_login(tx: AsyncSession, user: User, now: datetime, *, address: str, device: str) -> str:
+async def renew(
+    tx: AsyncSession, settings: SiteSettings, login_id: bytes, now: datetime, *, method: str | None = None
+) -> str:
+    """Another token for the same sign-in, after its bearer proved more: the earlier token ends.
+
+    method: how it is proved now; None: as before. Raises: Unauthorized when it was ended meanwhile.
+    """
     token = secrets.token_urlsafe(32)
-    await tx.execute(delete(Login).where(Login.user_id == user.id, Login.expires_at < now))
+    changed = await tx.execute(
+        update(Login)
+        .where(Login.id == login_id)
+        .values(
+            id=digest(token),
+            csrf_token=secrets.token_urlsafe(24),
+            pending=None,
+            confirmed_at=now,
+            seen_at=now,
+            expires_at=func.least(
+                now + timedelta(minutes=settings.login_idle_minutes),
+                Login.created_at + timedelta(hours=settings.login_lifetime_hours),
+            ),
+            **({"method": method} if method else {}),
+        )
+        .returning(Login.id)
+    )
+    if changed.first() is None:
+        raise Unauthorized("auth.required", "You are not signed in.", hint="Sign in, then try again.")
+    return token
+
+
+async def finish(
+    tx: AsyncSession,
+    settings: SiteSettings,
+    user: User,
+    login_id: bytes,
+    now: datetime,
+    *,
+    step: str,
+    client: Client,
+) -> str:
+    """Complete a sign-in by its second step; gives its new token. Raises: Unauthorized."""
+    before = (await tx.execute(select(Login.method).where(Login.id == login_id))).scalar_one_or_none()
+    method = f"{before}+{step}"
+    token = await renew(tx, settings, login_id, now, method=method)
+    await attempts.forgive(tx, email=user.email, address=client.address)
+    _record(tx, user, email=user.email, method=method, client=client)
+    return token
+
+
+async def end_all(tx: AsyncSession, user_id: UserId, *, but: bytes | None = None) -> int:
+    """End somebody's sign-ins, except one; gives how many. Whoever changes what a user may do calls this."""
+    others = Login.id != but if but else Login.id.is_not(None)
+    gone = await tx.execute(delete(Login).where(Login.user_id == user_id, others).returning(Login.id))
+    return len(gone.all())
+
+
+def expiry(settings: SiteSettings, created_at: datetime, now: datetime) -> datetime:
+    """When a sign-in that is used now ends by itself."""
+    return min(
+        now + timedelta(minutes=settings.login_idle_minutes),
+        created_at + timedelta(hours=settings.login_lifetime_hours),
+    )
+
+
+def still_to_do(settings: SiteSettings, login: Login, user: User, *, has_factor: bool) -> str | None:
+    """What a sign-in lacks although all its steps are done: "password", "enrol", or nothing."""
+    if user.must_change_password and login.method.startswith("password"):
+        return "password"
+    if has_factor or login.method == "passkey":
+        return None
+    return "enrol" if must_have_factor(settings, user) else None
+
+
+def must_have_factor(settings: SiteSettings, user: User) -> bool:
+    """True of those of whom the site demands a second factor."""
+    match settings.second_factor:
+        case Whom.EVERYBODY:
+            return True
+        case Whom.ADMINISTRATORS:
+            return user.role != Role.USER
+        case Whom.NOBODY:
+            return False
+
+
+async def prune(tx: AsyncSession, now: datetime) -> None:
+    """Delete sign-ins that have ended by themselves, and attempts that no longer count."""
+    await tx.execute(delete(Login).where(Login.expires_at < now))
+    await attempts.prune(tx, now)
+
+
+def has_factor(user_id: ColumnElement[UserId] | InstrumentedAttribute[UserId]) -> ColumnElement[bool]:
+    """True of a user who has a second factor."""
+    return or_(
+        exists().where(Totp.user_id == user_id, Totp.confirmed_at.is_not(None)),
+        exists().where(Passkey.user_id == user_id),
+    )
+
+
+def allowed_from(user: User, address: str) -> bool:
+    """True when the user may come from this address."""
+    if not user.addresses:
+        return True
+    try:
+        here = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(here, ipaddress.IPv6Address) and here.ipv4_mapped:
+        here = here.ipv4_mapped
+    return any(here in ipaddress.ip_network(network, strict=False) for network in user.addresses)
+
+
+def record_refusal(
+    tx: AsyncSession, user: User | None, *, email: str, method: str, client: Client, reason: str
+) -> None:
+    """Note an attempt to sign in that failed."""
+    _record(tx, user, email=email, method=method, client=client, refused=reason)
+
+
+async def _why_not(tx: AsyncSession, user: User | None, *, matches: bool, address: str) -> str:
+    """Why this person cannot sign in, for the record; empty: they can."""
+    if user is None:
+        return "nobody has this e-mail"
+    if not matches:
+        return "wrong password"
+    if not user.active:
+        return f"the account is {user.state}"
+    if not (await tx.execute(select(Domain.active).where(Domain.id == user.domain_id))).scalar_one():
+        return "the domain is disabled"
+    if not allowed_from(user, address):
+        return "the address is not among those allowed"
+    return ""
+
+
+async def _open(
+    tx: AsyncSession, settings: SiteSettings, user: User, now: datetime, *, method: str, client: Client
+) -> str:
+    token = secrets.token_urlsafe(32)
+    asked = (
+        method != "passkey"
+        and (await tx.execute(select(has_factor(User.id)).where(User.id == user.id))).scalar_one()
+    )
     tx.add(
         Login(
             id=digest(token),
             public_id=new_id(),
             user_id=user.id,
             csrf_token=secrets.token_urlsafe(24),
-            address=address,
-            device=device[:200],
+            method=method,
+            pending="factor" if asked else None,
+            address=client.address,
+            device=client.device[:_LONGEST_DEVICE],
             created_at=now,
             confirmed_at=now,
             seen_at=now,
-            expires_at=now + LOGIN_LIFETIME,
+            expires_at=now + PENDING_LIFETIME if asked else expiry(settings, now, now),
         )
     )
+    if asked:
+        # The failures of the second step go on counting, however often the password is right.
+        await attempts.take_back(tx, email=user.email, address=client.address)
+        _record(
+            tx,
+            user,
+            email=user.email,
+            method=method,
+            client=client,
+            refused="the second step is still to come",
+        )
+    else:
+        await attempts.forgive(tx, email=user.email, address=client.address)
+        _record(tx, user, email=user.email, method=method, client=client)
     return token
 
 
-def _email_digest(email: str) -> bytes:
-    return digest("email:" + email.strip().lower())
-
-
-def digest(token: str) -> bytes:
-    """How tokens with enough random bits are kept: SHA-256."""
-    return hashlib.sha256(token.encode()).digest()
+def _record(
+    tx: AsyncSession, user: User | None, *, email: str, method: str, client: Client, refused: str = ""
+) -> None:
+    # People type passwords where the e-mail goes.
+    shown = user.email if user else email.strip() if "@" in email else "(no e-mail)"
+    audit.record_login(
+        tx,
+        email=shown,
+        target=Target(owner_id=user.id, domain_id=user.domain_id) if user else audit.NOBODY,
+        outcome="refused" if refused else "done",
+        method=method,
+        reason=refused,
+        address=client.address,
+    )

@@ -24,13 +24,17 @@ from carrel.http.limits import RateLimits
 from carrel.http.shell import Shell
 from carrel.images import routes as images
 from carrel.keypairs import routes as keypairs
+from carrel.logins import factor_routes as factors
+from carrel.logins import login_routes as browsers
 from carrel.logins import routes as logins
 from carrel.logins.authenticator import Authenticator
 from carrel.nodes import routes as nodes
-from carrel.server import page
+from carrel.server import greeting, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
+from carrel.site import routes as site
+from carrel.site.mailer import Mailer
 from carrel.usage import routes as usage
 from carrel.usage.service import UsageStream
 
@@ -38,6 +42,10 @@ from carrel.usage.service import UsageStream
 _ROUTERS = (
     sessions.router,
     logins.router,
+    factors.router,
+    browsers.router,
+    greeting.router,
+    site.router,
     keypairs.router,
     server.router,
     images.router,
@@ -88,11 +96,13 @@ async def api(
     state.seal = Seal(settings.key())
     state.limits = RateLimits(database)
     state.authenticator = Authenticator(database, state.clock)
+    state.mailer = Mailer(database, state.seal, state.clock)
     state.events = EventStream(database, listener)
     state.listener = listener
     await state.events.start()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(streams.running(app))
+        stack.push_async_callback(state.mailer.close)
         for work in (
             listener.run(),
             state.events.run(),

@@ -1,0 +1,61 @@
+"""/logins: where somebody is signed in."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from carrel.http.auth import CurrentActor, names
+from carrel.logins import browsers
+from carrel.logins.devices import browser_of, system_of
+from carrel.logins.schemas import LoginList, LoginQuery, LoginsEnded, LoginView
+from carrel.tenancy.schemas import UserRef
+
+router = APIRouter(tags=["logins"])
+
+
+@router.get("/logins", operation_id="logins.list", openapi_extra=names("login.read"))
+async def list_logins(
+    request: Request, actor: CurrentActor, wanted: Annotated[LoginQuery, Query()]
+) -> LoginList:
+    """Where you, or somebody you administer, are signed in; used last comes first."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        found = await browsers.list_of(tx, state.clock, actor, wanted)
+    items = [
+        LoginView(
+            id=row.Login.public_id,
+            user=UserRef(id=row.User.id, email=row.User.email),
+            browser=browser_of(row.Login.device),
+            system=system_of(row.Login.device),
+            address=row.Login.address,
+            method=row.Login.method,
+            pending=row.Login.pending,
+            created_at=row.Login.created_at,
+            seen_at=row.Login.seen_at,
+            expires_at=row.Login.expires_at,
+            current=row.Login.id == actor.login_id,
+        )
+        for row in found.rows
+    ]
+    return LoginList(items=items, next_cursor=found.next_cursor)
+
+
+@router.delete(
+    "/logins/{login}", operation_id="logins.remove", openapi_extra=names("login.remove"), status_code=204
+)
+async def end_login(request: Request, actor: CurrentActor, login: str) -> None:
+    """Sign one browser out."""
+    async with request.app.state.database.transaction() as tx:
+        await browsers.end(tx, actor, login)
+    request.app.state.authenticator.forget()
+
+
+@router.delete("/logins", operation_id="logins.remove_all", openapi_extra=names("login.remove"))
+async def end_logins(
+    request: Request, actor: CurrentActor, user: Annotated[str | None, Query(max_length=254)] = None
+) -> LoginsEnded:
+    """Sign somebody out everywhere, or yourself everywhere else."""
+    async with request.app.state.database.transaction() as tx:
+        ended = await browsers.end_everywhere(tx, actor, user)
+    request.app.state.authenticator.forget()
+    return LoginsEnded(ended=ended)

@@ -1,0 +1,86 @@
+"""What the page must know before anybody has signed in."""
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from sqlalchemy import select
+
+from carrel.http.auth import ByAddress, names
+from carrel.logins.passkeys import site_of
+from carrel.mail.letters import LANGUAGES
+from carrel.providers.model import Provider
+from carrel.site import service as site
+
+router = APIRouter(tags=["auth"])
+
+
+class PasswordRulesView(BaseModel):
+    """classes: how many of small letters, capital letters, digits and other characters there must be.
+
+    history: how many former passwords may not come back.
+    """
+
+    min_length: int
+    classes: int
+    refuse_common: bool
+    history: int
+
+
+class SignUpView(BaseModel):
+    """email_domains: whose addresses may; empty: anybody's. verification: whether a mailed link must be used."""
+
+    open: bool
+    email_domains: list[str]
+    verification: bool
+
+
+class ProviderRef(BaseModel):
+    """kind: "oidc" or "ldap"."""
+
+    id: str
+    name: str
+    kind: str
+
+
+class Greeting(BaseModel):
+    """forgot_password: whether links to set a new one can be mailed. announcement: Markdown, or ""."""
+
+    languages: list[str]
+    password: PasswordRulesView
+    sign_up: SignUpView
+    forgot_password: bool
+    passkeys: bool
+    providers: list[ProviderRef]
+    announcement: str
+
+
+@router.get(
+    "/auth/greeting",
+    operation_id="auth.greeting",
+    openapi_extra=names("server.greet"),
+    dependencies=[ByAddress],
+)
+async def greeting(request: Request) -> Greeting:
+    """What the sign-in page must know."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        settings = await site.settings(tx)
+        found = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
+        providers = [ProviderRef(id=p.id, name=p.name, kind=p.kind) for p in found.scalars()]
+    return Greeting(
+        languages=list(LANGUAGES),
+        password=PasswordRulesView(
+            min_length=settings.password_min_length,
+            classes=settings.password_classes,
+            refuse_common=settings.password_refuse_common,
+            history=settings.password_history,
+        ),
+        sign_up=SignUpView(
+            open=settings.sign_up,
+            email_domains=settings.sign_up_email_domains if settings.sign_up else [],
+            verification=settings.sign_up_verification,
+        ),
+        forgot_password=settings.sends_mail,
+        passkeys=site_of(state.settings.effective_public_url).takes_passkeys,
+        providers=providers,
+        announcement=settings.announcement,
+    )

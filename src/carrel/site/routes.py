@@ -1,0 +1,41 @@
+"""/site."""
+
+from fastapi import APIRouter, Request
+
+from carrel.http.auth import Confirmed, CurrentActor, names
+from carrel.mail import letters
+from carrel.policy.decide import Target, require
+from carrel.site import service
+from carrel.site.mailer import Mailer
+from carrel.site.schemas import SiteUpdate, SiteView, TestMail, TestMailResult
+
+router = APIRouter(tags=["site"])
+
+
+@router.get("/site", operation_id="site.show", openapi_extra=names("site.read"))
+async def show(request: Request, actor: CurrentActor) -> SiteView:
+    """The settings of the installation."""
+    async with request.app.state.database.transaction() as tx:
+        return await service.show(tx, actor)
+
+
+@router.patch(
+    "/site", operation_id="site.update", openapi_extra=names("site.update"), dependencies=[Confirmed]
+)
+async def update(request: Request, actor: CurrentActor, body: SiteUpdate) -> SiteView:
+    """Change settings; what is left out stays as it is."""
+    async with request.app.state.database.transaction() as tx:
+        changed = await service.update(tx, request.app.state.seal, actor, body)
+    request.app.state.authenticator.forget()
+    return changed
+
+
+@router.post("/site/test-mail", operation_id="site.test_mail", openapi_extra=names("site.update"))
+async def test_mail(request: Request, actor: CurrentActor, body: TestMail) -> TestMailResult:
+    """Send a letter to somebody, and say what the mail server said."""
+    require(actor, "site.update", Target())
+    state = request.app.state
+    mailer: Mailer = state.mailer
+    language = letters.language_of(request.headers.get("accept-language"))
+    error = await mailer.deliver(body.to, letters.test(language, link=state.settings.effective_public_url))
+    return TestMailResult(sent=error is None, error=error)

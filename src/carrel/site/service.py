@@ -1,0 +1,123 @@
+"""Use cases of the installation's settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.errors import Invalid
+from carrel.db.seal import Seal
+from carrel.policy.decide import Actor, Target, require
+from carrel.site.model import SiteRow
+from carrel.site.schemas import SiteSettings, SiteUpdate, SiteView
+
+_PASSWORD_PURPOSE = "site:mail_password"
+_LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True)
+class MailAccount:
+    """The settings as a mail server is reached with them."""
+
+    settings: SiteSettings
+    password: str | None
+
+
+async def settings(tx: AsyncSession) -> SiteSettings:
+    """The settings that hold now."""
+    values = (await tx.execute(select(SiteRow.values).where(SiteRow.id == 1))).scalar_one_or_none()
+    return _read(values or {})
+
+
+async def show(tx: AsyncSession, actor: Actor) -> SiteView:
+    """The settings, and how mail stands. Raises: Forbidden."""
+    require(actor, "site.read", Target())
+    return _view(await _row(tx))
+
+
+async def update(tx: AsyncSession, seal: Seal, actor: Actor, wanted: SiteUpdate) -> SiteView:
+    """Change what is present in `wanted`. Raises: Forbidden, Invalid."""
+    require(actor, "site.update", Target())
+    row = await _row(tx, lock=True)
+    given = wanted.model_dump(mode="json", exclude_unset=True)
+    before = _read(row.values).model_dump(mode="json")
+    changed = {name: value for name, value in given.items() if name in before and before[name] != value}
+    after = SiteSettings.model_validate({**before, **changed})
+    _require_sound(after)
+    row.values = {**row.values, **changed}
+    details = {"before": {name: before[name] for name in changed}, "after": dict(changed)}
+    if "mail_password" in given:
+        password = given["mail_password"]
+        row.mail_password = seal.close(password.encode(), _PASSWORD_PURPOSE) if password else None
+        details["after"]["mail_password"] = "changed" if password else "removed"
+    if details["after"]:
+        audit.record(tx, actor, "site.update", "site", name="site", target=Target(), details=details)
+    await tx.flush()
+    return _view(row)
+
+
+async def mail_account(tx: AsyncSession, seal: Seal) -> MailAccount:
+    """With what mail is sent."""
+    row = await _row(tx)
+    password = seal.open(row.mail_password, _PASSWORD_PURPOSE).decode() if row.mail_password else None
+    return MailAccount(_read(row.values), password)
+
+
+async def note_mail(tx: AsyncSession, now: datetime, error: str | None) -> None:
+    """Keep why mail could not be sent (or that it could), for superadmins to see."""
+    row = await _row(tx, lock=True)
+    row.mail_error = error[:_LONGEST_ERROR] if error else None
+    row.mail_error_at = now if error else None
+
+
+def _require_sound(settings: SiteSettings) -> None:
+    """Raises: Invalid for settings that do not go together."""
+    if settings.sign_up and not (settings.sign_up_domain and settings.sign_up_project):
+        raise Invalid(
+            "site.sign_up_place",
+            "Whoever signs up needs a domain and a project to come into.",
+            hint="Set sign_up_domain and sign_up_project.",
+            field="sign_up_project" if settings.sign_up_domain else "sign_up_domain",
+        )
+    if settings.sign_up and settings.sign_up_verification and not settings.sends_mail:
+        raise Invalid(
+            "site.sign_up_mail",
+            "Proving an e-mail address needs a mail server.",
+            hint="Set mail_host and mail_sender, or sign_up_verification to false.",
+            field="sign_up_verification",
+        )
+    if settings.mail_host and not settings.mail_sender:
+        raise Invalid(
+            "site.mail_sender",
+            "Mail needs an address to come from.",
+            hint="Set mail_sender.",
+            field="mail_sender",
+        )
+
+
+async def _row(tx: AsyncSession, *, lock: bool = False) -> SiteRow:
+    query = select(SiteRow).where(SiteRow.id == 1)
+    row = (await tx.execute(query.with_for_update() if lock else query)).scalar_one_or_none()
+    if row is None:
+        row = SiteRow(id=1, values={})
+        if lock:
+            tx.add(row)
+    return row
+
+
+def _read(values: Mapping[str, Any]) -> SiteSettings:
+    # A setting of another version is left where it is and means nothing here.
+    return SiteSettings.model_validate({k: v for k, v in values.items() if k in SiteSettings.model_fields})
+
+
+def _view(row: SiteRow) -> SiteView:
+    return SiteView(
+        **_read(row.values).model_dump(),
+        mail_password_set=row.mail_password is not None,
+        mail_error=row.mail_error,
+        mail_error_at=row.mail_error_at,
+    )
