@@ -105,9 +105,61 @@ class AuditObject(TypedDict):
     name: str
 
 
+class DomainCreate(TypedDict):
+    """ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
+
+    resource_groups, registries, storage_hosts: names of those that it may use; null: all."""
+
+    active: NotRequired[bool]
+    ceilings: NotRequired[dict[str, int]]
+    description: NotRequired[str]
+    name: str
+    registries: NotRequired[list[str] | None]
+    resource_groups: NotRequired[list[str] | None]
+    storage_hosts: NotRequired[list[str] | None]
+
+
+class DomainList(TypedDict):
+    items: list[DomainView]
+    next_cursor: str | None
+
+
 class DomainRef(TypedDict):
     id: str
     name: str
+
+
+class DomainUpdate(TypedDict):
+    """What is left out stays; what is given replaces what was, as a whole. active false: its people are
+    signed out, and it takes no new sessions; those that run go on."""
+
+    active: NotRequired[bool]
+    ceilings: NotRequired[dict[str, int]]
+    description: NotRequired[str]
+    name: NotRequired[str]
+    registries: NotRequired[list[str] | None]
+    resource_groups: NotRequired[list[str] | None]
+    storage_hosts: NotRequired[list[str] | None]
+
+
+class DomainView(TypedDict):
+    """users, projects, live_sessions: how many there are, projects without the archived ones.
+
+    admins: its active administrators, by e-mail."""
+
+    active: bool
+    admins: list[UserRef]
+    ceilings: dict[str, int]
+    created_at: str
+    description: str
+    id: str
+    live_sessions: int
+    name: str
+    projects: int
+    registries: list[str] | None
+    resource_groups: list[str] | None
+    storage_hosts: list[str] | None
+    users: int
 
 
 class EventList(TypedDict):
@@ -130,7 +182,44 @@ class EventView(TypedDict):
     object: EventObject
 
 
+class FactorAdded(TypedDict):
+    """recovery_codes: shown this once; empty when you had some already.
+
+    csrf_token: as in Me, since a sign-in that waited for this is complete with a new token."""
+
+    csrf_token: str | None
+    recovery_codes: list[str]
+
+
+class FactorsView(TypedDict):
+    """totp_since: since when codes of a device count; null: no such device. required: the site demands one.
+
+    passkeys_possible: whether browsers make passkeys for this page's address."""
+
+    passkeys: list[PasskeyView]
+    passkeys_possible: bool
+    recovery_codes_left: int
+    required: bool
+    totp_since: str | None
+
+
 FaultKind = Literal["altered", "missing", "cut", "rewritten", "unguarded"]
+
+
+class ForgotRequest(TypedDict):
+    email: str
+
+
+class Greeting(TypedDict):
+    """forgot_password: whether links to set a new one can be mailed. announcement: Markdown, or ""."""
+
+    announcement: str
+    forgot_password: bool
+    languages: list[str]
+    passkeys: bool
+    password: PasswordRulesView
+    providers: list[ProviderRef]
+    sign_up: SignUpView
 
 
 class Health(TypedDict):
@@ -212,15 +301,44 @@ class KeypairView(TypedDict):
     rotated_at: str | None
 
 
+class LoginList(TypedDict):
+    items: list[LoginView]
+    next_cursor: str | None
+
+
 class LoginRequest(TypedDict):
     email: str
     password: str
 
 
+class LoginView(TypedDict):
+    """browser, system: as far as the browser says, else "". current: the one that asks."""
+
+    address: str
+    browser: str
+    created_at: str
+    current: bool
+    expires_at: str
+    id: str
+    method: str
+    pending: str | None
+    seen_at: str
+    system: str
+    user: UserRef
+
+
+class LoginsEnded(TypedDict):
+    ended: int
+
+
+MailTls = Literal["none", "starttls", "tls"]
+
+
 class Me(TypedDict):
     """csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair or token was used.
 
-    pending: what the sign-in still needs: "factor", "password" or "enrol"; null when it is complete.
+    pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
+    "enrol" (a second factor of yours); null when it is complete.
     actions: what you may do, each with how far: "own", "project", "domain" or "all"."""
 
     actions: dict[str, str]
@@ -228,6 +346,47 @@ class Me(TypedDict):
     pending: str | None
     projects: list[ProjectMembership]
     user: UserProfile
+
+
+class MemberAdded(TypedDict):
+    """user: as it was asked for. member: null when it failed, for the reason in problem."""
+
+    member: MemberView | None
+    problem: Trouble | None
+    status: Literal["added", "already", "failed"]
+    user: str
+
+
+class MemberList(TypedDict):
+    items: list[MemberView]
+    next_cursor: str | None
+
+
+class MemberUpdate(TypedDict):
+    admin: bool
+
+
+class MemberView(TypedDict):
+    admin: bool
+    email: str
+    id: str
+    name: str
+    state: UserState
+
+
+class MembersAdd(TypedDict):
+    """users: ids or e-mails. admin: make them administrators of the project too."""
+
+    admin: NotRequired[bool]
+    users: list[str]
+
+
+class MembersAdded(TypedDict):
+    """One for each user asked for, in that order."""
+
+    added: int
+    failed: int
+    items: list[MemberAdded]
 
 
 class OpenedApp(TypedDict):
@@ -250,12 +409,80 @@ class PartView(TypedDict):
     version: str
 
 
+class PasskeyAdded(TypedDict):
+    csrf_token: str | None
+    passkey: PasskeyView
+    recovery_codes: list[str]
+
+
+class PasskeyCreate(TypedDict):
+    credential: PasskeyCredential
+    name: str
+
+
+class PasskeyCredential(TypedDict):
+    """A PublicKeyCredential as `toJSON()` in browsers writes it; what is not named here is ignored."""
+
+    id: str
+    rawId: str
+    response: PasskeyResponse
+    type: str
+
+
+class PasskeyLogin(TypedDict):
+    credential: PasskeyCredential
+
+
+class PasskeyOptions(TypedDict):
+    """For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); good for 5 minutes."""
+
+    options: dict[str, Any]
+
+
+class PasskeyResponse(TypedDict):
+    """The browser's answer: attestationObject when it made a passkey, the others when it proved one."""
+
+    attestationObject: NotRequired[str | None]
+    authenticatorData: NotRequired[str | None]
+    clientDataJSON: str
+    signature: NotRequired[str | None]
+    transports: NotRequired[list[str]]
+    userHandle: NotRequired[str | None]
+
+
+class PasskeyUpdate(TypedDict):
+    name: str
+
+
+class PasskeyView(TypedDict):
+    created_at: str
+    id: str
+    last_used_at: str | None
+    name: str
+
+
+class PasswordChange(TypedDict):
+    current: str
+    new: str
+
+
+class PasswordRulesView(TypedDict):
+    """classes: how many of small letters, capital letters, digits and other characters there must be.
+
+    history: how many former passwords may not come back."""
+
+    classes: int
+    history: int
+    min_length: int
+    refuse_common: bool
+
+
 class Preferences(TypedDict):
     """What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh"."""
 
-    language: Literal["en", "ko", "ja"] | None
-    shell: str | None
-    theme: Literal["light", "dark", "auto"] | None
+    language: NotRequired[Literal["en", "ko", "ja"] | None]
+    shell: NotRequired[str | None]
+    theme: NotRequired[Literal["light", "dark", "auto"] | None]
 
 
 class Problem(TypedDict):
@@ -272,6 +499,13 @@ class Problem(TypedDict):
     type: str
 
 
+class ProfileUpdate(TypedDict):
+    """What is left out stays; a preference that is null goes back to how the browser or the installation has it."""
+
+    name: NotRequired[str]
+    preferences: NotRequired[Preferences]
+
+
 class ProgressView(TypedDict):
     """fraction: 0..1 when known."""
 
@@ -280,8 +514,28 @@ class ProgressView(TypedDict):
     text: str
 
 
+class ProjectArchive(TypedDict):
+    """sessions: what becomes of its live ones; left out: the answer is a conflict that names them, if any."""
+
+    sessions: NotRequired[SessionsChoice | None]
+
+
+class ProjectCreate(TypedDict):
+    """domain: id or name; your own when left out. ceilings: as those of a domain."""
+
+    ceilings: NotRequired[dict[str, int]]
+    description: NotRequired[str]
+    domain: NotRequired[str | None]
+    name: str
+
+
+class ProjectList(TypedDict):
+    items: list[ProjectView]
+    next_cursor: str | None
+
+
 class ProjectMembership(TypedDict):
-    """admin: whether you administer it."""
+    """admin: whether the user administers it."""
 
     admin: bool
     id: str
@@ -293,10 +547,80 @@ class ProjectRef(TypedDict):
     name: str
 
 
+class ProjectUpdate(TypedDict):
+    """What is left out stays; what is given replaces what was, as a whole."""
+
+    ceilings: NotRequired[dict[str, int]]
+    description: NotRequired[str]
+    name: NotRequired[str]
+
+
+class ProjectView(TypedDict):
+    """archived_at: since when it takes no new sessions; null: it does. admins: by e-mail.
+
+    members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays."""
+
+    admins: list[UserRef]
+    archived_at: str | None
+    ceilings: dict[str, int]
+    created_at: str
+    description: str
+    domain: DomainRef
+    had_sessions: bool
+    id: str
+    live_sessions: int
+    members: int
+    name: str
+
+
+class Proof(TypedDict):
+    """That it is you: exactly one of your password, a code of your device, a recovery code, or a passkey."""
+
+    code: NotRequired[str | None]
+    passkey: NotRequired[PasskeyCredential | None]
+    password: NotRequired[str | None]
+    recovery_code: NotRequired[str | None]
+
+
+class ProviderRef(TypedDict):
+    """kind: "oidc" or "ldap"."""
+
+    id: str
+    kind: str
+    name: str
+
+
+class PurgeOne(TypedDict):
+    """user: id or e-mail. confirm: the e-mail."""
+
+    confirm: str
+    user: str
+
+
 class RecentUsage(TypedDict):
     """By session id; sessions without samples are absent."""
 
     items: dict[str, Series]
+
+
+class RecoveryCodes(TypedDict):
+    """Each good once, in place of a code of your device; shown this once."""
+
+    recovery_codes: list[str]
+
+
+class RecoveryLink(TypedDict):
+    """url: for the user alone; good once, until expires_at. Setting a password ends all their sign-ins."""
+
+    expires_at: str
+    url: str
+
+
+class ResetRequest(TypedDict):
+    """token: out of the link."""
+
+    password: str
+    token: str
 
 
 class ResourcesView(TypedDict):
@@ -414,6 +738,83 @@ class SessionView(TypedDict):
     warnings: list[str]
 
 
+SessionsChoice = Literal["keep", "end"]
+
+
+class SignUpRequest(TypedDict):
+    email: str
+    name: str
+    password: str
+
+
+class SignUpView(TypedDict):
+    """email_domains: whose addresses may; empty: anybody's. verification: whether a mailed link must be used."""
+
+    email_domains: list[str]
+    open: bool
+    verification: bool
+
+
+class SiteUpdate(TypedDict):
+    """Only what is present changes. mail_password: null takes it away; it is never shown again."""
+
+    announcement: NotRequired[str]
+    api_rate_limit: NotRequired[int]
+    audit_retention_days: NotRequired[int]
+    lock_address_attempts: NotRequired[int]
+    lock_attempts: NotRequired[int]
+    lock_minutes: NotRequired[int]
+    login_idle_minutes: NotRequired[int]
+    login_lifetime_hours: NotRequired[int]
+    mail_host: NotRequired[str]
+    mail_password: NotRequired[str | None]
+    mail_port: NotRequired[int]
+    mail_sender: NotRequired[str | None]
+    mail_tls: NotRequired[MailTls]
+    mail_user: NotRequired[str]
+    password_classes: NotRequired[int]
+    password_history: NotRequired[int]
+    password_min_length: NotRequired[int]
+    password_refuse_common: NotRequired[bool]
+    second_factor: NotRequired[Whom]
+    sign_up: NotRequired[bool]
+    sign_up_domain: NotRequired[str | None]
+    sign_up_email_domains: NotRequired[list[str]]
+    sign_up_project: NotRequired[str | None]
+    sign_up_verification: NotRequired[bool]
+
+
+class SiteView(TypedDict):
+    """mail_error: why mail could not be sent the last time; null when it could."""
+
+    announcement: str
+    api_rate_limit: int
+    audit_retention_days: int
+    lock_address_attempts: int
+    lock_attempts: int
+    lock_minutes: int
+    login_idle_minutes: int
+    login_lifetime_hours: int
+    mail_error: str | None
+    mail_error_at: str | None
+    mail_host: str
+    mail_password_set: bool
+    mail_port: int
+    mail_sender: str | None
+    mail_tls: MailTls
+    mail_user: str
+    password_classes: int
+    password_history: int
+    password_min_length: int
+    password_refuse_common: bool
+    second_factor: Whom
+    sign_up: bool
+    sign_up_domain: str | None
+    sign_up_email_domains: list[str]
+    sign_up_project: str | None
+    sign_up_verification: bool
+
+
 class SlotAmounts(TypedDict):
     """cpu: millicores. mem: bytes."""
 
@@ -459,6 +860,25 @@ class SshKeyView(TypedDict):
     public_key: str
 
 
+class Step(TypedDict):
+    """The second step: exactly one of a code of your device, a recovery code, or a passkey."""
+
+    code: NotRequired[str | None]
+    passkey: NotRequired[PasskeyCredential | None]
+    recovery_code: NotRequired[str | None]
+
+
+class TestMail(TypedDict):
+    to: str
+
+
+class TestMailResult(TypedDict):
+    """error: what the mail server said, or why it could not be reached; null when it took the mail."""
+
+    error: str | None
+    sent: bool
+
+
 class TokenCreate(TypedDict):
     """scopes: actions ("session.read"), all on one kind ("session.*"), or "*". expires_in_days null: never."""
 
@@ -493,6 +913,121 @@ class TokenView(TypedDict):
     scopes: list[str]
 
 
+class TotpConfirm(TypedDict):
+    code: str
+
+
+class TotpOffer(TypedDict):
+    """For an authenticator app. url: as otpauth://; qr_svg: the same as a picture."""
+
+    qr_svg: str
+    secret: str
+    url: str
+
+
+class Trouble(TypedDict):
+    """Why one of many was not done: as the fields of a problem."""
+
+    code: str
+    detail: str
+    field: str | None
+    hint: str
+
+
+class UserBatch(TypedDict):
+    """Many at once. Passwords take a while to hash: send some tens of rows at a time to show how far it is."""
+
+    defaults: NotRequired[UserRow]
+    rows: list[UserRow]
+
+
+class UserCreate(TypedDict):
+    """domain: id or name; your own when left out. projects: ids or names in that domain.
+
+    password: theirs, to be changed at the first sign-in unless must_change_password is false; generate_password
+    makes one, which the answer shows once. With neither they sign in by a provider, or get a one-time link.
+    addresses: networks that they may sign in from; empty: any."""
+
+    addresses: NotRequired[list[str]]
+    description: NotRequired[str]
+    domain: NotRequired[str | None]
+    email: str
+    generate_password: NotRequired[bool]
+    must_change_password: NotRequired[bool]
+    name: str
+    password: NotRequired[str | None]
+    projects: NotRequired[list[str]]
+    role: NotRequired[Literal["user", "domain_admin", "superadmin"]]
+    state: NotRequired[Literal["active", "inactive", "unverified"]]
+
+
+class UserCreated(TypedDict):
+    """password: the generated one, shown this once."""
+
+    addresses: list[str]
+    created_at: str
+    description: str
+    domain: DomainRef
+    email: str
+    has_password: bool
+    id: str
+    keypairs: int
+    last_seen_at: str | None
+    live_sessions: int
+    logins: int
+    must_change_password: bool
+    name: str
+    password: str | None
+    password_set_at: str | None
+    projects: list[ProjectMembership]
+    providers: list[str]
+    role: Role
+    second_factor: bool
+    state: UserState
+
+
+class UserDetail(TypedDict):
+    """providers: names of the identity providers that know them. keypairs, logins, live_sessions: how many."""
+
+    addresses: list[str]
+    created_at: str
+    description: str
+    domain: DomainRef
+    email: str
+    has_password: bool
+    id: str
+    keypairs: int
+    last_seen_at: str | None
+    live_sessions: int
+    logins: int
+    must_change_password: bool
+    name: str
+    password_set_at: str | None
+    projects: list[ProjectMembership]
+    providers: list[str]
+    role: Role
+    second_factor: bool
+    state: UserState
+
+
+class UserList(TypedDict):
+    items: list[UserView]
+    next_cursor: str | None
+
+
+class UserMade(TypedDict):
+    """row: its place in the request, from 0 on. status "valid": a dry run found nothing wrong.
+
+    password: the generated one, shown this once."""
+
+    email: str
+    password: str | None
+    problems: list[Trouble]
+    row: int
+    status: Literal["created", "valid", "failed"]
+    user: UserRef | None
+
+
 class UserProfile(TypedDict):
     domain: DomainRef
     email: str
@@ -502,6 +1037,112 @@ class UserProfile(TypedDict):
     role: Role
 
 
+class UserPurge(TypedDict):
+    """confirm: the user's e-mail. sessions: "end", when some are live."""
+
+    confirm: str
+    sessions: NotRequired[Literal["end"] | None]
+
+
+class UserPurged(TypedDict):
+    """user: as it was asked for. ended: sessions that were live and end now."""
+
+    ended: list[str]
+    id: str | None
+    problem: Trouble | None
+    status: Literal["purged", "failed"]
+    user: str
+
+
 class UserRef(TypedDict):
     email: str
     id: str
+
+
+class UserRow(TypedDict):
+    """One of many to be made, as somebody wrote it: what is wrong with it is said of this row alone.
+
+    The fields mean what they mean in UserCreate. Empty ones are filled from the defaults."""
+
+    addresses: NotRequired[list[str] | None]
+    description: NotRequired[str | None]
+    domain: NotRequired[str | None]
+    email: NotRequired[str | None]
+    generate_password: NotRequired[bool | None]
+    must_change_password: NotRequired[bool | None]
+    name: NotRequired[str | None]
+    password: NotRequired[str | None]
+    projects: NotRequired[list[str] | None]
+    role: NotRequired[str | None]
+    state: NotRequired[str | None]
+
+
+UserState = Literal["active", "inactive", "unverified", "purged"]
+
+
+class UserUpdate(TypedDict):
+    """What is left out stays. projects: the whole list; who stays in one stays its administrator.
+
+    domain: moves them, out of all projects and out of office, unless the same request gives new ones.
+    sessions: what becomes of live ones when they are disabled or moved; left out, the answer is a conflict
+    that names them, if any. When moved, they must end."""
+
+    addresses: NotRequired[list[str]]
+    description: NotRequired[str]
+    domain: NotRequired[str]
+    must_change_password: NotRequired[bool]
+    name: NotRequired[str]
+    projects: NotRequired[list[str]]
+    role: NotRequired[Literal["user", "domain_admin", "superadmin"]]
+    sessions: NotRequired[SessionsChoice | None]
+    state: NotRequired[Literal["active", "inactive", "unverified"]]
+
+
+class UserView(TypedDict):
+    """projects: by name. second_factor: whether they have one that is set up, or a passkey."""
+
+    addresses: list[str]
+    created_at: str
+    description: str
+    domain: DomainRef
+    email: str
+    id: str
+    last_seen_at: str | None
+    must_change_password: bool
+    name: str
+    projects: list[ProjectMembership]
+    role: Role
+    second_factor: bool
+    state: UserState
+
+
+class UsersMade(TypedDict):
+    """One for each row, in their order. done: created, or valid in a dry run."""
+
+    done: int
+    failed: int
+    items: list[UserMade]
+
+
+class UsersPurge(TypedDict):
+    """sessions: "end", when some are live."""
+
+    sessions: NotRequired[Literal["end"] | None]
+    users: list[PurgeOne]
+
+
+class UsersPurged(TypedDict):
+    """One for each user asked for, in that order."""
+
+    failed: int
+    items: list[UserPurged]
+    purged: int
+
+
+class VerifyRequest(TypedDict):
+    """token: out of the link."""
+
+    token: str
+
+
+Whom = Literal["nobody", "administrators", "everybody"]

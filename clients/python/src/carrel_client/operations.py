@@ -99,8 +99,51 @@ class Audit(Group):
 
 
 class Auth(Group):
+    def confirm(
+        self,
+        *,
+        code: str | None = UNSET,
+        passkey: models.PasskeyCredential | None = UNSET,
+        password: str | None = UNSET,
+        recovery_code: str | None = UNSET,
+    ) -> models.Me:
+        """Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes."""
+        answer: models.Me = self._transport.call(
+            "POST",
+            "/api/v1/auth/confirm",
+            body=_given(code=code, passkey=passkey, password=password, recovery_code=recovery_code),
+        )
+        return answer
+
+    def factor(
+        self,
+        *,
+        code: str | None = UNSET,
+        passkey: models.PasskeyCredential | None = UNSET,
+        recovery_code: str | None = UNSET,
+    ) -> models.Me:
+        """The second step of signing in, after `pending` was "factor"."""
+        answer: models.Me = self._transport.call(
+            "POST",
+            "/api/v1/auth/factor",
+            body=_given(code=code, passkey=passkey, recovery_code=recovery_code),
+        )
+        return answer
+
+    def forgot(self, *, email: str) -> Any:
+        """Have a link mailed with which you set a new password. The answer tells nothing of who has an account."""
+        answer: Any = self._transport.call("POST", "/api/v1/auth/forgot", body=_given(email=email))
+        return answer
+
+    def greeting(self) -> models.Greeting:
+        """What the sign-in page must know."""
+        answer: models.Greeting = self._transport.call("GET", "/api/v1/auth/greeting")
+        return answer
+
     def login(self, *, email: str, password: str) -> models.Me:
-        """Sign in; the cookie that comes back is the page's credential."""
+        """Sign in by password; the cookie that comes back is the page's credential.
+
+        `pending` says what is still missing before the sign-in counts."""
         answer: models.Me = self._transport.call(
             "POST", "/api/v1/auth/login", body=_given(email=email, password=password)
         )
@@ -113,6 +156,121 @@ class Auth(Group):
     def me(self) -> models.Me:
         """Who you are, your projects, and what you may do."""
         answer: models.Me = self._transport.call("GET", "/api/v1/auth/me")
+        return answer
+
+    def passkey(self, *, credential: models.PasskeyCredential) -> models.Me:
+        """Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN)."""
+        answer: models.Me = self._transport.call(
+            "POST", "/api/v1/auth/passkey", body=_given(credential=credential)
+        )
+        return answer
+
+    def passkey_options(self) -> models.PasskeyOptions:
+        """What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in."""
+        answer: models.PasskeyOptions = self._transport.call("POST", "/api/v1/auth/passkey-options")
+        return answer
+
+    def reset(self, *, password: str, token: str) -> None:
+        """Set a new password by a one-time link; you are signed out everywhere."""
+        self._transport.call("POST", "/api/v1/auth/reset", body=_given(password=password, token=token))
+
+    def sign_up(self, *, email: str, name: str, password: str) -> Any:
+        """Make an account of your own. The answer tells nothing of who has one already."""
+        answer: Any = self._transport.call(
+            "POST", "/api/v1/auth/sign-up", body=_given(email=email, name=name, password=password)
+        )
+        return answer
+
+    def verify(self, *, token: str) -> None:
+        """Prove your e-mail by the link that was mailed; then you can sign in."""
+        self._transport.call("POST", "/api/v1/auth/verify", body=_given(token=token))
+
+    def verify_again(self, *, email: str) -> Any:
+        """Have the link mailed again. The answer tells nothing of who has an account."""
+        answer: Any = self._transport.call("POST", "/api/v1/auth/verify-again", body=_given(email=email))
+        return answer
+
+
+class Domains(Group):
+    def create(
+        self,
+        *,
+        name: str,
+        active: bool = UNSET,
+        ceilings: dict[str, int] = UNSET,
+        description: str = UNSET,
+        registries: Sequence[str] | None = UNSET,
+        resource_groups: Sequence[str] | None = UNSET,
+        storage_hosts: Sequence[str] | None = UNSET,
+    ) -> models.DomainView:
+        """Make a domain. Its name is unique, whatever the case of its letters."""
+        answer: models.DomainView = self._transport.call(
+            "POST",
+            "/api/v1/domains",
+            body=_given(
+                active=active,
+                ceilings=ceilings,
+                description=description,
+                name=name,
+                registries=registries,
+                resource_groups=resource_groups,
+                storage_hosts=storage_hosts,
+            ),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        active: bool | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> models.DomainList:
+        """Domains with how many people, projects and live sessions each holds, and who its administrators are."""
+        answer: models.DomainList = self._transport.call(
+            "GET",
+            "/api/v1/domains",
+            query={"q": q, "active": active, "sort": sort, "limit": limit, "cursor": cursor},
+        )
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Remove a domain that holds nothing."""
+        self._transport.call("DELETE", f"/api/v1/domains/{segment(ref)}")
+
+    def show(self, ref: str) -> models.DomainView:
+        """One domain."""
+        answer: models.DomainView = self._transport.call("GET", f"/api/v1/domains/{segment(ref)}")
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        active: bool = UNSET,
+        ceilings: dict[str, int] = UNSET,
+        description: str = UNSET,
+        name: str = UNSET,
+        registries: Sequence[str] | None = UNSET,
+        resource_groups: Sequence[str] | None = UNSET,
+        storage_hosts: Sequence[str] | None = UNSET,
+    ) -> models.DomainView:
+        """Change a domain. Disabled, its people are signed out at once, and it takes no new sessions."""
+        answer: models.DomainView = self._transport.call(
+            "PATCH",
+            f"/api/v1/domains/{segment(ref)}",
+            body=_given(
+                active=active,
+                ceilings=ceilings,
+                description=description,
+                name=name,
+                registries=registries,
+                resource_groups=resource_groups,
+                storage_hosts=storage_hosts,
+            ),
+        )
         return answer
 
 
@@ -131,6 +289,17 @@ class Events(Group):
             "/api/v1/events",
             query={"follow": follow, "last_event_id": last_event_id, "cursor": cursor, "limit": limit},
         )
+        return answer
+
+
+class Factors(Group):
+    def reset(self, ref: str) -> None:
+        """Take all second factors from somebody who has lost them. They are signed out everywhere."""
+        self._transport.call("DELETE", f"/api/v1/users/{segment(ref)}/factors")
+
+    def show(self) -> models.FactorsView:
+        """Your second factors."""
+        answer: models.FactorsView = self._transport.call("GET", "/api/v1/factors")
         return answer
 
 
@@ -174,6 +343,194 @@ class Keypairs(Group):
             f"/api/v1/keypairs/{segment(access_key)}",
             body=_given(active=active, name=name, rate_limit=rate_limit),
         )
+        return answer
+
+
+class Logins(Group):
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        user: str | None = None,
+    ) -> models.LoginList:
+        """Where you, or somebody you administer, are signed in; used last comes first."""
+        answer: models.LoginList = self._transport.call(
+            "GET", "/api/v1/logins", query={"sort": sort, "limit": limit, "cursor": cursor, "user": user}
+        )
+        return answer
+
+    def remove(self, login: str) -> None:
+        """Sign one browser out."""
+        self._transport.call("DELETE", f"/api/v1/logins/{segment(login)}")
+
+    def remove_all(self, *, user: str | None = None) -> models.LoginsEnded:
+        """Sign somebody out everywhere, or yourself everywhere else."""
+        answer: models.LoginsEnded = self._transport.call("DELETE", "/api/v1/logins", query={"user": user})
+        return answer
+
+
+class Passkeys(Group):
+    def create(self, *, credential: models.PasskeyCredential, name: str) -> models.PasskeyAdded:
+        """Register the passkey that the browser made."""
+        answer: models.PasskeyAdded = self._transport.call(
+            "POST", "/api/v1/factors/passkeys", body=_given(credential=credential, name=name)
+        )
+        return answer
+
+    def options(self) -> models.PasskeyOptions:
+        """What the browser needs to make a passkey."""
+        answer: models.PasskeyOptions = self._transport.call("POST", "/api/v1/factors/passkeys/options")
+        return answer
+
+    def remove(self, passkey: str) -> None:
+        """Remove a passkey."""
+        self._transport.call("DELETE", f"/api/v1/factors/passkeys/{segment(passkey)}")
+
+    def rename(self, passkey: str, *, name: str) -> models.PasskeyView:
+        """Call a passkey otherwise."""
+        answer: models.PasskeyView = self._transport.call(
+            "PATCH", f"/api/v1/factors/passkeys/{segment(passkey)}", body=_given(name=name)
+        )
+        return answer
+
+
+class Password(Group):
+    def update(self, *, current: str, new: str) -> models.Me:
+        """Change your password; your other browsers are signed out."""
+        answer: models.Me = self._transport.call(
+            "POST", "/api/v1/auth/password", body=_given(current=current, new=new)
+        )
+        return answer
+
+
+class Profile(Group):
+    def update(self, *, name: str = UNSET, preferences: models.Preferences = UNSET) -> models.UserProfile:
+        """Change your name and preferences."""
+        answer: models.UserProfile = self._transport.call(
+            "PATCH", "/api/v1/auth/me", body=_given(name=name, preferences=preferences)
+        )
+        return answer
+
+
+class ProjectMembers(Group):
+    def add(self, ref: str, *, users: Sequence[str], admin: bool = UNSET) -> models.MembersAdded:
+        """Put people of its domain in a project. Who cannot be is named with the reason; the others are added."""
+        answer: models.MembersAdded = self._transport.call(
+            "POST", f"/api/v1/projects/{segment(ref)}/members", body=_given(admin=admin, users=users)
+        )
+        return answer
+
+    def list(
+        self,
+        ref: str,
+        *,
+        q: str | None = None,
+        admin: bool | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> models.MemberList:
+        """Who is in a project."""
+        answer: models.MemberList = self._transport.call(
+            "GET",
+            f"/api/v1/projects/{segment(ref)}/members",
+            query={"q": q, "admin": admin, "sort": sort, "limit": limit, "cursor": cursor},
+        )
+        return answer
+
+    def remove(self, ref: str, user: str) -> None:
+        """Take somebody out of a project. Their sessions in it go on."""
+        self._transport.call("DELETE", f"/api/v1/projects/{segment(ref)}/members/{segment(user)}")
+
+    def update(self, ref: str, user: str, *, admin: bool) -> models.MemberView:
+        """Make a member an administrator of the project, or no more."""
+        answer: models.MemberView = self._transport.call(
+            "PATCH", f"/api/v1/projects/{segment(ref)}/members/{segment(user)}", body=_given(admin=admin)
+        )
+        return answer
+
+
+class Projects(Group):
+    def archive(self, ref: str, *, sessions: models.SessionsChoice | None = UNSET) -> models.ProjectView:
+        """Take no new sessions in it. With live ones and no choice for them: a conflict that names them."""
+        answer: models.ProjectView = self._transport.call(
+            "POST", f"/api/v1/projects/{segment(ref)}/archive", body=_given(sessions=sessions)
+        )
+        return answer
+
+    def create(
+        self,
+        *,
+        name: str,
+        ceilings: dict[str, int] = UNSET,
+        description: str = UNSET,
+        domain: str | None = UNSET,
+    ) -> models.ProjectView:
+        """Make a project. Its name is unique in its domain."""
+        answer: models.ProjectView = self._transport.call(
+            "POST",
+            "/api/v1/projects",
+            body=_given(ceilings=ceilings, description=description, domain=domain, name=name),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        domain: str | None = None,
+        archived: bool | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> models.ProjectList:
+        """Projects that you are in or administer, with how many people and live sessions each holds."""
+        answer: models.ProjectList = self._transport.call(
+            "GET",
+            "/api/v1/projects",
+            query={
+                "q": q,
+                "domain": domain,
+                "archived": archived,
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Remove a project that never held a session."""
+        self._transport.call("DELETE", f"/api/v1/projects/{segment(ref)}")
+
+    def restore(self, ref: str) -> models.ProjectView:
+        """Take new sessions in an archived project again."""
+        answer: models.ProjectView = self._transport.call("POST", f"/api/v1/projects/{segment(ref)}/restore")
+        return answer
+
+    def show(self, ref: str) -> models.ProjectView:
+        """One project."""
+        answer: models.ProjectView = self._transport.call("GET", f"/api/v1/projects/{segment(ref)}")
+        return answer
+
+    def update(
+        self, ref: str, *, ceilings: dict[str, int] = UNSET, description: str = UNSET, name: str = UNSET
+    ) -> models.ProjectView:
+        """Change a project."""
+        answer: models.ProjectView = self._transport.call(
+            "PATCH",
+            f"/api/v1/projects/{segment(ref)}",
+            body=_given(ceilings=ceilings, description=description, name=name),
+        )
+        return answer
+
+
+class RecoveryCodes(Group):
+    def create(self) -> models.RecoveryCodes:
+        """Fresh recovery codes; those before are good no longer."""
+        answer: models.RecoveryCodes = self._transport.call("POST", "/api/v1/factors/recovery-codes")
         return answer
 
 
@@ -275,6 +632,81 @@ class Sessions(Group):
         return answer
 
 
+class Site(Group):
+    def show(self) -> models.SiteView:
+        """The settings of the installation."""
+        answer: models.SiteView = self._transport.call("GET", "/api/v1/site")
+        return answer
+
+    def test_mail(self, *, to: str) -> models.TestMailResult:
+        """Send a letter to somebody, and say what the mail server said."""
+        answer: models.TestMailResult = self._transport.call(
+            "POST", "/api/v1/site/test-mail", body=_given(to=to)
+        )
+        return answer
+
+    def update(
+        self,
+        *,
+        announcement: str = UNSET,
+        api_rate_limit: int = UNSET,
+        audit_retention_days: int = UNSET,
+        lock_address_attempts: int = UNSET,
+        lock_attempts: int = UNSET,
+        lock_minutes: int = UNSET,
+        login_idle_minutes: int = UNSET,
+        login_lifetime_hours: int = UNSET,
+        mail_host: str = UNSET,
+        mail_password: str | None = UNSET,
+        mail_port: int = UNSET,
+        mail_sender: str | None = UNSET,
+        mail_tls: models.MailTls = UNSET,
+        mail_user: str = UNSET,
+        password_classes: int = UNSET,
+        password_history: int = UNSET,
+        password_min_length: int = UNSET,
+        password_refuse_common: bool = UNSET,
+        second_factor: models.Whom = UNSET,
+        sign_up: bool = UNSET,
+        sign_up_domain: str | None = UNSET,
+        sign_up_email_domains: Sequence[str] = UNSET,
+        sign_up_project: str | None = UNSET,
+        sign_up_verification: bool = UNSET,
+    ) -> models.SiteView:
+        """Change settings; what is left out stays as it is."""
+        answer: models.SiteView = self._transport.call(
+            "PATCH",
+            "/api/v1/site",
+            body=_given(
+                announcement=announcement,
+                api_rate_limit=api_rate_limit,
+                audit_retention_days=audit_retention_days,
+                lock_address_attempts=lock_address_attempts,
+                lock_attempts=lock_attempts,
+                lock_minutes=lock_minutes,
+                login_idle_minutes=login_idle_minutes,
+                login_lifetime_hours=login_lifetime_hours,
+                mail_host=mail_host,
+                mail_password=mail_password,
+                mail_port=mail_port,
+                mail_sender=mail_sender,
+                mail_tls=mail_tls,
+                mail_user=mail_user,
+                password_classes=password_classes,
+                password_history=password_history,
+                password_min_length=password_min_length,
+                password_refuse_common=password_refuse_common,
+                second_factor=second_factor,
+                sign_up=sign_up,
+                sign_up_domain=sign_up_domain,
+                sign_up_email_domains=sign_up_email_domains,
+                sign_up_project=sign_up_project,
+                sign_up_verification=sign_up_verification,
+            ),
+        )
+        return answer
+
+
 class SshKeys(Group):
     def add(self, *, name: str, public_key: str | None = UNSET) -> models.SshKeyAdded:
         """Keep a public key of yours, or make a pair."""
@@ -313,11 +745,165 @@ class Tokens(Group):
         self._transport.call("DELETE", f"/api/v1/tokens/{segment(token)}")
 
 
+class Totp(Group):
+    def confirm(self, *, code: str) -> models.FactorAdded:
+        """Let codes of the app count from now on."""
+        answer: models.FactorAdded = self._transport.call(
+            "POST", "/api/v1/factors/totp/confirm", body=_given(code=code)
+        )
+        return answer
+
+    def create(self) -> models.TotpOffer:
+        """A secret for an authenticator app; codes of it count once you have confirmed it by one."""
+        answer: models.TotpOffer = self._transport.call("POST", "/api/v1/factors/totp")
+        return answer
+
+    def remove(self) -> None:
+        """Let codes of your app count no longer."""
+        self._transport.call("DELETE", "/api/v1/factors/totp")
+
+
 class Usage(Group):
     def recent(self, *, sessions: str) -> models.RecentUsage:
         """The last five minutes of several sessions; those that you may not see are left out."""
         answer: models.RecentUsage = self._transport.call(
             "GET", "/api/v1/usage", query={"sessions": sessions}
+        )
+        return answer
+
+
+class Users(Group):
+    def create(
+        self,
+        *,
+        email: str,
+        name: str,
+        addresses: Sequence[str] = UNSET,
+        description: str = UNSET,
+        domain: str | None = UNSET,
+        generate_password: bool = UNSET,
+        must_change_password: bool = UNSET,
+        password: str | None = UNSET,
+        projects: Sequence[str] = UNSET,
+        role: Literal["user", "domain_admin", "superadmin"] = UNSET,
+        state: Literal["active", "inactive", "unverified"] = UNSET,
+    ) -> models.UserCreated:
+        """Make a user. A generated password is in this answer and nowhere else."""
+        answer: models.UserCreated = self._transport.call(
+            "POST",
+            "/api/v1/users",
+            body=_given(
+                addresses=addresses,
+                description=description,
+                domain=domain,
+                email=email,
+                generate_password=generate_password,
+                must_change_password=must_change_password,
+                name=name,
+                password=password,
+                projects=projects,
+                role=role,
+                state=state,
+            ),
+        )
+        return answer
+
+    def create_many(
+        self, *, rows: Sequence[models.UserRow], defaults: models.UserRow = UNSET, dry_run: bool | None = None
+    ) -> models.UsersMade:
+        """Make many users, or only check them. Each row says what became of it; those that can be are made."""
+        answer: models.UsersMade = self._transport.call(
+            "POST",
+            "/api/v1/users/batch",
+            query={"dry_run": dry_run},
+            body=_given(defaults=defaults, rows=rows),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        state: models.UserState | None = None,
+        role: models.Role | None = None,
+        domain: str | None = None,
+        project: str | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> models.UserList:
+        """Users: those of your domain or of projects that you administer; else yourself."""
+        answer: models.UserList = self._transport.call(
+            "GET",
+            "/api/v1/users",
+            query={
+                "q": q,
+                "state": state,
+                "role": role,
+                "domain": domain,
+                "project": project,
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+        return answer
+
+    def purge(self, ref: str, *, confirm: str, sessions: Literal["end"] | None = UNSET) -> models.UserPurged:
+        """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
+        answer: models.UserPurged = self._transport.call(
+            "POST", f"/api/v1/users/{segment(ref)}/purge", body=_given(confirm=confirm, sessions=sessions)
+        )
+        return answer
+
+    def purge_many(
+        self, *, users: Sequence[models.PurgeOne], sessions: Literal["end"] | None = UNSET
+    ) -> models.UsersPurged:
+        """Delete inactive users for good. Each says what became of it."""
+        answer: models.UsersPurged = self._transport.call(
+            "POST", "/api/v1/users/purge", body=_given(sessions=sessions, users=users)
+        )
+        return answer
+
+    def recover(self, ref: str) -> models.RecoveryLink:
+        """A one-time link with which somebody sets a new password, for you to hand over; good for a day."""
+        answer: models.RecoveryLink = self._transport.call("POST", f"/api/v1/users/{segment(ref)}/recover")
+        return answer
+
+    def show(self, ref: str) -> models.UserDetail:
+        """One user."""
+        answer: models.UserDetail = self._transport.call("GET", f"/api/v1/users/{segment(ref)}")
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        addresses: Sequence[str] = UNSET,
+        description: str = UNSET,
+        domain: str = UNSET,
+        must_change_password: bool = UNSET,
+        name: str = UNSET,
+        projects: Sequence[str] = UNSET,
+        role: Literal["user", "domain_admin", "superadmin"] = UNSET,
+        sessions: models.SessionsChoice | None = UNSET,
+        state: Literal["active", "inactive", "unverified"] = UNSET,
+    ) -> models.UserDetail:
+        """Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused."""
+        answer: models.UserDetail = self._transport.call(
+            "PATCH",
+            f"/api/v1/users/{segment(ref)}",
+            body=_given(
+                addresses=addresses,
+                description=description,
+                domain=domain,
+                must_change_password=must_change_password,
+                name=name,
+                projects=projects,
+                role=role,
+                sessions=sessions,
+                state=state,
+            ),
         )
         return answer
 
@@ -329,12 +915,24 @@ class Operations:
         self.apps = Apps(transport)
         self.audit = Audit(transport)
         self.auth = Auth(transport)
+        self.domains = Domains(transport)
         self.events = Events(transport)
+        self.factors = Factors(transport)
         self.images = Images(transport)
         self.keypairs = Keypairs(transport)
+        self.logins = Logins(transport)
+        self.passkeys = Passkeys(transport)
+        self.password = Password(transport)
+        self.profile = Profile(transport)
+        self.project_members = ProjectMembers(transport)
+        self.projects = Projects(transport)
+        self.recovery_codes = RecoveryCodes(transport)
         self.resources = Resources(transport)
         self.server = Server(transport)
         self.sessions = Sessions(transport)
+        self.site = Site(transport)
         self.ssh_keys = SshKeys(transport)
         self.tokens = Tokens(transport)
+        self.totp = Totp(transport)
         self.usage = Usage(transport)
+        self.users = Users(transport)

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, EventsListData, EventsListErrors, EventsListResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses } from './types.gen';
+import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -40,9 +40,60 @@ export const auditExport = <ThrowOnError extends boolean = true>(options?: Optio
 export const auditVerify = <ThrowOnError extends boolean = true>(options?: Options<AuditVerifyData, ThrowOnError>) => (options?.client ?? client).get<AuditVerifyResponses, AuditVerifyErrors, ThrowOnError>({ url: '/api/v1/audit/verify', ...options });
 
 /**
+ * Confirm
+ *
+ * Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes.
+ */
+export const authConfirm = <ThrowOnError extends boolean = true>(options: Options<AuthConfirmData, ThrowOnError>) => (options.client ?? client).post<AuthConfirmResponses, AuthConfirmErrors, ThrowOnError>({
+    url: '/api/v1/auth/confirm',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Factor
+ *
+ * The second step of signing in, after `pending` was "factor".
+ */
+export const authFactor = <ThrowOnError extends boolean = true>(options: Options<AuthFactorData, ThrowOnError>) => (options.client ?? client).post<AuthFactorResponses, AuthFactorErrors, ThrowOnError>({
+    url: '/api/v1/auth/factor',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Forgot
+ *
+ * Have a link mailed with which you set a new password. The answer tells nothing of who has an account.
+ */
+export const authForgot = <ThrowOnError extends boolean = true>(options: Options<AuthForgotData, ThrowOnError>) => (options.client ?? client).post<AuthForgotResponses, AuthForgotErrors, ThrowOnError>({
+    url: '/api/v1/auth/forgot',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Greeting
+ *
+ * What the sign-in page must know.
+ */
+export const authGreeting = <ThrowOnError extends boolean = true>(options?: Options<AuthGreetingData, ThrowOnError>) => (options?.client ?? client).get<AuthGreetingResponses, AuthGreetingErrors, ThrowOnError>({ url: '/api/v1/auth/greeting', ...options });
+
+/**
  * Login
  *
- * Sign in; the cookie that comes back is the page's credential.
+ * Sign in by password; the cookie that comes back is the page's credential.
+ *
+ * `pending` says what is still missing before the sign-in counts.
  */
 export const authLogin = <ThrowOnError extends boolean = true>(options: Options<AuthLoginData, ThrowOnError>) => (options.client ?? client).post<AuthLoginResponses, AuthLoginErrors, ThrowOnError>({
     url: '/api/v1/auth/login',
@@ -68,11 +119,249 @@ export const authLogout = <ThrowOnError extends boolean = true>(options?: Option
 export const authMe = <ThrowOnError extends boolean = true>(options?: Options<AuthMeData, ThrowOnError>) => (options?.client ?? client).get<AuthMeResponses, AuthMeErrors, ThrowOnError>({ url: '/api/v1/auth/me', ...options });
 
 /**
+ * Update Profile
+ *
+ * Change your name and preferences.
+ */
+export const profileUpdate = <ThrowOnError extends boolean = true>(options: Options<ProfileUpdateData, ThrowOnError>) => (options.client ?? client).patch<ProfileUpdateResponses, ProfileUpdateErrors, ThrowOnError>({
+    url: '/api/v1/auth/me',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Passkey
+ *
+ * Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN).
+ */
+export const authPasskey = <ThrowOnError extends boolean = true>(options: Options<AuthPasskeyData, ThrowOnError>) => (options.client ?? client).post<AuthPasskeyResponses, AuthPasskeyErrors, ThrowOnError>({
+    url: '/api/v1/auth/passkey',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Passkey Options
+ *
+ * What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in.
+ */
+export const authPasskeyOptions = <ThrowOnError extends boolean = true>(options?: Options<AuthPasskeyOptionsData, ThrowOnError>) => (options?.client ?? client).post<AuthPasskeyOptionsResponses, AuthPasskeyOptionsErrors, ThrowOnError>({ url: '/api/v1/auth/passkey-options', ...options });
+
+/**
+ * Change Password
+ *
+ * Change your password; your other browsers are signed out.
+ */
+export const passwordUpdate = <ThrowOnError extends boolean = true>(options: Options<PasswordUpdateData, ThrowOnError>) => (options.client ?? client).post<PasswordUpdateResponses, PasswordUpdateErrors, ThrowOnError>({
+    url: '/api/v1/auth/password',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Reset
+ *
+ * Set a new password by a one-time link; you are signed out everywhere.
+ */
+export const authReset = <ThrowOnError extends boolean = true>(options: Options<AuthResetData, ThrowOnError>) => (options.client ?? client).post<AuthResetResponses, AuthResetErrors, ThrowOnError>({
+    url: '/api/v1/auth/reset',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Make Account
+ *
+ * Make an account of your own. The answer tells nothing of who has one already.
+ */
+export const authSignUp = <ThrowOnError extends boolean = true>(options: Options<AuthSignUpData, ThrowOnError>) => (options.client ?? client).post<AuthSignUpResponses, AuthSignUpErrors, ThrowOnError>({
+    url: '/api/v1/auth/sign-up',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Verify
+ *
+ * Prove your e-mail by the link that was mailed; then you can sign in.
+ */
+export const authVerify = <ThrowOnError extends boolean = true>(options: Options<AuthVerifyData, ThrowOnError>) => (options.client ?? client).post<AuthVerifyResponses, AuthVerifyErrors, ThrowOnError>({
+    url: '/api/v1/auth/verify',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Verify Again
+ *
+ * Have the link mailed again. The answer tells nothing of who has an account.
+ */
+export const authVerifyAgain = <ThrowOnError extends boolean = true>(options: Options<AuthVerifyAgainData, ThrowOnError>) => (options.client ?? client).post<AuthVerifyAgainResponses, AuthVerifyAgainErrors, ThrowOnError>({
+    url: '/api/v1/auth/verify-again',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List Domains
+ *
+ * Domains with how many people, projects and live sessions each holds, and who its administrators are.
+ */
+export const domainsList = <ThrowOnError extends boolean = true>(options?: Options<DomainsListData, ThrowOnError>) => (options?.client ?? client).get<DomainsListResponses, DomainsListErrors, ThrowOnError>({ url: '/api/v1/domains', ...options });
+
+/**
+ * Create
+ *
+ * Make a domain. Its name is unique, whatever the case of its letters.
+ */
+export const domainsCreate = <ThrowOnError extends boolean = true>(options: Options<DomainsCreateData, ThrowOnError>) => (options.client ?? client).post<DomainsCreateResponses, DomainsCreateErrors, ThrowOnError>({
+    url: '/api/v1/domains',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Remove a domain that holds nothing.
+ */
+export const domainsRemove = <ThrowOnError extends boolean = true>(options: Options<DomainsRemoveData, ThrowOnError>) => (options.client ?? client).delete<DomainsRemoveResponses, DomainsRemoveErrors, ThrowOnError>({ url: '/api/v1/domains/{ref}', ...options });
+
+/**
+ * Show
+ *
+ * One domain.
+ */
+export const domainsShow = <ThrowOnError extends boolean = true>(options: Options<DomainsShowData, ThrowOnError>) => (options.client ?? client).get<DomainsShowResponses, DomainsShowErrors, ThrowOnError>({ url: '/api/v1/domains/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change a domain. Disabled, its people are signed out at once, and it takes no new sessions.
+ */
+export const domainsUpdate = <ThrowOnError extends boolean = true>(options: Options<DomainsUpdateData, ThrowOnError>) => (options.client ?? client).patch<DomainsUpdateResponses, DomainsUpdateErrors, ThrowOnError>({
+    url: '/api/v1/domains/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * List Events
  *
  * What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID.
  */
 export const eventsList = <ThrowOnError extends boolean = true>(options?: Options<EventsListData, ThrowOnError>) => (options?.client ?? client).get<EventsListResponses, EventsListErrors, ThrowOnError>({ url: '/api/v1/events', ...options });
+
+/**
+ * Show
+ *
+ * Your second factors.
+ */
+export const factorsShow = <ThrowOnError extends boolean = true>(options?: Options<FactorsShowData, ThrowOnError>) => (options?.client ?? client).get<FactorsShowResponses, FactorsShowErrors, ThrowOnError>({ url: '/api/v1/factors', ...options });
+
+/**
+ * Add Passkey
+ *
+ * Register the passkey that the browser made.
+ */
+export const passkeysCreate = <ThrowOnError extends boolean = true>(options: Options<PasskeysCreateData, ThrowOnError>) => (options.client ?? client).post<PasskeysCreateResponses, PasskeysCreateErrors, ThrowOnError>({
+    url: '/api/v1/factors/passkeys',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Passkey Options
+ *
+ * What the browser needs to make a passkey.
+ */
+export const passkeysOptions = <ThrowOnError extends boolean = true>(options?: Options<PasskeysOptionsData, ThrowOnError>) => (options?.client ?? client).post<PasskeysOptionsResponses, PasskeysOptionsErrors, ThrowOnError>({ url: '/api/v1/factors/passkeys/options', ...options });
+
+/**
+ * Remove Passkey
+ *
+ * Remove a passkey.
+ */
+export const passkeysRemove = <ThrowOnError extends boolean = true>(options: Options<PasskeysRemoveData, ThrowOnError>) => (options.client ?? client).delete<PasskeysRemoveResponses, PasskeysRemoveErrors, ThrowOnError>({ url: '/api/v1/factors/passkeys/{passkey}', ...options });
+
+/**
+ * Rename Passkey
+ *
+ * Call a passkey otherwise.
+ */
+export const passkeysRename = <ThrowOnError extends boolean = true>(options: Options<PasskeysRenameData, ThrowOnError>) => (options.client ?? client).patch<PasskeysRenameResponses, PasskeysRenameErrors, ThrowOnError>({
+    url: '/api/v1/factors/passkeys/{passkey}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Renew Recovery Codes
+ *
+ * Fresh recovery codes; those before are good no longer.
+ */
+export const recoveryCodesCreate = <ThrowOnError extends boolean = true>(options?: Options<RecoveryCodesCreateData, ThrowOnError>) => (options?.client ?? client).post<RecoveryCodesCreateResponses, RecoveryCodesCreateErrors, ThrowOnError>({ url: '/api/v1/factors/recovery-codes', ...options });
+
+/**
+ * Remove Totp
+ *
+ * Let codes of your app count no longer.
+ */
+export const totpRemove = <ThrowOnError extends boolean = true>(options?: Options<TotpRemoveData, ThrowOnError>) => (options?.client ?? client).delete<TotpRemoveResponses, TotpRemoveErrors, ThrowOnError>({ url: '/api/v1/factors/totp', ...options });
+
+/**
+ * Offer Totp
+ *
+ * A secret for an authenticator app; codes of it count once you have confirmed it by one.
+ */
+export const totpCreate = <ThrowOnError extends boolean = true>(options?: Options<TotpCreateData, ThrowOnError>) => (options?.client ?? client).post<TotpCreateResponses, TotpCreateErrors, ThrowOnError>({ url: '/api/v1/factors/totp', ...options });
+
+/**
+ * Confirm Totp
+ *
+ * Let codes of the app count from now on.
+ */
+export const totpConfirm = <ThrowOnError extends boolean = true>(options: Options<TotpConfirmData, ThrowOnError>) => (options.client ?? client).post<TotpConfirmResponses, TotpConfirmErrors, ThrowOnError>({
+    url: '/api/v1/factors/totp/confirm',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
 
 /**
  * Health
@@ -136,6 +425,139 @@ export const keypairsUpdate = <ThrowOnError extends boolean = true>(options: Opt
  * Give a keypair of yours another secret; the former is refused from now on.
  */
 export const keypairsRotate = <ThrowOnError extends boolean = true>(options: Options<KeypairsRotateData, ThrowOnError>) => (options.client ?? client).post<KeypairsRotateResponses, KeypairsRotateErrors, ThrowOnError>({ url: '/api/v1/keypairs/{access_key}/rotate', ...options });
+
+/**
+ * End Logins
+ *
+ * Sign somebody out everywhere, or yourself everywhere else.
+ */
+export const loginsRemoveAll = <ThrowOnError extends boolean = true>(options?: Options<LoginsRemoveAllData, ThrowOnError>) => (options?.client ?? client).delete<LoginsRemoveAllResponses, LoginsRemoveAllErrors, ThrowOnError>({ url: '/api/v1/logins', ...options });
+
+/**
+ * List Logins
+ *
+ * Where you, or somebody you administer, are signed in; used last comes first.
+ */
+export const loginsList = <ThrowOnError extends boolean = true>(options?: Options<LoginsListData, ThrowOnError>) => (options?.client ?? client).get<LoginsListResponses, LoginsListErrors, ThrowOnError>({ url: '/api/v1/logins', ...options });
+
+/**
+ * End Login
+ *
+ * Sign one browser out.
+ */
+export const loginsRemove = <ThrowOnError extends boolean = true>(options: Options<LoginsRemoveData, ThrowOnError>) => (options.client ?? client).delete<LoginsRemoveResponses, LoginsRemoveErrors, ThrowOnError>({ url: '/api/v1/logins/{login}', ...options });
+
+/**
+ * List Projects
+ *
+ * Projects that you are in or administer, with how many people and live sessions each holds.
+ */
+export const projectsList = <ThrowOnError extends boolean = true>(options?: Options<ProjectsListData, ThrowOnError>) => (options?.client ?? client).get<ProjectsListResponses, ProjectsListErrors, ThrowOnError>({ url: '/api/v1/projects', ...options });
+
+/**
+ * Create
+ *
+ * Make a project. Its name is unique in its domain.
+ */
+export const projectsCreate = <ThrowOnError extends boolean = true>(options: Options<ProjectsCreateData, ThrowOnError>) => (options.client ?? client).post<ProjectsCreateResponses, ProjectsCreateErrors, ThrowOnError>({
+    url: '/api/v1/projects',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Remove a project that never held a session.
+ */
+export const projectsRemove = <ThrowOnError extends boolean = true>(options: Options<ProjectsRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProjectsRemoveResponses, ProjectsRemoveErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}', ...options });
+
+/**
+ * Show
+ *
+ * One project.
+ */
+export const projectsShow = <ThrowOnError extends boolean = true>(options: Options<ProjectsShowData, ThrowOnError>) => (options.client ?? client).get<ProjectsShowResponses, ProjectsShowErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change a project.
+ */
+export const projectsUpdate = <ThrowOnError extends boolean = true>(options: Options<ProjectsUpdateData, ThrowOnError>) => (options.client ?? client).patch<ProjectsUpdateResponses, ProjectsUpdateErrors, ThrowOnError>({
+    url: '/api/v1/projects/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Archive
+ *
+ * Take no new sessions in it. With live ones and no choice for them: a conflict that names them.
+ */
+export const projectsArchive = <ThrowOnError extends boolean = true>(options: Options<ProjectsArchiveData, ThrowOnError>) => (options.client ?? client).post<ProjectsArchiveResponses, ProjectsArchiveErrors, ThrowOnError>({
+    url: '/api/v1/projects/{ref}/archive',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List Members
+ *
+ * Who is in a project.
+ */
+export const projectMembersList = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersListData, ThrowOnError>) => (options.client ?? client).get<ProjectMembersListResponses, ProjectMembersListErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/members', ...options });
+
+/**
+ * Add Members
+ *
+ * Put people of its domain in a project. Who cannot be is named with the reason; the others are added.
+ */
+export const projectMembersAdd = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersAddData, ThrowOnError>) => (options.client ?? client).post<ProjectMembersAddResponses, ProjectMembersAddErrors, ThrowOnError>({
+    url: '/api/v1/projects/{ref}/members',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove Member
+ *
+ * Take somebody out of a project. Their sessions in it go on.
+ */
+export const projectMembersRemove = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProjectMembersRemoveResponses, ProjectMembersRemoveErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/members/{user}', ...options });
+
+/**
+ * Update Member
+ *
+ * Make a member an administrator of the project, or no more.
+ */
+export const projectMembersUpdate = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersUpdateData, ThrowOnError>) => (options.client ?? client).patch<ProjectMembersUpdateResponses, ProjectMembersUpdateErrors, ThrowOnError>({
+    url: '/api/v1/projects/{ref}/members/{user}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Restore
+ *
+ * Take new sessions in an archived project again.
+ */
+export const projectsRestore = <ThrowOnError extends boolean = true>(options: Options<ProjectsRestoreData, ThrowOnError>) => (options.client ?? client).post<ProjectsRestoreResponses, ProjectsRestoreErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/restore', ...options });
 
 /**
  * Show Resources
@@ -236,6 +658,41 @@ export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Optio
 export const sessionsUsage = <ThrowOnError extends boolean = true>(options: Options<SessionsUsageData, ThrowOnError>) => (options.client ?? client).get<SessionsUsageResponses, SessionsUsageErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/usage', ...options });
 
 /**
+ * Show
+ *
+ * The settings of the installation.
+ */
+export const siteShow = <ThrowOnError extends boolean = true>(options?: Options<SiteShowData, ThrowOnError>) => (options?.client ?? client).get<SiteShowResponses, SiteShowErrors, ThrowOnError>({ url: '/api/v1/site', ...options });
+
+/**
+ * Update
+ *
+ * Change settings; what is left out stays as it is.
+ */
+export const siteUpdate = <ThrowOnError extends boolean = true>(options: Options<SiteUpdateData, ThrowOnError>) => (options.client ?? client).patch<SiteUpdateResponses, SiteUpdateErrors, ThrowOnError>({
+    url: '/api/v1/site',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Test Mail
+ *
+ * Send a letter to somebody, and say what the mail server said.
+ */
+export const siteTestMail = <ThrowOnError extends boolean = true>(options: Options<SiteTestMailData, ThrowOnError>) => (options.client ?? client).post<SiteTestMailResponses, SiteTestMailErrors, ThrowOnError>({
+    url: '/api/v1/site/test-mail',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * List Ssh Keys
  *
  * Your SSH keys, newest first.
@@ -297,3 +754,101 @@ export const tokensRemove = <ThrowOnError extends boolean = true>(options: Optio
  * The last five minutes of several sessions; those that you may not see are left out.
  */
 export const usageRecent = <ThrowOnError extends boolean = true>(options: Options<UsageRecentData, ThrowOnError>) => (options.client ?? client).get<UsageRecentResponses, UsageRecentErrors, ThrowOnError>({ url: '/api/v1/usage', ...options });
+
+/**
+ * List Users
+ *
+ * Users: those of your domain or of projects that you administer; else yourself.
+ */
+export const usersList = <ThrowOnError extends boolean = true>(options?: Options<UsersListData, ThrowOnError>) => (options?.client ?? client).get<UsersListResponses, UsersListErrors, ThrowOnError>({ url: '/api/v1/users', ...options });
+
+/**
+ * Create
+ *
+ * Make a user. A generated password is in this answer and nowhere else.
+ */
+export const usersCreate = <ThrowOnError extends boolean = true>(options: Options<UsersCreateData, ThrowOnError>) => (options.client ?? client).post<UsersCreateResponses, UsersCreateErrors, ThrowOnError>({
+    url: '/api/v1/users',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Create Many
+ *
+ * Make many users, or only check them. Each row says what became of it; those that can be are made.
+ */
+export const usersCreateMany = <ThrowOnError extends boolean = true>(options: Options<UsersCreateManyData, ThrowOnError>) => (options.client ?? client).post<UsersCreateManyResponses, UsersCreateManyErrors, ThrowOnError>({
+    url: '/api/v1/users/batch',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Purge Many
+ *
+ * Delete inactive users for good. Each says what became of it.
+ */
+export const usersPurgeMany = <ThrowOnError extends boolean = true>(options: Options<UsersPurgeManyData, ThrowOnError>) => (options.client ?? client).post<UsersPurgeManyResponses, UsersPurgeManyErrors, ThrowOnError>({
+    url: '/api/v1/users/purge',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Show
+ *
+ * One user.
+ */
+export const usersShow = <ThrowOnError extends boolean = true>(options: Options<UsersShowData, ThrowOnError>) => (options.client ?? client).get<UsersShowResponses, UsersShowErrors, ThrowOnError>({ url: '/api/v1/users/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused.
+ */
+export const usersUpdate = <ThrowOnError extends boolean = true>(options: Options<UsersUpdateData, ThrowOnError>) => (options.client ?? client).patch<UsersUpdateResponses, UsersUpdateErrors, ThrowOnError>({
+    url: '/api/v1/users/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Reset
+ *
+ * Take all second factors from somebody who has lost them. They are signed out everywhere.
+ */
+export const factorsReset = <ThrowOnError extends boolean = true>(options: Options<FactorsResetData, ThrowOnError>) => (options.client ?? client).delete<FactorsResetResponses, FactorsResetErrors, ThrowOnError>({ url: '/api/v1/users/{ref}/factors', ...options });
+
+/**
+ * Purge One
+ *
+ * Delete an inactive user for good: nothing is left of them but the id, which past sessions name.
+ */
+export const usersPurge = <ThrowOnError extends boolean = true>(options: Options<UsersPurgeData, ThrowOnError>) => (options.client ?? client).post<UsersPurgeResponses, UsersPurgeErrors, ThrowOnError>({
+    url: '/api/v1/users/{ref}/purge',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Recover
+ *
+ * A one-time link with which somebody sets a new password, for you to hand over; good for a day.
+ */
+export const usersRecover = <ThrowOnError extends boolean = true>(options: Options<UsersRecoverData, ThrowOnError>) => (options.client ?? client).post<UsersRecoverResponses, UsersRecoverErrors, ThrowOnError>({ url: '/api/v1/users/{ref}/recover', ...options });

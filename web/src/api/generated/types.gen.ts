@@ -260,6 +260,60 @@ export type AuditObject = {
 };
 
 /**
+ * DomainCreate
+ *
+ * ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
+ *
+ * resource_groups, registries, storage_hosts: names of those that it may use; null: all.
+ */
+export type DomainCreate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * Ceilings
+     */
+    ceilings?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Registries
+     */
+    registries?: Array<string> | null;
+    /**
+     * Resource Groups
+     */
+    resource_groups?: Array<string> | null;
+    /**
+     * Storage Hosts
+     */
+    storage_hosts?: Array<string> | null;
+};
+
+/**
+ * DomainList
+ */
+export type DomainList = {
+    /**
+     * Items
+     */
+    items: Array<DomainView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
  * DomainRef
  */
 export type DomainRef = {
@@ -271,6 +325,109 @@ export type DomainRef = {
      * Name
      */
     name: string;
+};
+
+/**
+ * DomainUpdate
+ *
+ * What is left out stays; what is given replaces what was, as a whole. active false: its people are
+ * signed out, and it takes no new sessions; those that run go on.
+ */
+export type DomainUpdate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * Ceilings
+     */
+    ceilings?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Registries
+     */
+    registries?: Array<string> | null;
+    /**
+     * Resource Groups
+     */
+    resource_groups?: Array<string> | null;
+    /**
+     * Storage Hosts
+     */
+    storage_hosts?: Array<string> | null;
+};
+
+/**
+ * DomainView
+ *
+ * users, projects, live_sessions: how many there are, projects without the archived ones.
+ *
+ * admins: its active administrators, by e-mail.
+ */
+export type DomainView = {
+    /**
+     * Active
+     */
+    active: boolean;
+    /**
+     * Admins
+     */
+    admins: Array<UserRef>;
+    /**
+     * Ceilings
+     */
+    ceilings: {
+        [key: string]: number;
+    };
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Live Sessions
+     */
+    live_sessions: number;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Projects
+     */
+    projects: number;
+    /**
+     * Registries
+     */
+    registries: Array<string> | null;
+    /**
+     * Resource Groups
+     */
+    resource_groups: Array<string> | null;
+    /**
+     * Storage Hosts
+     */
+    storage_hosts: Array<string> | null;
+    /**
+     * Users
+     */
+    users: number;
 };
 
 /**
@@ -329,11 +486,99 @@ export type EventView = {
 };
 
 /**
+ * FactorAdded
+ *
+ * recovery_codes: shown this once; empty when you had some already.
+ *
+ * csrf_token: as in Me, since a sign-in that waited for this is complete with a new token.
+ */
+export type FactorAdded = {
+    /**
+     * Csrf Token
+     */
+    csrf_token: string | null;
+    /**
+     * Recovery Codes
+     */
+    recovery_codes: Array<string>;
+};
+
+/**
+ * FactorsView
+ *
+ * totp_since: since when codes of a device count; null: no such device. required: the site demands one.
+ *
+ * passkeys_possible: whether browsers make passkeys for this page's address.
+ */
+export type FactorsView = {
+    /**
+     * Passkeys
+     */
+    passkeys: Array<PasskeyView>;
+    /**
+     * Passkeys Possible
+     */
+    passkeys_possible: boolean;
+    /**
+     * Recovery Codes Left
+     */
+    recovery_codes_left: number;
+    /**
+     * Required
+     */
+    required: boolean;
+    /**
+     * Totp Since
+     */
+    totp_since: string | null;
+};
+
+/**
  * FaultKind
  *
  * What is wrong at a place in the chain.
  */
 export type FaultKind = 'altered' | 'missing' | 'cut' | 'rewritten' | 'unguarded';
+
+/**
+ * ForgotRequest
+ */
+export type ForgotRequest = {
+    /**
+     * Email
+     */
+    email: string;
+};
+
+/**
+ * Greeting
+ *
+ * forgot_password: whether links to set a new one can be mailed. announcement: Markdown, or "".
+ */
+export type Greeting = {
+    /**
+     * Announcement
+     */
+    announcement: string;
+    /**
+     * Forgot Password
+     */
+    forgot_password: boolean;
+    /**
+     * Languages
+     */
+    languages: Array<string>;
+    /**
+     * Passkeys
+     */
+    passkeys: boolean;
+    password: PasswordRulesView;
+    /**
+     * Providers
+     */
+    providers: Array<ProviderRef>;
+    sign_up: SignUpView;
+};
 
 /**
  * Health
@@ -550,6 +795,20 @@ export type KeypairView = {
 };
 
 /**
+ * LoginList
+ */
+export type LoginList = {
+    /**
+     * Items
+     */
+    items: Array<LoginView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
  * LoginRequest
  */
 export type LoginRequest = {
@@ -564,11 +823,78 @@ export type LoginRequest = {
 };
 
 /**
+ * LoginView
+ *
+ * browser, system: as far as the browser says, else "". current: the one that asks.
+ */
+export type LoginView = {
+    /**
+     * Address
+     */
+    address: string;
+    /**
+     * Browser
+     */
+    browser: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Current
+     */
+    current: boolean;
+    /**
+     * Expires At
+     */
+    expires_at: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Method
+     */
+    method: string;
+    /**
+     * Pending
+     */
+    pending: string | null;
+    /**
+     * Seen At
+     */
+    seen_at: string;
+    /**
+     * System
+     */
+    system: string;
+    user: UserRef;
+};
+
+/**
+ * LoginsEnded
+ */
+export type LoginsEnded = {
+    /**
+     * Ended
+     */
+    ended: number;
+};
+
+/**
+ * MailTls
+ *
+ * NONE: in the open. STARTTLS: begins in the open, usually on port 587. TLS: usually on port 465.
+ */
+export type MailTls = 'none' | 'starttls' | 'tls';
+
+/**
  * Me
  *
  * csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair or token was used.
  *
- * pending: what the sign-in still needs: "factor", "password" or "enrol"; null when it is complete.
+ * pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
+ * "enrol" (a second factor of yours); null when it is complete.
  * actions: what you may do, each with how far: "own", "project", "domain" or "all".
  */
 export type Me = {
@@ -591,6 +917,107 @@ export type Me = {
      */
     projects: Array<ProjectMembership>;
     user: UserProfile;
+};
+
+/**
+ * MemberAdded
+ *
+ * user: as it was asked for. member: null when it failed, for the reason in problem.
+ */
+export type MemberAdded = {
+    member?: MemberView | null;
+    problem?: Trouble | null;
+    /**
+     * Status
+     */
+    status: 'added' | 'already' | 'failed';
+    /**
+     * User
+     */
+    user: string;
+};
+
+/**
+ * MemberList
+ */
+export type MemberList = {
+    /**
+     * Items
+     */
+    items: Array<MemberView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * MemberUpdate
+ */
+export type MemberUpdate = {
+    /**
+     * Admin
+     */
+    admin: boolean;
+};
+
+/**
+ * MemberView
+ */
+export type MemberView = {
+    /**
+     * Admin
+     */
+    admin: boolean;
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    state: UserState;
+};
+
+/**
+ * MembersAdd
+ *
+ * users: ids or e-mails. admin: make them administrators of the project too.
+ */
+export type MembersAdd = {
+    /**
+     * Admin
+     */
+    admin?: boolean;
+    /**
+     * Users
+     */
+    users: Array<string>;
+};
+
+/**
+ * MembersAdded
+ *
+ * One for each user asked for, in that order.
+ */
+export type MembersAdded = {
+    /**
+     * Added
+     */
+    added: number;
+    /**
+     * Failed
+     */
+    failed: number;
+    /**
+     * Items
+     */
+    items: Array<MemberAdded>;
 };
 
 /**
@@ -647,6 +1074,178 @@ export type PartView = {
      * Version
      */
     version: string;
+};
+
+/**
+ * PasskeyAdded
+ */
+export type PasskeyAdded = {
+    /**
+     * Csrf Token
+     */
+    csrf_token: string | null;
+    passkey: PasskeyView;
+    /**
+     * Recovery Codes
+     */
+    recovery_codes: Array<string>;
+};
+
+/**
+ * PasskeyCreate
+ */
+export type PasskeyCreate = {
+    credential: PasskeyCredential;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * PasskeyCredential
+ *
+ * A PublicKeyCredential as `toJSON()` in browsers writes it; what is not named here is ignored.
+ */
+export type PasskeyCredential = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Rawid
+     */
+    rawId: string;
+    response: PasskeyResponse;
+    /**
+     * Type
+     */
+    type: string;
+};
+
+/**
+ * PasskeyLogin
+ */
+export type PasskeyLogin = {
+    credential: PasskeyCredential;
+};
+
+/**
+ * PasskeyOptions
+ *
+ * For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); good for 5 minutes.
+ */
+export type PasskeyOptions = {
+    /**
+     * Options
+     */
+    options: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * PasskeyResponse
+ *
+ * The browser's answer: attestationObject when it made a passkey, the others when it proved one.
+ */
+export type PasskeyResponse = {
+    /**
+     * Attestationobject
+     */
+    attestationObject?: string | null;
+    /**
+     * Authenticatordata
+     */
+    authenticatorData?: string | null;
+    /**
+     * Clientdatajson
+     */
+    clientDataJSON: string;
+    /**
+     * Signature
+     */
+    signature?: string | null;
+    /**
+     * Transports
+     */
+    transports?: Array<string>;
+    /**
+     * Userhandle
+     */
+    userHandle?: string | null;
+};
+
+/**
+ * PasskeyUpdate
+ */
+export type PasskeyUpdate = {
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * PasskeyView
+ */
+export type PasskeyView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Last Used At
+     */
+    last_used_at: string | null;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * PasswordChange
+ */
+export type PasswordChange = {
+    /**
+     * Current
+     */
+    current: string;
+    /**
+     * New
+     */
+    new: string;
+};
+
+/**
+ * PasswordRulesView
+ *
+ * classes: how many of small letters, capital letters, digits and other characters there must be.
+ *
+ * history: how many former passwords may not come back.
+ */
+export type PasswordRulesView = {
+    /**
+     * Classes
+     */
+    classes: number;
+    /**
+     * History
+     */
+    history: number;
+    /**
+     * Min Length
+     */
+    min_length: number;
+    /**
+     * Refuse Common
+     */
+    refuse_common: boolean;
 };
 
 /**
@@ -716,6 +1315,19 @@ export type Problem = {
 };
 
 /**
+ * ProfileUpdate
+ *
+ * What is left out stays; a preference that is null goes back to how the browser or the installation has it.
+ */
+export type ProfileUpdate = {
+    /**
+     * Name
+     */
+    name?: string;
+    preferences?: Preferences;
+};
+
+/**
  * ProgressView
  *
  * fraction: 0..1 when known.
@@ -736,9 +1348,58 @@ export type ProgressView = {
 };
 
 /**
+ * ProjectArchive
+ *
+ * sessions: what becomes of its live ones; left out: the answer is a conflict that names them, if any.
+ */
+export type ProjectArchive = {
+    sessions?: SessionsChoice | null;
+};
+
+/**
+ * ProjectCreate
+ *
+ * domain: id or name; your own when left out. ceilings: as those of a domain.
+ */
+export type ProjectCreate = {
+    /**
+     * Ceilings
+     */
+    ceilings?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Domain
+     */
+    domain?: string | null;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * ProjectList
+ */
+export type ProjectList = {
+    /**
+     * Items
+     */
+    items: Array<ProjectView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
  * ProjectMembership
  *
- * admin: whether you administer it.
+ * admin: whether the user administers it.
  */
 export type ProjectMembership = {
     /**
@@ -770,6 +1431,138 @@ export type ProjectRef = {
 };
 
 /**
+ * ProjectUpdate
+ *
+ * What is left out stays; what is given replaces what was, as a whole.
+ */
+export type ProjectUpdate = {
+    /**
+     * Ceilings
+     */
+    ceilings?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Name
+     */
+    name?: string;
+};
+
+/**
+ * ProjectView
+ *
+ * archived_at: since when it takes no new sessions; null: it does. admins: by e-mail.
+ *
+ * members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays.
+ */
+export type ProjectView = {
+    /**
+     * Admins
+     */
+    admins: Array<UserRef>;
+    /**
+     * Archived At
+     */
+    archived_at: string | null;
+    /**
+     * Ceilings
+     */
+    ceilings: {
+        [key: string]: number;
+    };
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    domain: DomainRef;
+    /**
+     * Had Sessions
+     */
+    had_sessions: boolean;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Live Sessions
+     */
+    live_sessions: number;
+    /**
+     * Members
+     */
+    members: number;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * Proof
+ *
+ * That it is you: exactly one of your password, a code of your device, a recovery code, or a passkey.
+ */
+export type Proof = {
+    /**
+     * Code
+     */
+    code?: string | null;
+    passkey?: PasskeyCredential | null;
+    /**
+     * Password
+     */
+    password?: string | null;
+    /**
+     * Recovery Code
+     */
+    recovery_code?: string | null;
+};
+
+/**
+ * ProviderRef
+ *
+ * kind: "oidc" or "ldap".
+ */
+export type ProviderRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * PurgeOne
+ *
+ * user: id or e-mail. confirm: the e-mail.
+ */
+export type PurgeOne = {
+    /**
+     * Confirm
+     */
+    confirm: string;
+    /**
+     * User
+     */
+    user: string;
+};
+
+/**
  * RecentUsage
  *
  * By session id; sessions without samples are absent.
@@ -781,6 +1574,50 @@ export type RecentUsage = {
     items: {
         [key: string]: Series;
     };
+};
+
+/**
+ * RecoveryCodes
+ *
+ * Each good once, in place of a code of your device; shown this once.
+ */
+export type RecoveryCodes = {
+    /**
+     * Recovery Codes
+     */
+    recovery_codes: Array<string>;
+};
+
+/**
+ * RecoveryLink
+ *
+ * url: for the user alone; good once, until expires_at. Setting a password ends all their sign-ins.
+ */
+export type RecoveryLink = {
+    /**
+     * Expires At
+     */
+    expires_at: string;
+    /**
+     * Url
+     */
+    url: string;
+};
+
+/**
+ * ResetRequest
+ *
+ * token: out of the link.
+ */
+export type ResetRequest = {
+    /**
+     * Password
+     */
+    password: string;
+    /**
+     * Token
+     */
+    token: string;
 };
 
 /**
@@ -1069,6 +1906,351 @@ export type SessionView = {
 };
 
 /**
+ * SessionsChoice
+ *
+ * What becomes of live sessions.
+ */
+export type SessionsChoice = 'keep' | 'end';
+
+/**
+ * SignUpRequest
+ */
+export type SignUpRequest = {
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Password
+     */
+    password: string;
+};
+
+/**
+ * SignUpView
+ *
+ * email_domains: whose addresses may; empty: anybody's. verification: whether a mailed link must be used.
+ */
+export type SignUpView = {
+    /**
+     * Email Domains
+     */
+    email_domains: Array<string>;
+    /**
+     * Open
+     */
+    open: boolean;
+    /**
+     * Verification
+     */
+    verification: boolean;
+};
+
+/**
+ * SiteUpdate
+ *
+ * Only what is present changes. mail_password: null takes it away; it is never shown again.
+ */
+export type SiteUpdate = {
+    /**
+     * Announcement
+     *
+     * Markdown that everybody sees on top of the page; empty: none.
+     */
+    announcement?: string;
+    /**
+     * Api Rate Limit
+     *
+     * Requests in 15 minutes, for each person.
+     */
+    api_rate_limit?: number;
+    /**
+     * Audit Retention Days
+     *
+     * How long the audit trail is kept; 0: for ever.
+     */
+    audit_retention_days?: number;
+    /**
+     * Lock Address Attempts
+     *
+     * Failures after which an address is locked, whatever the account.
+     */
+    lock_address_attempts?: number;
+    /**
+     * Lock Attempts
+     *
+     * Failures in a row after which an account is locked.
+     */
+    lock_attempts?: number;
+    /**
+     * Lock Minutes
+     *
+     * How long a lock lasts.
+     */
+    lock_minutes?: number;
+    /**
+     * Login Idle Minutes
+     *
+     * A sign-in that is not used ends after so long.
+     */
+    login_idle_minutes?: number;
+    /**
+     * Login Lifetime Hours
+     *
+     * A sign-in ends after so long in any case.
+     */
+    login_lifetime_hours?: number;
+    /**
+     * Mail Host
+     *
+     * The mail server; empty: no mail is sent.
+     */
+    mail_host?: string;
+    /**
+     * Mail Password
+     */
+    mail_password?: string | null;
+    /**
+     * Mail Port
+     *
+     * Its port.
+     */
+    mail_port?: number;
+    /**
+     * Mail Sender
+     *
+     * The address that mail comes from.
+     */
+    mail_sender?: string | null;
+    /**
+     * How the connection to it is encrypted.
+     */
+    mail_tls?: MailTls;
+    /**
+     * Mail User
+     *
+     * Who signs in at it; empty: nobody.
+     */
+    mail_user?: string;
+    /**
+     * Password Classes
+     *
+     * How many of these a password must have: small letters, capital letters, digits, other characters.
+     */
+    password_classes?: number;
+    /**
+     * Password History
+     *
+     * How many of somebody's former passwords may not come back.
+     */
+    password_history?: number;
+    /**
+     * Password Min Length
+     *
+     * Characters of a password, at least.
+     */
+    password_min_length?: number;
+    /**
+     * Password Refuse Common
+     *
+     * Refuse passwords that are easy to guess.
+     */
+    password_refuse_common?: boolean;
+    /**
+     * Who must have a second factor.
+     */
+    second_factor?: Whom;
+    /**
+     * Sign Up
+     *
+     * Whether people may make accounts of their own.
+     */
+    sign_up?: boolean;
+    /**
+     * Sign Up Domain
+     *
+     * The domain that they come into.
+     */
+    sign_up_domain?: string | null;
+    /**
+     * Sign Up Email Domains
+     *
+     * Whose e-mail ends in one of these may sign up; empty: anybody.
+     */
+    sign_up_email_domains?: Array<string>;
+    /**
+     * Sign Up Project
+     *
+     * The project that they come into.
+     */
+    sign_up_project?: string | null;
+    /**
+     * Sign Up Verification
+     *
+     * Whether they must follow a link in a mail before they can sign in.
+     */
+    sign_up_verification?: boolean;
+};
+
+/**
+ * SiteView
+ *
+ * mail_error: why mail could not be sent the last time; null when it could.
+ */
+export type SiteView = {
+    /**
+     * Announcement
+     *
+     * Markdown that everybody sees on top of the page; empty: none.
+     */
+    announcement?: string;
+    /**
+     * Api Rate Limit
+     *
+     * Requests in 15 minutes, for each person.
+     */
+    api_rate_limit?: number;
+    /**
+     * Audit Retention Days
+     *
+     * How long the audit trail is kept; 0: for ever.
+     */
+    audit_retention_days?: number;
+    /**
+     * Lock Address Attempts
+     *
+     * Failures after which an address is locked, whatever the account.
+     */
+    lock_address_attempts?: number;
+    /**
+     * Lock Attempts
+     *
+     * Failures in a row after which an account is locked.
+     */
+    lock_attempts?: number;
+    /**
+     * Lock Minutes
+     *
+     * How long a lock lasts.
+     */
+    lock_minutes?: number;
+    /**
+     * Login Idle Minutes
+     *
+     * A sign-in that is not used ends after so long.
+     */
+    login_idle_minutes?: number;
+    /**
+     * Login Lifetime Hours
+     *
+     * A sign-in ends after so long in any case.
+     */
+    login_lifetime_hours?: number;
+    /**
+     * Mail Error
+     */
+    mail_error: string | null;
+    /**
+     * Mail Error At
+     */
+    mail_error_at: string | null;
+    /**
+     * Mail Host
+     *
+     * The mail server; empty: no mail is sent.
+     */
+    mail_host?: string;
+    /**
+     * Mail Password Set
+     */
+    mail_password_set: boolean;
+    /**
+     * Mail Port
+     *
+     * Its port.
+     */
+    mail_port?: number;
+    /**
+     * Mail Sender
+     *
+     * The address that mail comes from.
+     */
+    mail_sender?: string | null;
+    /**
+     * How the connection to it is encrypted.
+     */
+    mail_tls?: MailTls;
+    /**
+     * Mail User
+     *
+     * Who signs in at it; empty: nobody.
+     */
+    mail_user?: string;
+    /**
+     * Password Classes
+     *
+     * How many of these a password must have: small letters, capital letters, digits, other characters.
+     */
+    password_classes?: number;
+    /**
+     * Password History
+     *
+     * How many of somebody's former passwords may not come back.
+     */
+    password_history?: number;
+    /**
+     * Password Min Length
+     *
+     * Characters of a password, at least.
+     */
+    password_min_length?: number;
+    /**
+     * Password Refuse Common
+     *
+     * Refuse passwords that are easy to guess.
+     */
+    password_refuse_common?: boolean;
+    /**
+     * Who must have a second factor.
+     */
+    second_factor?: Whom;
+    /**
+     * Sign Up
+     *
+     * Whether people may make accounts of their own.
+     */
+    sign_up?: boolean;
+    /**
+     * Sign Up Domain
+     *
+     * The domain that they come into.
+     */
+    sign_up_domain?: string | null;
+    /**
+     * Sign Up Email Domains
+     *
+     * Whose e-mail ends in one of these may sign up; empty: anybody.
+     */
+    sign_up_email_domains?: Array<string>;
+    /**
+     * Sign Up Project
+     *
+     * The project that they come into.
+     */
+    sign_up_project?: string | null;
+    /**
+     * Sign Up Verification
+     *
+     * Whether they must follow a link in a mail before they can sign in.
+     */
+    sign_up_verification?: boolean;
+};
+
+/**
  * SlotAmounts
  *
  * cpu: millicores. mem: bytes.
@@ -1189,6 +2371,49 @@ export type SshKeyView = {
 };
 
 /**
+ * Step
+ *
+ * The second step: exactly one of a code of your device, a recovery code, or a passkey.
+ */
+export type Step = {
+    /**
+     * Code
+     */
+    code?: string | null;
+    passkey?: PasskeyCredential | null;
+    /**
+     * Recovery Code
+     */
+    recovery_code?: string | null;
+};
+
+/**
+ * TestMail
+ */
+export type TestMail = {
+    /**
+     * To
+     */
+    to: string;
+};
+
+/**
+ * TestMailResult
+ *
+ * error: what the mail server said, or why it could not be reached; null when it took the mail.
+ */
+export type TestMailResult = {
+    /**
+     * Error
+     */
+    error: string | null;
+    /**
+     * Sent
+     */
+    sent: boolean;
+};
+
+/**
  * TokenCreate
  *
  * scopes: actions ("session.read"), all on one kind ("session.*"), or "*". expires_in_days null: never.
@@ -1289,6 +2514,328 @@ export type TokenView = {
 };
 
 /**
+ * TotpConfirm
+ */
+export type TotpConfirm = {
+    /**
+     * Code
+     */
+    code: string;
+};
+
+/**
+ * TotpOffer
+ *
+ * For an authenticator app. url: as otpauth://; qr_svg: the same as a picture.
+ */
+export type TotpOffer = {
+    /**
+     * Qr Svg
+     */
+    qr_svg: string;
+    /**
+     * Secret
+     */
+    secret: string;
+    /**
+     * Url
+     */
+    url: string;
+};
+
+/**
+ * Trouble
+ *
+ * Why one of many was not done: as the fields of a problem.
+ */
+export type Trouble = {
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Detail
+     */
+    detail: string;
+    /**
+     * Field
+     */
+    field?: string | null;
+    /**
+     * Hint
+     */
+    hint?: string;
+};
+
+/**
+ * UserBatch
+ *
+ * Many at once. Passwords take a while to hash: send some tens of rows at a time to show how far it is.
+ */
+export type UserBatch = {
+    defaults?: UserRow;
+    /**
+     * Rows
+     */
+    rows: Array<UserRow>;
+};
+
+/**
+ * UserCreate
+ *
+ * domain: id or name; your own when left out. projects: ids or names in that domain.
+ *
+ * password: theirs, to be changed at the first sign-in unless must_change_password is false; generate_password
+ * makes one, which the answer shows once. With neither they sign in by a provider, or get a one-time link.
+ * addresses: networks that they may sign in from; empty: any.
+ */
+export type UserCreate = {
+    /**
+     * Addresses
+     */
+    addresses?: Array<string>;
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Domain
+     */
+    domain?: string | null;
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Generate Password
+     */
+    generate_password?: boolean;
+    /**
+     * Must Change Password
+     */
+    must_change_password?: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Password
+     */
+    password?: string | null;
+    /**
+     * Projects
+     */
+    projects?: Array<string>;
+    /**
+     * Role
+     */
+    role?: 'user' | 'domain_admin' | 'superadmin';
+    /**
+     * State
+     */
+    state?: 'active' | 'inactive' | 'unverified';
+};
+
+/**
+ * UserCreated
+ *
+ * password: the generated one, shown this once.
+ */
+export type UserCreated = {
+    /**
+     * Addresses
+     */
+    addresses: Array<string>;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    domain: DomainRef;
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Has Password
+     */
+    has_password: boolean;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Keypairs
+     */
+    keypairs: number;
+    /**
+     * Last Seen At
+     */
+    last_seen_at: string | null;
+    /**
+     * Live Sessions
+     */
+    live_sessions: number;
+    /**
+     * Logins
+     */
+    logins: number;
+    /**
+     * Must Change Password
+     */
+    must_change_password: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Password
+     */
+    password?: string | null;
+    /**
+     * Password Set At
+     */
+    password_set_at: string | null;
+    /**
+     * Projects
+     */
+    projects: Array<ProjectMembership>;
+    /**
+     * Providers
+     */
+    providers: Array<string>;
+    role: Role;
+    /**
+     * Second Factor
+     */
+    second_factor: boolean;
+    state: UserState;
+};
+
+/**
+ * UserDetail
+ *
+ * providers: names of the identity providers that know them. keypairs, logins, live_sessions: how many.
+ */
+export type UserDetail = {
+    /**
+     * Addresses
+     */
+    addresses: Array<string>;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    domain: DomainRef;
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Has Password
+     */
+    has_password: boolean;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Keypairs
+     */
+    keypairs: number;
+    /**
+     * Last Seen At
+     */
+    last_seen_at: string | null;
+    /**
+     * Live Sessions
+     */
+    live_sessions: number;
+    /**
+     * Logins
+     */
+    logins: number;
+    /**
+     * Must Change Password
+     */
+    must_change_password: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Password Set At
+     */
+    password_set_at: string | null;
+    /**
+     * Projects
+     */
+    projects: Array<ProjectMembership>;
+    /**
+     * Providers
+     */
+    providers: Array<string>;
+    role: Role;
+    /**
+     * Second Factor
+     */
+    second_factor: boolean;
+    state: UserState;
+};
+
+/**
+ * UserList
+ */
+export type UserList = {
+    /**
+     * Items
+     */
+    items: Array<UserView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * UserMade
+ *
+ * row: its place in the request, from 0 on. status "valid": a dry run found nothing wrong.
+ *
+ * password: the generated one, shown this once.
+ */
+export type UserMade = {
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Password
+     */
+    password?: string | null;
+    /**
+     * Problems
+     */
+    problems?: Array<Trouble>;
+    /**
+     * Row
+     */
+    row: number;
+    /**
+     * Status
+     */
+    status: 'created' | 'valid' | 'failed';
+    user?: UserRef | null;
+};
+
+/**
  * UserProfile
  */
 export type UserProfile = {
@@ -1310,6 +2857,47 @@ export type UserProfile = {
 };
 
 /**
+ * UserPurge
+ *
+ * confirm: the user's e-mail. sessions: "end", when some are live.
+ */
+export type UserPurge = {
+    /**
+     * Confirm
+     */
+    confirm: string;
+    /**
+     * Sessions
+     */
+    sessions?: 'end' | null;
+};
+
+/**
+ * UserPurged
+ *
+ * user: as it was asked for. ended: sessions that were live and end now.
+ */
+export type UserPurged = {
+    /**
+     * Ended
+     */
+    ended?: Array<string>;
+    /**
+     * Id
+     */
+    id?: string | null;
+    problem?: Trouble | null;
+    /**
+     * Status
+     */
+    status: 'purged' | 'failed';
+    /**
+     * User
+     */
+    user: string;
+};
+
+/**
  * UserRef
  */
 export type UserRef = {
@@ -1322,6 +2910,238 @@ export type UserRef = {
      */
     id: string;
 };
+
+/**
+ * UserRow
+ *
+ * One of many to be made, as somebody wrote it: what is wrong with it is said of this row alone.
+ *
+ * The fields mean what they mean in UserCreate. Empty ones are filled from the defaults.
+ */
+export type UserRow = {
+    /**
+     * Addresses
+     */
+    addresses?: Array<string> | null;
+    /**
+     * Description
+     */
+    description?: string | null;
+    /**
+     * Domain
+     */
+    domain?: string | null;
+    /**
+     * Email
+     */
+    email?: string | null;
+    /**
+     * Generate Password
+     */
+    generate_password?: boolean | null;
+    /**
+     * Must Change Password
+     */
+    must_change_password?: boolean | null;
+    /**
+     * Name
+     */
+    name?: string | null;
+    /**
+     * Password
+     */
+    password?: string | null;
+    /**
+     * Projects
+     */
+    projects?: Array<string> | null;
+    /**
+     * Role
+     */
+    role?: string | null;
+    /**
+     * State
+     */
+    state?: string | null;
+};
+
+/**
+ * UserState
+ *
+ * UNVERIFIED: signed up, and has not yet followed the link in the mail.
+ *
+ * PURGED: nothing of the person is left but the id, which past sessions name as their owner.
+ */
+export type UserState = 'active' | 'inactive' | 'unverified' | 'purged';
+
+/**
+ * UserUpdate
+ *
+ * What is left out stays. projects: the whole list; who stays in one stays its administrator.
+ *
+ * domain: moves them, out of all projects and out of office, unless the same request gives new ones.
+ * sessions: what becomes of live ones when they are disabled or moved; left out, the answer is a conflict
+ * that names them, if any. When moved, they must end.
+ */
+export type UserUpdate = {
+    /**
+     * Addresses
+     */
+    addresses?: Array<string>;
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Domain
+     */
+    domain?: string;
+    /**
+     * Must Change Password
+     */
+    must_change_password?: boolean;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Projects
+     */
+    projects?: Array<string>;
+    /**
+     * Role
+     */
+    role?: 'user' | 'domain_admin' | 'superadmin';
+    sessions?: SessionsChoice | null;
+    /**
+     * State
+     */
+    state?: 'active' | 'inactive' | 'unverified';
+};
+
+/**
+ * UserView
+ *
+ * projects: by name. second_factor: whether they have one that is set up, or a passkey.
+ */
+export type UserView = {
+    /**
+     * Addresses
+     */
+    addresses: Array<string>;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    domain: DomainRef;
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Last Seen At
+     */
+    last_seen_at: string | null;
+    /**
+     * Must Change Password
+     */
+    must_change_password: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Projects
+     */
+    projects: Array<ProjectMembership>;
+    role: Role;
+    /**
+     * Second Factor
+     */
+    second_factor: boolean;
+    state: UserState;
+};
+
+/**
+ * UsersMade
+ *
+ * One for each row, in their order. done: created, or valid in a dry run.
+ */
+export type UsersMade = {
+    /**
+     * Done
+     */
+    done: number;
+    /**
+     * Failed
+     */
+    failed: number;
+    /**
+     * Items
+     */
+    items: Array<UserMade>;
+};
+
+/**
+ * UsersPurge
+ *
+ * sessions: "end", when some are live.
+ */
+export type UsersPurge = {
+    /**
+     * Sessions
+     */
+    sessions?: 'end' | null;
+    /**
+     * Users
+     */
+    users: Array<PurgeOne>;
+};
+
+/**
+ * UsersPurged
+ *
+ * One for each user asked for, in that order.
+ */
+export type UsersPurged = {
+    /**
+     * Failed
+     */
+    failed: number;
+    /**
+     * Items
+     */
+    items: Array<UserPurged>;
+    /**
+     * Purged
+     */
+    purged: number;
+};
+
+/**
+ * VerifyRequest
+ *
+ * token: out of the link.
+ */
+export type VerifyRequest = {
+    /**
+     * Token
+     */
+    token: string;
+};
+
+/**
+ * Whom
+ */
+export type Whom = 'nobody' | 'administrators' | 'everybody';
 
 export type AuditListData = {
     body?: never;
@@ -1545,6 +3365,120 @@ export type AuditVerifyResponses = {
 
 export type AuditVerifyResponse = AuditVerifyResponses[keyof AuditVerifyResponses];
 
+export type AuthConfirmData = {
+    body: Proof;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/confirm';
+};
+
+export type AuthConfirmErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthConfirmError = AuthConfirmErrors[keyof AuthConfirmErrors];
+
+export type AuthConfirmResponses = {
+    /**
+     * Successful Response
+     */
+    200: Me;
+};
+
+export type AuthConfirmResponse = AuthConfirmResponses[keyof AuthConfirmResponses];
+
+export type AuthFactorData = {
+    body: Step;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/factor';
+};
+
+export type AuthFactorErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthFactorError = AuthFactorErrors[keyof AuthFactorErrors];
+
+export type AuthFactorResponses = {
+    /**
+     * Successful Response
+     */
+    200: Me;
+};
+
+export type AuthFactorResponse = AuthFactorResponses[keyof AuthFactorResponses];
+
+export type AuthForgotData = {
+    body: ForgotRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/forgot';
+};
+
+export type AuthForgotErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthForgotError = AuthForgotErrors[keyof AuthForgotErrors];
+
+export type AuthForgotResponses = {
+    /**
+     * Successful Response
+     */
+    202: unknown;
+};
+
+export type AuthGreetingData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/greeting';
+};
+
+export type AuthGreetingErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthGreetingError = AuthGreetingErrors[keyof AuthGreetingErrors];
+
+export type AuthGreetingResponses = {
+    /**
+     * Successful Response
+     */
+    200: Greeting;
+};
+
+export type AuthGreetingResponse = AuthGreetingResponses[keyof AuthGreetingResponses];
+
 export type AuthLoginData = {
     body: LoginRequest;
     path?: never;
@@ -1632,6 +3566,425 @@ export type AuthMeResponses = {
 
 export type AuthMeResponse = AuthMeResponses[keyof AuthMeResponses];
 
+export type ProfileUpdateData = {
+    body: ProfileUpdate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/me';
+};
+
+export type ProfileUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProfileUpdateError = ProfileUpdateErrors[keyof ProfileUpdateErrors];
+
+export type ProfileUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: UserProfile;
+};
+
+export type ProfileUpdateResponse = ProfileUpdateResponses[keyof ProfileUpdateResponses];
+
+export type AuthPasskeyData = {
+    body: PasskeyLogin;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/passkey';
+};
+
+export type AuthPasskeyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthPasskeyError = AuthPasskeyErrors[keyof AuthPasskeyErrors];
+
+export type AuthPasskeyResponses = {
+    /**
+     * Successful Response
+     */
+    200: Me;
+};
+
+export type AuthPasskeyResponse = AuthPasskeyResponses[keyof AuthPasskeyResponses];
+
+export type AuthPasskeyOptionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/passkey-options';
+};
+
+export type AuthPasskeyOptionsErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthPasskeyOptionsError = AuthPasskeyOptionsErrors[keyof AuthPasskeyOptionsErrors];
+
+export type AuthPasskeyOptionsResponses = {
+    /**
+     * Successful Response
+     */
+    200: PasskeyOptions;
+};
+
+export type AuthPasskeyOptionsResponse = AuthPasskeyOptionsResponses[keyof AuthPasskeyOptionsResponses];
+
+export type PasswordUpdateData = {
+    body: PasswordChange;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/password';
+};
+
+export type PasswordUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PasswordUpdateError = PasswordUpdateErrors[keyof PasswordUpdateErrors];
+
+export type PasswordUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: Me;
+};
+
+export type PasswordUpdateResponse = PasswordUpdateResponses[keyof PasswordUpdateResponses];
+
+export type AuthResetData = {
+    body: ResetRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/reset';
+};
+
+export type AuthResetErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthResetError = AuthResetErrors[keyof AuthResetErrors];
+
+export type AuthResetResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type AuthResetResponse = AuthResetResponses[keyof AuthResetResponses];
+
+export type AuthSignUpData = {
+    body: SignUpRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/sign-up';
+};
+
+export type AuthSignUpErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthSignUpError = AuthSignUpErrors[keyof AuthSignUpErrors];
+
+export type AuthSignUpResponses = {
+    /**
+     * Successful Response
+     */
+    202: unknown;
+};
+
+export type AuthVerifyData = {
+    body: VerifyRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/verify';
+};
+
+export type AuthVerifyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthVerifyError = AuthVerifyErrors[keyof AuthVerifyErrors];
+
+export type AuthVerifyResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type AuthVerifyResponse = AuthVerifyResponses[keyof AuthVerifyResponses];
+
+export type AuthVerifyAgainData = {
+    body: ForgotRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/verify-again';
+};
+
+export type AuthVerifyAgainErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthVerifyAgainError = AuthVerifyAgainErrors[keyof AuthVerifyAgainErrors];
+
+export type AuthVerifyAgainResponses = {
+    /**
+     * Successful Response
+     */
+    202: unknown;
+};
+
+export type DomainsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Q
+         *
+         * part of the name
+         */
+        q?: string | null;
+        /**
+         * Active
+         */
+        active?: boolean | null;
+        /**
+         * Sort
+         *
+         * name or created_at, - in front turns it round
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/domains';
+};
+
+export type DomainsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type DomainsListError = DomainsListErrors[keyof DomainsListErrors];
+
+export type DomainsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: DomainList;
+};
+
+export type DomainsListResponse = DomainsListResponses[keyof DomainsListResponses];
+
+export type DomainsCreateData = {
+    body: DomainCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/domains';
+};
+
+export type DomainsCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type DomainsCreateError = DomainsCreateErrors[keyof DomainsCreateErrors];
+
+export type DomainsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: DomainView;
+};
+
+export type DomainsCreateResponse = DomainsCreateResponses[keyof DomainsCreateResponses];
+
+export type DomainsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/domains/{ref}';
+};
+
+export type DomainsRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type DomainsRemoveError = DomainsRemoveErrors[keyof DomainsRemoveErrors];
+
+export type DomainsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type DomainsRemoveResponse = DomainsRemoveResponses[keyof DomainsRemoveResponses];
+
+export type DomainsShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/domains/{ref}';
+};
+
+export type DomainsShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type DomainsShowError = DomainsShowErrors[keyof DomainsShowErrors];
+
+export type DomainsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: DomainView;
+};
+
+export type DomainsShowResponse = DomainsShowResponses[keyof DomainsShowResponses];
+
+export type DomainsUpdateData = {
+    body: DomainUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/domains/{ref}';
+};
+
+export type DomainsUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type DomainsUpdateError = DomainsUpdateErrors[keyof DomainsUpdateErrors];
+
+export type DomainsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: DomainView;
+};
+
+export type DomainsUpdateResponse = DomainsUpdateResponses[keyof DomainsUpdateResponses];
+
 export type EventsListData = {
     body?: never;
     headers?: {
@@ -1683,6 +4036,277 @@ export type EventsListResponses = {
 };
 
 export type EventsListResponse = EventsListResponses[keyof EventsListResponses];
+
+export type FactorsShowData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/factors';
+};
+
+export type FactorsShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FactorsShowError = FactorsShowErrors[keyof FactorsShowErrors];
+
+export type FactorsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: FactorsView;
+};
+
+export type FactorsShowResponse = FactorsShowResponses[keyof FactorsShowResponses];
+
+export type PasskeysCreateData = {
+    body: PasskeyCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/factors/passkeys';
+};
+
+export type PasskeysCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PasskeysCreateError = PasskeysCreateErrors[keyof PasskeysCreateErrors];
+
+export type PasskeysCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: PasskeyAdded;
+};
+
+export type PasskeysCreateResponse = PasskeysCreateResponses[keyof PasskeysCreateResponses];
+
+export type PasskeysOptionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/factors/passkeys/options';
+};
+
+export type PasskeysOptionsErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PasskeysOptionsError = PasskeysOptionsErrors[keyof PasskeysOptionsErrors];
+
+export type PasskeysOptionsResponses = {
+    /**
+     * Successful Response
+     */
+    200: PasskeyOptions;
+};
+
+export type PasskeysOptionsResponse = PasskeysOptionsResponses[keyof PasskeysOptionsResponses];
+
+export type PasskeysRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Passkey
+         */
+        passkey: string;
+    };
+    query?: never;
+    url: '/api/v1/factors/passkeys/{passkey}';
+};
+
+export type PasskeysRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PasskeysRemoveError = PasskeysRemoveErrors[keyof PasskeysRemoveErrors];
+
+export type PasskeysRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type PasskeysRemoveResponse = PasskeysRemoveResponses[keyof PasskeysRemoveResponses];
+
+export type PasskeysRenameData = {
+    body: PasskeyUpdate;
+    path: {
+        /**
+         * Passkey
+         */
+        passkey: string;
+    };
+    query?: never;
+    url: '/api/v1/factors/passkeys/{passkey}';
+};
+
+export type PasskeysRenameErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PasskeysRenameError = PasskeysRenameErrors[keyof PasskeysRenameErrors];
+
+export type PasskeysRenameResponses = {
+    /**
+     * Successful Response
+     */
+    200: PasskeyView;
+};
+
+export type PasskeysRenameResponse = PasskeysRenameResponses[keyof PasskeysRenameResponses];
+
+export type RecoveryCodesCreateData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/factors/recovery-codes';
+};
+
+export type RecoveryCodesCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type RecoveryCodesCreateError = RecoveryCodesCreateErrors[keyof RecoveryCodesCreateErrors];
+
+export type RecoveryCodesCreateResponses = {
+    /**
+     * Successful Response
+     */
+    200: RecoveryCodes;
+};
+
+export type RecoveryCodesCreateResponse = RecoveryCodesCreateResponses[keyof RecoveryCodesCreateResponses];
+
+export type TotpRemoveData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/factors/totp';
+};
+
+export type TotpRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type TotpRemoveError = TotpRemoveErrors[keyof TotpRemoveErrors];
+
+export type TotpRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type TotpRemoveResponse = TotpRemoveResponses[keyof TotpRemoveResponses];
+
+export type TotpCreateData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/factors/totp';
+};
+
+export type TotpCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type TotpCreateError = TotpCreateErrors[keyof TotpCreateErrors];
+
+export type TotpCreateResponses = {
+    /**
+     * Successful Response
+     */
+    200: TotpOffer;
+};
+
+export type TotpCreateResponse = TotpCreateResponses[keyof TotpCreateResponses];
+
+export type TotpConfirmData = {
+    body: TotpConfirm;
+    path?: never;
+    query?: never;
+    url: '/api/v1/factors/totp/confirm';
+};
+
+export type TotpConfirmErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type TotpConfirmError = TotpConfirmErrors[keyof TotpConfirmErrors];
+
+export type TotpConfirmResponses = {
+    /**
+     * Successful Response
+     */
+    200: FactorAdded;
+};
+
+export type TotpConfirmResponse = TotpConfirmResponses[keyof TotpConfirmResponses];
 
 export type ServerHealthData = {
     body?: never;
@@ -1911,6 +4535,574 @@ export type KeypairsRotateResponses = {
 };
 
 export type KeypairsRotateResponse = KeypairsRotateResponses[keyof KeypairsRotateResponses];
+
+export type LoginsRemoveAllData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * User
+         */
+        user?: string | null;
+    };
+    url: '/api/v1/logins';
+};
+
+export type LoginsRemoveAllErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type LoginsRemoveAllError = LoginsRemoveAllErrors[keyof LoginsRemoveAllErrors];
+
+export type LoginsRemoveAllResponses = {
+    /**
+     * Successful Response
+     */
+    200: LoginsEnded;
+};
+
+export type LoginsRemoveAllResponse = LoginsRemoveAllResponses[keyof LoginsRemoveAllResponses];
+
+export type LoginsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * User
+         */
+        user?: string | null;
+    };
+    url: '/api/v1/logins';
+};
+
+export type LoginsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type LoginsListError = LoginsListErrors[keyof LoginsListErrors];
+
+export type LoginsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: LoginList;
+};
+
+export type LoginsListResponse = LoginsListResponses[keyof LoginsListResponses];
+
+export type LoginsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Login
+         */
+        login: string;
+    };
+    query?: never;
+    url: '/api/v1/logins/{login}';
+};
+
+export type LoginsRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type LoginsRemoveError = LoginsRemoveErrors[keyof LoginsRemoveErrors];
+
+export type LoginsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type LoginsRemoveResponse = LoginsRemoveResponses[keyof LoginsRemoveResponses];
+
+export type ProjectsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Q
+         *
+         * part of the name
+         */
+        q?: string | null;
+        /**
+         * Domain
+         *
+         * id or name of one domain
+         */
+        domain?: string | null;
+        /**
+         * Archived
+         *
+         * only archived ones, or none of them; else all
+         */
+        archived?: boolean | null;
+        /**
+         * Sort
+         *
+         * name or created_at, - in front turns it round
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/projects';
+};
+
+export type ProjectsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectsListError = ProjectsListErrors[keyof ProjectsListErrors];
+
+export type ProjectsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProjectList;
+};
+
+export type ProjectsListResponse = ProjectsListResponses[keyof ProjectsListResponses];
+
+export type ProjectsCreateData = {
+    body: ProjectCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/projects';
+};
+
+export type ProjectsCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectsCreateError = ProjectsCreateErrors[keyof ProjectsCreateErrors];
+
+export type ProjectsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: ProjectView;
+};
+
+export type ProjectsCreateResponse = ProjectsCreateResponses[keyof ProjectsCreateResponses];
+
+export type ProjectsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}';
+};
+
+export type ProjectsRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectsRemoveError = ProjectsRemoveErrors[keyof ProjectsRemoveErrors];
+
+export type ProjectsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type ProjectsRemoveResponse = ProjectsRemoveResponses[keyof ProjectsRemoveResponses];
+
+export type ProjectsShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}';
+};
+
+export type ProjectsShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectsShowError = ProjectsShowErrors[keyof ProjectsShowErrors];
+
+export type ProjectsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProjectView;
+};
+
+export type ProjectsShowResponse = ProjectsShowResponses[keyof ProjectsShowResponses];
+
+export type ProjectsUpdateData = {
+    body: ProjectUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}';
+};
+
+export type ProjectsUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectsUpdateError = ProjectsUpdateErrors[keyof ProjectsUpdateErrors];
+
+export type ProjectsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProjectView;
+};
+
+export type ProjectsUpdateResponse = ProjectsUpdateResponses[keyof ProjectsUpdateResponses];
+
+export type ProjectsArchiveData = {
+    body: ProjectArchive;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}/archive';
+};
+
+export type ProjectsArchiveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectsArchiveError = ProjectsArchiveErrors[keyof ProjectsArchiveErrors];
+
+export type ProjectsArchiveResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProjectView;
+};
+
+export type ProjectsArchiveResponse = ProjectsArchiveResponses[keyof ProjectsArchiveResponses];
+
+export type ProjectMembersListData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Q
+         *
+         * part of e-mail or name
+         */
+        q?: string | null;
+        /**
+         * Admin
+         */
+        admin?: boolean | null;
+        /**
+         * Sort
+         *
+         * email, - in front turns it round
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/projects/{ref}/members';
+};
+
+export type ProjectMembersListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectMembersListError = ProjectMembersListErrors[keyof ProjectMembersListErrors];
+
+export type ProjectMembersListResponses = {
+    /**
+     * Successful Response
+     */
+    200: MemberList;
+};
+
+export type ProjectMembersListResponse = ProjectMembersListResponses[keyof ProjectMembersListResponses];
+
+export type ProjectMembersAddData = {
+    body: MembersAdd;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}/members';
+};
+
+export type ProjectMembersAddErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectMembersAddError = ProjectMembersAddErrors[keyof ProjectMembersAddErrors];
+
+export type ProjectMembersAddResponses = {
+    /**
+     * Successful Response
+     */
+    200: MembersAdded;
+};
+
+export type ProjectMembersAddResponse = ProjectMembersAddResponses[keyof ProjectMembersAddResponses];
+
+export type ProjectMembersRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+        /**
+         * User
+         *
+         * An id or an e-mail.
+         */
+        user: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}/members/{user}';
+};
+
+export type ProjectMembersRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectMembersRemoveError = ProjectMembersRemoveErrors[keyof ProjectMembersRemoveErrors];
+
+export type ProjectMembersRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type ProjectMembersRemoveResponse = ProjectMembersRemoveResponses[keyof ProjectMembersRemoveResponses];
+
+export type ProjectMembersUpdateData = {
+    body: MemberUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+        /**
+         * User
+         *
+         * An id or an e-mail.
+         */
+        user: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}/members/{user}';
+};
+
+export type ProjectMembersUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectMembersUpdateError = ProjectMembersUpdateErrors[keyof ProjectMembersUpdateErrors];
+
+export type ProjectMembersUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: MemberView;
+};
+
+export type ProjectMembersUpdateResponse = ProjectMembersUpdateResponses[keyof ProjectMembersUpdateResponses];
+
+export type ProjectsRestoreData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}/restore';
+};
+
+export type ProjectsRestoreErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectsRestoreError = ProjectsRestoreErrors[keyof ProjectsRestoreErrors];
+
+export type ProjectsRestoreResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProjectView;
+};
+
+export type ProjectsRestoreResponse = ProjectsRestoreResponses[keyof ProjectsRestoreResponses];
 
 export type ResourcesShowData = {
     body?: never;
@@ -2392,6 +5584,93 @@ export type SessionsUsageResponses = {
 
 export type SessionsUsageResponse = SessionsUsageResponses[keyof SessionsUsageResponses];
 
+export type SiteShowData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/site';
+};
+
+export type SiteShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SiteShowError = SiteShowErrors[keyof SiteShowErrors];
+
+export type SiteShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: SiteView;
+};
+
+export type SiteShowResponse = SiteShowResponses[keyof SiteShowResponses];
+
+export type SiteUpdateData = {
+    body: SiteUpdate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/site';
+};
+
+export type SiteUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SiteUpdateError = SiteUpdateErrors[keyof SiteUpdateErrors];
+
+export type SiteUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: SiteView;
+};
+
+export type SiteUpdateResponse = SiteUpdateResponses[keyof SiteUpdateResponses];
+
+export type SiteTestMailData = {
+    body: TestMail;
+    path?: never;
+    query?: never;
+    url: '/api/v1/site/test-mail';
+};
+
+export type SiteTestMailErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SiteTestMailError = SiteTestMailErrors[keyof SiteTestMailErrors];
+
+export type SiteTestMailResponses = {
+    /**
+     * Successful Response
+     */
+    200: TestMailResult;
+};
+
+export type SiteTestMailResponse = SiteTestMailResponses[keyof SiteTestMailResponses];
+
 export type SshKeysListData = {
     body?: never;
     path?: never;
@@ -2611,3 +5890,345 @@ export type UsageRecentResponses = {
 };
 
 export type UsageRecentResponse = UsageRecentResponses[keyof UsageRecentResponses];
+
+export type UsersListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Q
+         *
+         * part of e-mail or name
+         */
+        q?: string | null;
+        /**
+         * State
+         *
+         * left out: all but the purged
+         */
+        state?: UserState | null;
+        /**
+         * Role
+         *
+         * project_admin: of at least one project
+         */
+        role?: Role | null;
+        /**
+         * Domain
+         *
+         * id or name of one domain
+         */
+        domain?: string | null;
+        /**
+         * Project
+         *
+         * id of one project
+         */
+        project?: string | null;
+        /**
+         * Sort
+         *
+         * email, name, created_at or last_seen_at, - in front turns it round; left out: -created_at
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/users';
+};
+
+export type UsersListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UsersListError = UsersListErrors[keyof UsersListErrors];
+
+export type UsersListResponses = {
+    /**
+     * Successful Response
+     */
+    200: UserList;
+};
+
+export type UsersListResponse = UsersListResponses[keyof UsersListResponses];
+
+export type UsersCreateData = {
+    body: UserCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/users';
+};
+
+export type UsersCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UsersCreateError = UsersCreateErrors[keyof UsersCreateErrors];
+
+export type UsersCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: UserCreated;
+};
+
+export type UsersCreateResponse = UsersCreateResponses[keyof UsersCreateResponses];
+
+export type UsersCreateManyData = {
+    body: UserBatch;
+    path?: never;
+    query?: {
+        /**
+         * Dry Run
+         */
+        dry_run?: boolean;
+    };
+    url: '/api/v1/users/batch';
+};
+
+export type UsersCreateManyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UsersCreateManyError = UsersCreateManyErrors[keyof UsersCreateManyErrors];
+
+export type UsersCreateManyResponses = {
+    /**
+     * Successful Response
+     */
+    200: UsersMade;
+};
+
+export type UsersCreateManyResponse = UsersCreateManyResponses[keyof UsersCreateManyResponses];
+
+export type UsersPurgeManyData = {
+    body: UsersPurge;
+    path?: never;
+    query?: never;
+    url: '/api/v1/users/purge';
+};
+
+export type UsersPurgeManyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UsersPurgeManyError = UsersPurgeManyErrors[keyof UsersPurgeManyErrors];
+
+export type UsersPurgeManyResponses = {
+    /**
+     * Successful Response
+     */
+    200: UsersPurged;
+};
+
+export type UsersPurgeManyResponse = UsersPurgeManyResponses[keyof UsersPurgeManyResponses];
+
+export type UsersShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or an e-mail.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/users/{ref}';
+};
+
+export type UsersShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UsersShowError = UsersShowErrors[keyof UsersShowErrors];
+
+export type UsersShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: UserDetail;
+};
+
+export type UsersShowResponse = UsersShowResponses[keyof UsersShowResponses];
+
+export type UsersUpdateData = {
+    body: UserUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or an e-mail.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/users/{ref}';
+};
+
+export type UsersUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UsersUpdateError = UsersUpdateErrors[keyof UsersUpdateErrors];
+
+export type UsersUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: UserDetail;
+};
+
+export type UsersUpdateResponse = UsersUpdateResponses[keyof UsersUpdateResponses];
+
+export type FactorsResetData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/users/{ref}/factors';
+};
+
+export type FactorsResetErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FactorsResetError = FactorsResetErrors[keyof FactorsResetErrors];
+
+export type FactorsResetResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type FactorsResetResponse = FactorsResetResponses[keyof FactorsResetResponses];
+
+export type UsersPurgeData = {
+    body: UserPurge;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or an e-mail.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/users/{ref}/purge';
+};
+
+export type UsersPurgeErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UsersPurgeError = UsersPurgeErrors[keyof UsersPurgeErrors];
+
+export type UsersPurgeResponses = {
+    /**
+     * Successful Response
+     */
+    200: UserPurged;
+};
+
+export type UsersPurgeResponse = UsersPurgeResponses[keyof UsersPurgeResponses];
+
+export type UsersRecoverData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/users/{ref}/recover';
+};
+
+export type UsersRecoverErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UsersRecoverError = UsersRecoverErrors[keyof UsersRecoverErrors];
+
+export type UsersRecoverResponses = {
+    /**
+     * Successful Response
+     */
+    200: RecoveryLink;
+};
+
+export type UsersRecoverResponse = UsersRecoverResponses[keyof UsersRecoverResponses];
