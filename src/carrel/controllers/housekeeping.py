@@ -6,6 +6,7 @@ from datetime import timedelta
 from carrel.apps import service as apps
 from carrel.controllers.loop import Tools
 from carrel.events import service as events
+from carrel.logins import service as logins
 from carrel.usage import service as usage
 
 EVENTS_KEPT = timedelta(days=7)
@@ -23,9 +24,10 @@ class Housekeeping:
         """Nothing runs beside the step."""
 
     async def step(self) -> None:
-        """Old events, old samples, spent tickets."""
+        """Old events, old samples, ended sign-ins, spent tickets."""
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
             await events.prune(tx, before=now - EVENTS_KEPT)
             await usage.prune(tx, now)
+            await logins.prune(tx, now)
             await apps.prune(tx, now)

@@ -154,11 +154,6 @@ async def mail_known(post: Post, user: User) -> None:
     await post.mailer.deliver(user.email, letter)
 
 
-async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete links that are good no longer."""
-    await tx.execute(delete(OneTimeLink).where(OneTimeLink.expires_at < now))
-
-
 async def _recent(tx: AsyncSession, user_id: UserId, purpose: str, now: datetime) -> bool:
     """True when such a link was sent a moment ago: nobody shall fill another's mailbox."""
     found = await tx.execute(

@@ -172,11 +172,6 @@ async def remove(tx: AsyncSession, actor: Actor, passkey_id: str) -> None:
     await factors.forget_unneeded_codes(tx, actor.user_id)
 
 
-async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete challenges that nobody answered."""
-    await tx.execute(delete(Challenge).where(Challenge.expires_at < now))
-
-
 def shown_id(row: Passkey) -> str:
     """The passkey's id as it travels."""
     return bytes_to_base64url(row.id)

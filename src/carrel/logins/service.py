@@ -18,7 +18,7 @@ from carrel.identity.passwords import hash_password, needs_rehash, password_matc
 from carrel.keypairs.service import digest
 from carrel.logins import attempts
 from carrel.logins.attempts import TooManyAttempts
-from carrel.logins.model import Login, Passkey, Totp
+from carrel.logins.model import Challenge, Login, OneTimeLink, Passkey, Totp
 from carrel.policy.actions import Role
 from carrel.policy.decide import Target
 from carrel.site import service as site
@@ -193,8 +193,9 @@ def must_have_factor(settings: SiteSettings, user: User) -> bool:
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete sign-ins that have ended by themselves, and attempts that no longer count."""
-    await tx.execute(delete(Login).where(Login.expires_at < now))
+    """Delete what has ended by itself: sign-ins, links, challenges, and attempts that no longer count."""
+    for table in (Login, OneTimeLink, Challenge):
+        await tx.execute(delete(table).where(table.expires_at < now))
     await attempts.prune(tx, now)
 
 
