@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from sqlalchemy import Row
 
-from carrel.http.auth import CurrentActor, names
+from carrel.http.auth import Confirmed, CurrentActor, names
 from carrel.keypairs import service, ssh_keys, tokens
 from carrel.keypairs.model import Keypair
 from carrel.keypairs.schemas import (
@@ -30,9 +30,7 @@ from carrel.tenancy.schemas import UserRef
 router = APIRouter()
 
 
-@router.get(
-    "/keypairs", operation_id="keypairs.list", openapi_extra=names("keypair.read"), tags=["keypairs"]
-)
+@router.get("/keypairs", operation_id="keypairs.list", openapi_extra=names("keypair.read"), tags=["keypairs"])
 async def list_keypairs(
     request: Request,
     actor: CurrentActor,
@@ -50,6 +48,7 @@ async def list_keypairs(
     openapi_extra=names("keypair.create"),
     status_code=201,
     tags=["keypairs"],
+    dependencies=[Confirmed],
 )
 async def create_keypair(
     request: Request, actor: CurrentActor, body: KeypairCreate | None = None
@@ -81,6 +80,7 @@ async def update_keypair(
     operation_id="keypairs.rotate",
     openapi_extra=names("keypair.rotate"),
     tags=["keypairs"],
+    dependencies=[Confirmed],
 )
 async def rotate_keypair(request: Request, actor: CurrentActor, access_key: str) -> KeypairCreated:
     """Give a keypair of yours another secret; the former is refused from now on."""
@@ -118,6 +118,7 @@ async def list_tokens(request: Request, actor: CurrentActor) -> TokenList:
     openapi_extra=names("token.create"),
     status_code=201,
     tags=["tokens"],
+    dependencies=[Confirmed],
 )
 async def create_token(request: Request, actor: CurrentActor, body: TokenCreate) -> TokenCreated:
     """Make a personal token. It is in this answer and nowhere else."""
