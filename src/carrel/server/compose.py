@@ -16,11 +16,13 @@ from carrel.db.database import Database
 from carrel.db.leader import Leader
 from carrel.db.listener import Listener
 from carrel.db.seal import Seal
+from carrel.domains import routes as domains
 from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
 from carrel.http import problems
 from carrel.http.limits import RateLimits
+from carrel.http.quick import Express, QuickRoute
 from carrel.http.shell import Shell
 from carrel.images import routes as images
 from carrel.keypairs import routes as keypairs
@@ -29,6 +31,7 @@ from carrel.logins import login_routes as browsers
 from carrel.logins import routes as logins
 from carrel.logins.authenticator import Authenticator
 from carrel.nodes import routes as nodes
+from carrel.projects import routes as projects
 from carrel.server import greeting, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
@@ -37,6 +40,7 @@ from carrel.site import routes as site
 from carrel.site.mailer import Mailer
 from carrel.usage import routes as usage
 from carrel.usage.service import UsageStream
+from carrel.users import routes as users
 
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
@@ -47,6 +51,9 @@ _ROUTERS = (
     greeting.router,
     site.router,
     keypairs.router,
+    users.router,
+    projects.router,
+    domains.router,
     server.router,
     images.router,
     nodes.router,
@@ -77,6 +84,8 @@ def application() -> FastAPI:
     described = app.openapi
     app.openapi = lambda: problems.document(described())  # type: ignore[method-assign]
     page.install(app)
+    quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, QuickRoute)]
+    app.add_middleware(Express, framework=app, prefix="/api/v1", routes=quick)
     app.add_middleware(Shell)
     return app
 

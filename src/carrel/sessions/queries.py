@@ -14,8 +14,7 @@ from carrel.core.ids import ID_LENGTH, SessionId, UserId
 from carrel.db.database import Database
 from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Order, Sort
-from carrel.policy.actions import Scope
-from carrel.policy.decide import Actor, reach
+from carrel.policy.decide import Actor, Sight, sight
 from carrel.sessions.model import HistoryEntry, Session
 from carrel.sessions.states import LIFECYCLE, SessionState
 from carrel.tenancy.model import User
@@ -23,10 +22,7 @@ from carrel.tenancy.model import User
 _SEARCHED = "s.name || ' ' || s.image"
 
 _VISIBLE = """(
-    :scope = 4
-    OR (:scope = 3 AND s.domain_id = :domain)
-    OR s.owner_id = :user
-    OR s.project_id = ANY(:administers)
+    :everything OR s.owner_id = :user OR s.domain_id = :domain OR s.project_id = ANY(:projects)
 )"""
 
 _COLUMNS = """
@@ -122,17 +118,21 @@ def _reaching(actor: Actor, bound: dict[str, object], *, mine: bool) -> Iterator
 
     Only what this actor needs is asked, so that people without office get the index on the owner.
     """
-    scope = Scope.NONE if mine else reach(actor, "session.read")
-    if scope is Scope.ALL:
+    seen = sight(actor, "session.read")
+    if mine:
+        seen = Sight(owner_id=actor.user_id)
+    if seen.everything:
         return
-    places = ["s.owner_id = %(user)s"]
-    bound["user"] = actor.user_id
-    if scope >= Scope.DOMAIN:
+    places = ["false"]
+    if seen.owner_id:
+        places.append("s.owner_id = %(user)s")
+        bound["user"] = seen.owner_id
+    if seen.domain_id:
         places.append("s.domain_id = %(domain)s")
-        bound["domain"] = actor.domain_id
-    if not mine and actor.administers:
-        places.append("s.project_id = ANY(%(administers)s)")
-        bound["administers"] = list(actor.administers)
+        bound["domain"] = seen.domain_id
+    if seen.project_ids:
+        places.append("s.project_id = ANY(%(projects)s)")
+        bound["projects"] = sorted(seen.project_ids)
     yield "(" + " OR ".join(places) + ")"
 
 
@@ -187,17 +187,18 @@ async def visible(tx: AsyncSession, actor: Actor, sessions: list[SessionId]) -> 
 
 def _sight(actor: Actor) -> dict[str, Any]:
     """What the _VISIBLE condition is bound to."""
+    seen = sight(actor, "session.read")
     return {
-        "scope": int(reach(actor, "session.read")),
-        "domain": actor.domain_id,
-        "user": actor.user_id,
-        "administers": list(actor.administers),
+        "everything": seen.everything,
+        "user": seen.owner_id,
+        "domain": seen.domain_id,
+        "projects": sorted(seen.project_ids),
     }
 
 
 _RESOLVE = text(f"""
     SELECT s.id FROM sessions s WHERE {_VISIBLE} AND (s.id = :ref OR s.id LIKE :prefix OR s.name = :ref)
-    ORDER BY (s.id = :ref) DESC, (s.name = :ref) DESC, (s.owner_id = :user) DESC,
+    ORDER BY (s.id = :ref) DESC, (s.name = :ref) DESC, (s.owner_id = :me) DESC,
         (s.ended_at IS NULL) DESC, s.created_at DESC LIMIT 3
 """)  # noqa: S608 - no input in it
 
@@ -212,7 +213,7 @@ async def resolve(tx: AsyncSession, actor: Actor, ref: str) -> Session:
         if exact:
             return exact
     prefix = f"{ref}%" if len(ref) >= 3 and ref.isalnum() else ""
-    bound = {"ref": ref, "prefix": prefix, **_sight(actor)}
+    bound = {"ref": ref, "prefix": prefix, "me": actor.user_id, **_sight(actor)}
     found = [await tx.get_one(Session, row.id) for row in await tx.execute(_RESOLVE, bound)]
     if not found:
         raise not_found(ref)
