@@ -83,6 +83,41 @@ def test_phone_can_start_and_end_a_session(open_desk: Opener) -> None:
     expect(card).to_contain_text("Terminated", timeout=STARTS_MS)
 
 
+def test_phone_can_delete_a_keypair(open_desk: Opener) -> None:
+    desk = open_desk(viewport=PHONE, has_touch=True, is_mobile=True)
+    desk.go("/keypairs")
+    desk.page.get_by_role("button", name="New keypair").tap()
+    desk.page.get_by_role("button", name="I have copied it").tap()
+    cards = desk.page.get_by_role("article")
+    card = cards.first
+    key = card.inner_text().split()[0]
+    card.get_by_role("button", name="Delete").tap()
+    question = desk.page.get_by_role("dialog", name="Delete a keypair")
+    expect(question).to_contain_text(key)
+    question.get_by_role("button", name="Delete").tap()
+    expect(desk.page.get_by_text(key, exact=True)).to_have_count(0)
+
+
+def test_list_of_keypairs_is_sorted_by_its_address(desk: Desk) -> None:
+    desk.go("/keypairs?sort=created&order=desc")
+    header = desk.page.get_by_role("columnheader", name="Created")
+    expect(header).to_have_attribute("aria-sort", "descending")
+    header.get_by_role("button").click()
+    expect(header).to_have_attribute("aria-sort", "none")
+    expect(desk.page).to_have_url(f"{desk.carrel.url}/keypairs")
+
+
+def test_reasons_speak_the_language_of_the_page(open_desk: Opener) -> None:
+    desk = open_desk(locale="ko-KR")
+    made = desk.carrel.carrel(
+        "session", "create", "--image", "starter", "--cpu", "2", "--mem", "256m", "--name", "too_late"
+    )
+    assert made.returncode == 0, made.stderr
+    desk.carrel.carrel("session", "rm", "too_late", "--force")
+    desk.go("/sessions?state=all&q=too_late")
+    expect(desk.row("too_late")).to_contain_text("님이 종료했습니다.", timeout=STARTS_MS)
+
+
 def test_keyboard_alone_starts_and_ends_a_session(desk: Desk) -> None:
     keyboard = desk.page.keyboard
     desk.go("/")
