@@ -81,6 +81,8 @@ async def _frames(request: Request, actor: Actor, position: str | None) -> Async
 
 async def _still_known(request: Request) -> bool:
     """False when the follower has signed out, or their keypair is gone, since the stream began."""
+    # Who they were when the stream began says nothing of now.
+    request.scope["state"].pop("identity", None)
     try:
         await current_actor(request)
     except Unauthorized:
