@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import orjson
 import structlog
 from sqlalchemy import delete, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -57,6 +58,13 @@ _LATEST = text("""
     ORDER BY events.xid DESC, events.id DESC LIMIT :limit
 """)
 
+_RECORD = text("""
+    WITH told AS (
+        INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
+        VALUES (:kind, :object_kind, :object_id, :owner, :project, :domain, CAST(:data AS jsonb))
+    ) SELECT pg_notify('carrel', 'events')
+""")
+
 _END = str(2**63 - 1)
 
 
@@ -70,6 +78,22 @@ class Batch:
     @property
     def full(self) -> bool:
         return len(self.happenings) == _BATCH
+
+
+async def record(
+    tx: AsyncSession, kind: str, object_id: str, *, target: Target, data: Mapping[str, object]
+) -> None:
+    """Add an event to this transaction, for those who may see the target. kind: "user.updated"."""
+    bound = {
+        "kind": kind,
+        "object_kind": kind.split(".")[0],
+        "object_id": object_id,
+        "owner": target.owner_id or "",
+        "project": target.project_id or "",
+        "domain": target.domain_id or "",
+        "data": orjson.dumps(data).decode(),
+    }
+    await tx.execute(_RECORD, bound)
 
 
 async def after(tx: AsyncSession, position: str) -> Batch:

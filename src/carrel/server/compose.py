@@ -17,6 +17,7 @@ from carrel.db.leader import Leader
 from carrel.db.listener import Listener
 from carrel.db.seal import Seal
 from carrel.domains import routes as domains
+from carrel.domains import routes as domains
 from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
@@ -32,6 +33,7 @@ from carrel.logins import routes as logins
 from carrel.logins.authenticator import Authenticator
 from carrel.nodes import routes as nodes
 from carrel.projects import routes as projects
+from carrel.projects import routes as projects
 from carrel.server import greeting, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
@@ -40,6 +42,7 @@ from carrel.site import routes as site
 from carrel.site.mailer import Mailer
 from carrel.usage import routes as usage
 from carrel.usage.service import UsageStream
+from carrel.users import routes as users
 from carrel.users import routes as users
 
 # Looked through in this order: what is asked most comes first.
@@ -51,6 +54,9 @@ _ROUTERS = (
     greeting.router,
     site.router,
     keypairs.router,
+    users.router,
+    projects.router,
+    domains.router,
     users.router,
     projects.router,
     domains.router,

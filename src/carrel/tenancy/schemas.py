@@ -1,9 +1,80 @@
-"""Wire types of tenants."""
+"""Wire types of tenants that every kind of them shares."""
 
-from pydantic import BaseModel
+import re
+from enum import StrEnum
+from ipaddress import ip_network
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.core.ids import DomainId, ProjectId, UserId
+from carrel.http.rules import says
 from carrel.policy.actions import Role
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def _one_line(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("control characters")
+    return text
+
+
+def _network(text: str) -> str:
+    return str(ip_network(text.strip(), strict=False))
+
+
+PersonName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=64, strip_whitespace=True),
+    AfterValidator(_one_line),
+    says("A name has 1 to 64 characters, on one line."),
+]
+PlaceName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\W_](?:[\w. -]{0,62}[\w.])?$", max_length=64, strip_whitespace=True),
+    says("A name has 1 to 64 letters, digits, _ . - and spaces, and begins with a letter or a digit."),
+]
+Description = Annotated[
+    str, StringConstraints(max_length=500), says("A description has at most 500 characters.")
+]
+Email = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[^\s@<>()\[\],;:\"\\\x00-\x1f\x7f]{1,64}@[^\s@<>()\[\],;:\"\\\x00-\x1f\x7f]+$",
+        max_length=254,
+        strip_whitespace=True,
+    ),
+    says("An e-mail looks like ada@example.org: at most 64 characters before the @, 254 in all, no spaces."),
+]
+Network = Annotated[
+    str,
+    StringConstraints(max_length=64),
+    AfterValidator(_network),
+    says("An address is written 192.0.2.7 or 2001:db8::7, a network 192.0.2.0/24."),
+]
+Networks = Annotated[list[Network], Field(max_length=100)]
+SlotName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z][a-z0-9_.-]{0,62}$"),
+    says("A slot is named like cpu, mem or cuda.device."),
+]
+Amount = Annotated[
+    int,
+    Field(ge=0, le=2**62),
+    says(
+        "The most of a slot is a whole number in its base unit, from 0 on; leave the slot out for no limit."
+    ),
+]
+Ceilings = Annotated[dict[SlotName, Amount], Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38}])]
+Ref = Annotated[str, StringConstraints(min_length=1, max_length=254)]
+
+
+class SessionsChoice(StrEnum):
+    """What becomes of live sessions."""
+
+    KEEP = "keep"
+    END = "end"
 
 
 class DomainRef(BaseModel):
@@ -16,9 +87,32 @@ class ProjectRef(BaseModel):
     name: str
 
 
+class ProjectMembership(ProjectRef):
+    """admin: whether the user administers it."""
+
+    admin: bool
+
+
 class UserRef(BaseModel):
     id: UserId
     email: str
+
+
+class Preferences(BaseModel):
+    """What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh"."""
+
+    model_config = {"extra": "forbid"}
+
+    language: Literal["en", "ko", "ja"] | None = None
+    theme: Literal["light", "dark", "auto"] | None = None
+    shell: (
+        Annotated[
+            str,
+            StringConstraints(pattern=r"^/?[A-Za-z0-9][A-Za-z0-9_./-]{0,63}$"),
+            says("A shell is a command such as zsh, or a path such as /bin/zsh."),
+        ]
+        | None
+    ) = None
 
 
 class UserProfile(BaseModel):
@@ -27,3 +121,13 @@ class UserProfile(BaseModel):
     name: str
     role: Role
     domain: DomainRef
+    preferences: Preferences = Preferences()
+
+
+class Trouble(BaseModel):
+    """Why one of many was not done: as the fields of a problem."""
+
+    code: str
+    detail: str
+    hint: str = ""
+    field: str | None = None

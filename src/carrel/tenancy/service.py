@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
+from carrel.core.errors import Forbidden
 from carrel.core.ids import DomainId, ProjectId, UserId, new_id
 from carrel.identity.passwords import hash_password
 from carrel.policy.actions import Role
@@ -60,6 +61,19 @@ async def add_user(
     tx.add_all(Membership(project_id=project, user_id=user.id) for project in projects)
     await tx.flush()
     return user
+
+
+_RANKS = [Role.USER, Role.DOMAIN_ADMIN, Role.SUPERADMIN]
+
+
+def require_rank(actor: Actor, user: User) -> None:
+    """Nobody acts on a user who ranks above them. Raises: Forbidden."""
+    if user.id != actor.user_id and _RANKS.index(user.role) > _RANKS.index(actor.role):
+        raise Forbidden(
+            "user.ranks_higher",
+            f"{user.email} ranks above you.",
+            hint="Ask somebody who administers more.",
+        )
 
 
 async def user_by_email(tx: AsyncSession, email: str) -> User | None:

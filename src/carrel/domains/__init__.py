@@ -1,0 +1,1 @@
+"""Administration of domains: making, changing, disabling and removing them."""

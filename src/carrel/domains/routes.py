@@ -1,0 +1,59 @@
+"""/domains."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from carrel.domains import queries, service
+from carrel.domains.schemas import DomainCreate, DomainList, DomainQuery, DomainUpdate, DomainView
+from carrel.http.auth import CurrentActor, names
+from carrel.tenancy import queries as tenancy
+
+router = APIRouter(tags=["domains"])
+Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get("/domains", operation_id="domains.list", openapi_extra=names("domain.read"))
+async def list_domains(
+    request: Request, actor: CurrentActor, wanted: Annotated[DomainQuery, Query()]
+) -> DomainList:
+    """Domains with how many people, projects and live sessions each holds, and who its administrators are."""
+    async with request.app.state.database.transaction() as tx:
+        return await queries.page(tx, actor, wanted)
+
+
+@router.post("/domains", operation_id="domains.create", openapi_extra=names("domain.create"), status_code=201)
+async def create(request: Request, actor: CurrentActor, body: DomainCreate) -> DomainView:
+    """Make a domain. Its name is unique, whatever the case of its letters."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        domain = await service.create(tx, state.clock, actor, body)
+        return await queries.detail(tx, domain)
+
+
+@router.get("/domains/{ref}", operation_id="domains.show", openapi_extra=names("domain.read"))
+async def show(request: Request, actor: CurrentActor, ref: Ref) -> DomainView:
+    """One domain."""
+    async with request.app.state.database.transaction() as tx:
+        domain = await tenancy.domain(tx, actor, ref)
+        return await queries.detail(tx, domain.id)
+
+
+@router.patch("/domains/{ref}", operation_id="domains.update", openapi_extra=names("domain.update"))
+async def update(request: Request, actor: CurrentActor, ref: Ref, body: DomainUpdate) -> DomainView:
+    """Change a domain. Disabled, its people are signed out at once, and it takes no new sessions."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        domain = await service.update(tx, actor, ref, body)
+        view = await queries.detail(tx, domain)
+    state.authenticator.forget()
+    return view
+
+
+@router.delete(
+    "/domains/{ref}", operation_id="domains.remove", openapi_extra=names("domain.remove"), status_code=204
+)
+async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+    """Remove a domain that holds nothing."""
+    async with request.app.state.database.transaction() as tx:
+        await service.remove(tx, actor, ref)

@@ -1,0 +1,84 @@
+"""Wire types of domains."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from carrel.core.ids import DomainId
+from carrel.http.paging import MAX_LIMIT
+from carrel.tenancy.schemas import Ceilings, Description, PlaceName, UserRef
+
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+Names = Annotated[list[_Name], Field(max_length=200)] | None
+
+
+class DomainCreate(BaseModel):
+    """ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
+
+    resource_groups, registries, storage_hosts: names of those that it may use; null: all.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    name: PlaceName
+    description: Description = ""
+    active: bool = True
+    ceilings: Ceilings = {}
+    resource_groups: Names = None
+    registries: Names = None
+    storage_hosts: Names = None
+
+
+class DomainUpdate(BaseModel):
+    """What is left out stays; what is given replaces what was, as a whole. active false: its people are
+    signed out, and it takes no new sessions; those that run go on.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    name: PlaceName = ""
+    description: Description = ""
+    active: bool = True
+    ceilings: Ceilings = {}
+    resource_groups: Names = None
+    registries: Names = None
+    storage_hosts: Names = None
+
+
+class DomainView(BaseModel):
+    """users, projects, live_sessions: how many there are, projects without the archived ones.
+
+    admins: its active administrators, by e-mail.
+    """
+
+    id: DomainId
+    name: str
+    description: str
+    active: bool
+    ceilings: dict[str, int]
+    resource_groups: list[str] | None
+    registries: list[str] | None
+    storage_hosts: list[str] | None
+    created_at: datetime
+    users: int
+    projects: int
+    live_sessions: int
+    admins: list[UserRef]
+
+
+class DomainQuery(BaseModel):
+    """Which domains to list."""
+
+    q: str | None = Field(default=None, max_length=100, description="part of the name")
+    active: bool | None = None
+    sort: str | None = Field(
+        default=None, max_length=30, description="name or created_at, - in front turns it round"
+    )
+    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
+    cursor: str | None = Field(default=None, max_length=600)
+
+
+class DomainList(BaseModel):
+    items: list[DomainView]
+    next_cursor: str | None

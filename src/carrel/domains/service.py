@@ -1,0 +1,105 @@
+"""Use cases of domains. Each starts with the decision whether the actor may."""
+
+from sqlalchemy import delete, exists, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict
+from carrel.core.ids import DomainId, new_id
+from carrel.domains.schemas import DomainCreate, DomainUpdate
+from carrel.events import service as events
+from carrel.logins.model import Login
+from carrel.policy.decide import Actor, Target, require
+from carrel.providers.model import Provider
+from carrel.sessions.model import Session
+from carrel.tenancy import queries as tenancy
+from carrel.tenancy.model import Domain, Project, User
+
+
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: DomainCreate) -> DomainId:
+    """A domain that holds nobody yet. Raises: Forbidden; Conflict when the name is taken."""
+    require(actor, "domain.create", Target())
+    domain = Domain(id=DomainId(new_id()), created_at=clock.now(), **wanted.model_dump())
+    tx.add(domain)
+    await _flush(tx, wanted.name)
+    await _record(tx, actor, "domain.create", domain, after=wanted.model_dump())
+    return domain.id
+
+
+async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate) -> DomainId:
+    """Change what is given. Disabled: its people are signed out, all at once.
+
+    Raises: NotFound, Forbidden; Conflict when the name is taken, or nobody were left to administer everything.
+    """
+    domain = await tenancy.domain(tx, actor, ref, "domain.update")
+    after = {
+        field: value
+        for field, value in wanted.model_dump(exclude_unset=True).items()
+        if value != getattr(domain, field)
+    }
+    if not after:
+        return domain.id
+    if after.get("active") is False:
+        await _end_sign_ins(tx, domain)
+    before = {field: getattr(domain, field) for field in after}
+    for field, value in after.items():
+        setattr(domain, field, value)
+    await _flush(tx, wanted.name)
+    await _record(tx, actor, "domain.update", domain, before=before, after=after)
+    return domain.id
+
+
+async def _end_sign_ins(tx: AsyncSession, domain: Domain) -> None:
+    if not await tenancy.superadmin_left(tx, without=User.domain_id == domain.id):
+        raise Conflict(
+            "domain.holds_last_superadmin",
+            f"Nobody were left to administer everything: all superadmins are in {domain.name}.",
+            hint="Make somebody in another domain a superadmin first.",
+            field="active",
+        )
+    await tx.execute(
+        delete(Login).where(Login.user_id.in_(select(User.id).where(User.domain_id == domain.id)))
+    )
+
+
+async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+    """Remove a domain that holds nothing. Raises: NotFound, Forbidden; Conflict saying what it holds."""
+    domain = await tenancy.domain(tx, actor, ref, "domain.remove")
+    # Locked against all else, so that nobody moves in meanwhile.
+    await tx.execute(select(Domain.id).where(Domain.id == domain.id).with_for_update())
+    for kind, holds in (
+        ("users", exists().where(User.domain_id == domain.id)),
+        ("projects", exists().where(Project.domain_id == domain.id)),
+        ("past sessions", exists().where(Session.domain_id == domain.id)),
+        ("identity providers", exists().where(Provider.domain_id == domain.id)),
+    ):
+        if (await tx.execute(select(holds))).scalar():
+            raise Conflict(
+                "domain.not_empty",
+                f"{domain.name} still holds {kind}.",
+                hint="Remove or move them first, or disable the domain.",
+                details={"holds": kind},
+            )
+    await tx.delete(domain)
+    await tx.flush()
+    await _record(tx, actor, "domain.remove", domain)
+
+
+async def _flush(tx: AsyncSession, name: str) -> None:
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "uq_domains_name" not in str(error.orig):
+            raise
+        raise Conflict(
+            "domain.name_taken", f"There is a domain named {name}.", hint="Choose another name.", field="name"
+        ) from None
+
+
+async def _record(tx: AsyncSession, actor: Actor, action: str, domain: Domain, **details: object) -> None:
+    target = tenancy.domain_target(domain)
+    audit.record(tx, actor, action, domain.id, name=domain.name, target=target, details=details)
+    data = {"id": domain.id, "name": domain.name, "active": domain.active}
+    await events.record(tx, f"{action}d", domain.id, target=target, data=data)

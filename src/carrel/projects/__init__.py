@@ -1,0 +1,1 @@
+"""Administration of projects and of who is in them."""

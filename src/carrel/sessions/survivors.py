@@ -1,0 +1,102 @@
+"""What becomes of live sessions when their owner or their project goes: kept or ended, as somebody chooses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, bindparam, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict
+from carrel.core.ids import SessionId
+from carrel.policy.decide import Actor, Target
+from carrel.sessions import transitions
+from carrel.sessions.model import Session
+from carrel.sessions.states import LIFECYCLE, PLACED, SessionState
+from carrel.tenancy.model import User
+from carrel.tenancy.schemas import SessionsChoice
+
+_NAMED = 20
+
+# Written out, so that the plan can use the index of the live ones.
+IS_LIVE: ColumnElement[bool] = Session.state.in_(
+    bindparam("live_states", sorted(map(str, LIFECYCLE.live)), expanding=True, literal_execute=True)
+)
+"""A condition for the sessions that have not ended."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """A session that has not ended."""
+
+    id: SessionId
+    name: str
+    owner: str
+    target: Target
+
+
+async def settle(
+    tx: AsyncSession,
+    clock: Clock,
+    actor: Actor,
+    whose: ColumnElement[bool],
+    choice: SessionsChoice | None,
+    *,
+    code: str,
+    reason: str,
+) -> list[SessionId]:
+    """Keep or end the live sessions that the condition names; give those that end now.
+
+    choice None: there must be none. reason: what their history says.
+    Raises: Conflict with the code, naming the sessions, when there is no choice and some are live.
+    """
+    live = await _live(tx, whose)
+    if not live or choice is SessionsChoice.KEEP:
+        return []
+    if choice is None:
+        raise _needs_choice(code, live)
+    ids = [each.id for each in live]
+    now = clock.now()
+    moved = await transitions.move(
+        tx, ids, SessionState.CANCELLED, sources=[SessionState.PENDING],
+        cause="user", reason=reason, actor=actor.user_id, now=now,
+    )  # fmt: skip
+    moved += await transitions.move(
+        tx, ids, SessionState.TERMINATING, sources=PLACED, outcome=SessionState.CANCELLED,
+        cause="user", reason=reason, actor=actor.user_id, now=now,
+    )  # fmt: skip
+    for each in live:
+        if each.id in moved:
+            audit.record(
+                tx, actor, "session.remove", each.id, name=each.name, target=each.target,
+                details={"reason": reason},
+            )  # fmt: skip
+    return moved
+
+
+async def _live(tx: AsyncSession, whose: ColumnElement[bool]) -> list[Live]:
+    """Locked, so that none moves between the two moves above."""
+    rows = await tx.execute(
+        select(Session, User.email)
+        .join(User, User.id == Session.owner_id)
+        .where(whose, IS_LIVE)
+        .order_by(Session.id)
+        .with_for_update(of=Session)
+    )
+    return [Live(s.id, s.name, email, Target(s.owner_id, s.project_id, s.domain_id)) for s, email in rows]
+
+
+def _needs_choice(code: str, live: Sequence[Live]) -> Conflict:
+    names = ", ".join(each.name for each in live[:3])
+    rest = f" and {len(live) - 3} more" if len(live) > 3 else ""
+    return Conflict(
+        code,
+        f"{'A session is' if len(live) == 1 else f'{len(live)} sessions are'} still live: {names}{rest}.",
+        hint="Say whether to keep or to end them.",
+        field="sessions",
+        details={
+            "live": len(live),
+            "sessions": [{"id": s.id, "name": s.name, "owner": s.owner} for s in live[:_NAMED]],
+        },
+    )

@@ -1,0 +1,111 @@
+"""Finding what a person means by an id, a name or an e-mail. What they may not know of is not there."""
+
+from typing import TypeVar
+
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Conflict, NotFound
+from carrel.db.scope import reaches
+from carrel.policy.decide import Actor, Target, require
+from carrel.tenancy.model import Domain, Membership, Project, User, UserState
+
+T = TypeVar("T")
+_SUPERADMINS = 0x5375706572
+
+
+def domain_target(domain: Domain) -> Target:
+    return Target(domain_id=domain.id)
+
+
+def project_target(project: Project) -> Target:
+    return Target(project_id=project.id, domain_id=project.domain_id)
+
+
+def user_target(user: User) -> Target:
+    return Target(owner_id=user.id, domain_id=user.domain_id)
+
+
+async def domain(
+    tx: AsyncSession, actor: Actor, ref: str, action: str = "domain.read", *, field: str | None = None
+) -> Domain:
+    """The domain of this id or name, locked when it shall change. Raises: NotFound, Forbidden."""
+    wanted = select(Domain).where(or_(Domain.id == ref, func.lower(Domain.name) == ref.lower()))
+    found = await _first(tx, wanted.order_by((Domain.id == ref).desc()), action)
+    missing = NotFound(
+        "domain.not_found", f"There is no domain {ref}.", hint="See `carrel domain ls`.", field=field
+    )
+    if found is None:
+        raise missing
+    require(actor, action, domain_target(found), read="domain.read", missing=missing)
+    return found
+
+
+async def project(tx: AsyncSession, actor: Actor, ref: str, action: str = "project.read") -> Project:
+    """The project of this id, or of this name among those that the actor may see, locked when it shall change.
+
+    Raises: NotFound, Forbidden; Conflict when several have the name.
+    """
+    seen = reaches(actor, "project.read", domain=Project.domain_id, project=Project.id)
+    wanted = select(Project).where(or_(Project.id == ref, Project.name == ref), seen)
+    if action != "project.read":
+        wanted = wanted.with_for_update(key_share=True)
+    found = list((await tx.execute(wanted.limit(10))).scalars())
+    exact = [each for each in found if each.id == ref] or found
+    if not exact:
+        raise NotFound("project.not_found", f"There is no project {ref}.", hint="See `carrel project ls`.")
+    if len(exact) > 1:
+        raise Conflict(
+            "project.ambiguous",
+            f"Several projects have the name {ref}.",
+            hint="Use the id.",
+            details={"ids": [each.id for each in exact]},
+        )
+    require(actor, action, project_target(exact[0]))
+    return exact[0]
+
+
+async def user(tx: AsyncSession, actor: Actor, ref: str, action: str = "user.read") -> User:
+    """The user of this id or e-mail, locked when they shall change. Raises: NotFound, Forbidden.
+
+    Those who were purged are found by their id.
+    """
+    wanted = select(User).where(
+        or_(User.id == ref, func.lower(User.email) == ref.strip().lower()), sees_user(actor)
+    )
+    found = await _first(tx, wanted.order_by((User.id == ref).desc()), action)
+    if found is None:
+        raise NotFound("user.not_found", f"There is no user {ref}.", hint="See `carrel user ls`.")
+    require(actor, action, user_target(found))
+    return found
+
+
+def sees_user(actor: Actor) -> ColumnElement[bool]:
+    """A condition for the users that the actor may see: those in their reach, or in projects of their reach."""
+    member = exists().where(
+        Membership.user_id == User.id, reaches(actor, "user.read", project=Membership.project_id)
+    )
+    reached = reaches(actor, "user.read", owner=User.id, domain=User.domain_id)
+    return or_(reached, member) if actor.administers else reached
+
+
+async def superadmin_left(tx: AsyncSession, *, without: ColumnElement[bool]) -> bool:
+    """Whether somebody administers everything when these users do not any more.
+
+    Whoever takes one away asks this first: it waits for others who do the same, so that two do not take
+    the last two.
+    """
+    await tx.execute(select(func.pg_advisory_xact_lock(_SUPERADMINS)))
+    left = (
+        select(User.id)
+        .join(Domain, Domain.id == User.domain_id)
+        .where(User.role == "superadmin", User.state == UserState.ACTIVE, Domain.active, ~without)
+        .limit(1)
+    )
+    return (await tx.execute(left)).first() is not None
+
+
+async def _first(tx: AsyncSession, wanted: Select[T], action: str) -> T | None:
+    if not action.endswith(".read"):
+        wanted = wanted.with_for_update(key_share=True)
+    return (await tx.execute(wanted.limit(1))).scalar()

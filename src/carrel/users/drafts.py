@@ -1,0 +1,136 @@
+"""Users as somebody wants them made: checked against the places, e-mails and rights that there are."""
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import CarrelError, Conflict, Invalid, NotFound
+from carrel.core.ids import DomainId
+from carrel.policy.actions import Role
+from carrel.policy.decide import Actor, Target, allows, refusal
+from carrel.tenancy.model import Domain, Project, User
+from carrel.tenancy.queries import domain_target
+from carrel.users.schemas import UserCreate
+
+_LETTERS = "abcdefghjkmnpqrstuvwxyz"
+_DIGITS = "23456789"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A user who may be made."""
+
+    wanted: UserCreate
+    domain: Domain
+    projects: Sequence[Project]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What drafts are checked against. domains, projects: by id and by name in lower case, those in a domain
+    under its id. taken: e-mails in lower case.
+    """
+
+    domains: Mapping[str, Domain]
+    projects: Mapping[tuple[DomainId, str], Project]
+    taken: frozenset[str]
+
+
+async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCreate]) -> Surroundings:
+    """What these drafts need to be checked, in three statements whatever their number."""
+    drafts = list(wanted)
+    refs = {draft.domain or actor.domain_id for draft in drafts}
+    domains = (
+        (
+            await tx.execute(
+                select(Domain).where(
+                    or_(Domain.id.in_(refs), func.lower(Domain.name).in_({ref.lower() for ref in refs}))
+                )
+            )
+        )
+        .scalars()
+        .all()
+    )
+    named = {ref for draft in drafts for ref in draft.projects}
+    projects = (
+        (
+            await tx.execute(
+                select(Project).where(
+                    Project.domain_id.in_([domain.id for domain in domains]),
+                    or_(Project.id.in_(named), func.lower(Project.name).in_({ref.lower() for ref in named})),
+                )
+            )
+        )
+        .scalars()
+        .all()
+    )
+    emails = {draft.email.lower() for draft in drafts}
+    taken = await tx.execute(select(func.lower(User.email)).where(func.lower(User.email).in_(emails)))
+    return Surroundings(
+        domains={domain.name.lower(): domain for domain in domains}
+        | {domain.id: domain for domain in domains},
+        projects={(project.domain_id, project.name): project for project in projects}
+        | {(project.domain_id, project.id): project for project in projects},
+        taken=frozenset(taken.scalars()),
+    )
+
+
+def check(actor: Actor, wanted: UserCreate, around: Surroundings) -> tuple[Draft | None, list[CarrelError]]:
+    """The draft, or all that is wrong with it."""
+    problems: list[CarrelError] = []
+    ref = wanted.domain or actor.domain_id
+    domain = around.domains.get(ref) or around.domains.get(ref.lower())
+    if domain is None or not allows(actor, "domain.read", domain_target(domain)):
+        problems.append(NotFound("domain.not_found", f"There is no domain {ref}.", field="domain"))
+        domain = None
+    elif not allows(actor, "user.create", domain_target(domain)):
+        problems.append(refusal(actor, "user.create"))
+    if wanted.role is not Role.USER and not allows(actor, "user.appoint", Target()):
+        problems.append(refusal(actor, "user.appoint"))
+    if wanted.email.lower() in around.taken:
+        problems.append(email_taken(wanted.email))
+    if wanted.password and wanted.generate_password:
+        problems.append(
+            Invalid(
+                "invalid.password", "A password is given, and one shall be generated.",
+                hint="Leave one of the two out.", field="generate_password",
+            )
+        )  # fmt: skip
+    projects = [around.projects.get((domain.id, ref)) for ref in wanted.projects] if domain else []
+    problems += [
+        unknown_project(ref, domain)
+        for ref, project in zip(wanted.projects, projects, strict=False)
+        if domain and project is None
+    ]
+    if problems or domain is None:
+        return None, problems
+    return Draft(wanted, domain, [project for project in dict.fromkeys(projects) if project]), []
+
+
+def unknown_project(ref: str, domain: Domain) -> NotFound:
+    return NotFound(
+        "project.not_found",
+        f"{domain.name} has no project {ref}.",
+        hint="See `carrel project ls`.",
+        field="projects",
+    )
+
+
+def email_taken(email: str) -> Conflict:
+    return Conflict(
+        "user.email_taken",
+        f"There is a user with the e-mail {email}.",
+        hint="An e-mail belongs to one user, whatever the case of its letters.",
+        field="email",
+    )
+
+
+def generated_password() -> str:
+    """Four groups that a person can read out, 75 random bits: "kq7m-x2vd-...", letters and digits in each."""
+    return "-".join(
+        "".join(secrets.choice(letters) for letters in (_LETTERS, _LETTERS, _DIGITS, _LETTERS))
+        for _ in range(5)
+    )

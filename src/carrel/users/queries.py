@@ -1,0 +1,123 @@
+"""Reading users: one statement for a page, whatever its length."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, or_, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import UserId
+from carrel.db import keyset
+from carrel.db.search import has_part
+from carrel.keypairs.model import Keypair
+from carrel.logins.model import Login, Passkey, Totp
+from carrel.policy.actions import Role
+from carrel.policy.decide import Actor
+from carrel.providers.model import ExternalIdentity, Provider
+from carrel.sessions.model import Session
+from carrel.sessions.survivors import IS_LIVE
+from carrel.tenancy.model import Domain, Membership, Project, User, UserState
+from carrel.tenancy.queries import sees_user
+from carrel.users.schemas import UserDetail, UserList, UserQuery, UserView
+
+SEARCHED = "(users.email || ' ') || users.name"
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+_ORDERS = keyset.Orders(
+    keys={
+        "email": func.lower(User.email),
+        "name": func.lower(User.name),
+        "created_at": User.created_at,
+        "last_seen_at": func.coalesce(User.last_seen_at, _NEVER),
+    },
+    id=User.id,
+    default="-created_at",
+)
+
+
+async def page(tx: AsyncSession, actor: Actor, wanted: UserQuery) -> UserList:
+    """The users that the actor may see."""
+    order = _ORDERS.choose(wanted.sort)
+    chosen = _views().add_columns(order.key.label("sort_key")).where(sees_user(actor), *_filters(wanted))
+    chosen = keyset.page(chosen, order, cursor=wanted.cursor, limit=wanted.limit)
+    rows, next_cursor = keyset.cut((await tx.execute(chosen)).all(), order, limit=wanted.limit)
+    return UserList(items=[UserView.model_validate(_fields(row)) for row in rows], next_cursor=next_cursor)
+
+
+def _filters(wanted: UserQuery) -> list[ColumnElement[bool]]:
+    conditions: list[Any] = [User.state == wanted.state if wanted.state else User.state != UserState.PURGED]
+    if wanted.role is Role.PROJECT_ADMIN:
+        conditions.append(exists().where(Membership.user_id == User.id, Membership.admin))
+    elif wanted.role:
+        conditions.append(User.role == wanted.role)
+    if wanted.domain:
+        named = or_(Domain.id == wanted.domain, func.lower(Domain.name) == wanted.domain.lower())
+        conditions.append(User.domain_id.in_(select(Domain.id).where(named)))
+    if wanted.project:
+        conditions.append(
+            User.id.in_(select(Membership.user_id).where(Membership.project_id == wanted.project))
+        )
+    if wanted.q:
+        conditions.append(has_part(SEARCHED, wanted.q))
+    return conditions
+
+
+async def detail(tx: AsyncSession, user: UserId) -> UserDetail:
+    """One user that exists."""
+
+    def count(column: Any, *more: ColumnElement[bool]) -> ColumnElement[int]:
+        return select(func.count()).where(column == User.id, *more).scalar_subquery()
+
+    providers = (
+        select(func.json_agg(aggregate_order_by(Provider.name, Provider.name)))
+        .join(ExternalIdentity, ExternalIdentity.provider_id == Provider.id)
+        .where(ExternalIdentity.user_id == User.id)
+    )
+    wanted = _views().add_columns(
+        User.password_hash.is_not(None).label("has_password"),
+        User.password_set_at,
+        providers.scalar_subquery().label("providers"),
+        count(Keypair.user_id).label("keypairs"),
+        count(Login.user_id, Login.expires_at > func.now()).label("logins"),
+        count(Session.owner_id, IS_LIVE).label("live_sessions"),
+    )
+    row = (await tx.execute(wanted.where(User.id == user))).one()
+    return UserDetail.model_validate({**_fields(row), "providers": row.providers or []})
+
+
+def _views() -> Select[*tuple[Any, ...]]:
+    projects = (
+        select(
+            func.json_agg(
+                aggregate_order_by(
+                    func.json_build_object("id", Project.id, "name", Project.name, "admin", Membership.admin),
+                    Project.name,
+                )
+            )
+        )
+        .join(Membership, Membership.project_id == Project.id)
+        .where(Membership.user_id == User.id)
+    )
+    factors = or_(
+        exists().where(and_(Totp.user_id == User.id, Totp.confirmed_at.is_not(None))),
+        exists().where(Passkey.user_id == User.id),
+    )
+    return select(
+        User.id,
+        User.email,
+        User.name,
+        User.description,
+        User.role,
+        User.state,
+        User.must_change_password,
+        User.addresses,
+        User.created_at,
+        User.last_seen_at,
+        func.json_build_object("id", Domain.id, "name", Domain.name).label("domain"),
+        projects.scalar_subquery().label("projects"),
+        factors.label("second_factor"),
+    ).join_from(User, Domain, Domain.id == User.domain_id)
+
+
+def _fields(row: Row[Any]) -> dict[str, Any]:
+    return {**row._mapping, "projects": row.projects or []}

@@ -1,0 +1,113 @@
+"""/users, and one's own profile."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from carrel.http.auth import CurrentActor, names
+from carrel.tenancy import queries as tenancy
+from carrel.tenancy import service as places
+from carrel.tenancy.schemas import DomainRef, Preferences, UserProfile
+from carrel.users import batch, purge, queries, service
+from carrel.users.schemas import (
+    ProfileUpdate,
+    UserBatch,
+    UserCreate,
+    UserCreated,
+    UserDetail,
+    UserList,
+    UserPurge,
+    UserPurged,
+    UserQuery,
+    UsersMade,
+    UsersPurge,
+    UsersPurged,
+    UserUpdate,
+)
+
+router = APIRouter(tags=["users"])
+Ref = Annotated[str, Path(max_length=254, description="An id or an e-mail.")]
+
+
+@router.patch("/auth/me", operation_id="profile.update", openapi_extra=names("profile.update"))
+async def update_profile(request: Request, actor: CurrentActor, body: ProfileUpdate) -> UserProfile:
+    """Change your name and preferences."""
+    async with request.app.state.database.transaction() as tx:
+        await service.update_profile(tx, actor, body)
+        profile = await places.profile(tx, actor.user_id)
+    return UserProfile(
+        id=profile.user.id,
+        email=profile.user.email,
+        name=profile.user.name,
+        role=profile.user.role,
+        domain=DomainRef(id=profile.domain.id, name=profile.domain.name),
+        preferences=Preferences.model_validate(profile.user.preferences),
+    )
+
+
+@router.get("/users", operation_id="users.list", openapi_extra=names("user.read"))
+async def list_users(
+    request: Request, actor: CurrentActor, wanted: Annotated[UserQuery, Query()]
+) -> UserList:
+    """Users: those of your domain or of projects that you administer; else yourself."""
+    async with request.app.state.database.transaction() as tx:
+        return await queries.page(tx, actor, wanted)
+
+
+@router.post("/users", operation_id="users.create", openapi_extra=names("user.create"), status_code=201)
+async def create(request: Request, actor: CurrentActor, body: UserCreate) -> UserCreated:
+    """Make a user. A generated password is in this answer and nowhere else."""
+    state = request.app.state
+    made = await service.create(state.database, state.clock, actor, body)
+    async with state.database.transaction() as tx:
+        detail = await queries.detail(tx, made.id)
+    return UserCreated(**detail.model_dump(), password=made.password)
+
+
+@router.post("/users/batch", operation_id="users.create_many", openapi_extra=names("user.create"))
+async def create_many(
+    request: Request, actor: CurrentActor, body: UserBatch, dry_run: bool = False
+) -> UsersMade:
+    """Make many users, or only check them. Each row says what became of it; those that can be are made."""
+    state = request.app.state
+    return await batch.create(state.database, state.clock, actor, body, dry_run=dry_run)
+
+
+@router.post("/users/purge", operation_id="users.purge_many", openapi_extra=names("user.purge"))
+async def purge_many(request: Request, actor: CurrentActor, body: UsersPurge) -> UsersPurged:
+    """Delete inactive users for good. Each says what became of it."""
+    state = request.app.state
+    purged = await purge.purge_many(state.database, state.clock, actor, body)
+    state.authenticator.forget()
+    return purged
+
+
+@router.get("/users/{ref}", operation_id="users.show", openapi_extra=names("user.read"))
+async def show(request: Request, actor: CurrentActor, ref: Ref) -> UserDetail:
+    """One user."""
+    async with request.app.state.database.transaction() as tx:
+        user = await tenancy.user(tx, actor, ref)
+        return await queries.detail(tx, user.id)
+
+
+@router.patch("/users/{ref}", operation_id="users.update", openapi_extra=names("user.update"))
+async def update(request: Request, actor: CurrentActor, ref: Ref, body: UserUpdate) -> UserDetail:
+    """Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        user = await service.update(tx, state.clock, actor, ref, body)
+        view = await queries.detail(tx, user)
+    state.authenticator.forget()
+    return view
+
+
+@router.post("/users/{ref}/purge", operation_id="users.purge", openapi_extra=names("user.purge"))
+async def purge_one(request: Request, actor: CurrentActor, ref: Ref, body: UserPurge) -> UserPurged:
+    """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        user, ended = await purge.purge(
+            tx, state.clock, actor, ref, confirm=body.confirm, sessions=body.sessions
+        )
+    state.authenticator.forget()
+    return UserPurged(user=ref, status="purged", id=user.id, ended=ended)
