@@ -10,6 +10,7 @@ import carrel
 from carrel.access import routes as access
 from carrel.access import streams
 from carrel.audit import routes as audit
+from carrel.audit.refusals import NoteRefusals, Refusals
 from carrel.controllers import loop, plane
 from carrel.core.clock import Clock, SystemClock
 from carrel.db.database import Database
@@ -90,6 +91,7 @@ def application() -> FastAPI:
     described = app.openapi
     app.openapi = lambda: problems.document(described())  # type: ignore[method-assign]
     page.install(app)
+    app.add_middleware(NoteRefusals)
     quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, QuickRoute)]
     app.add_middleware(Express, framework=app, prefix="/api/v1", routes=quick)
     app.add_middleware(Shell)
@@ -110,6 +112,7 @@ async def api(
     state.clock = clock or SystemClock()
     state.seal = Seal(settings.key())
     state.limits = RateLimits(database)
+    state.refusals = Refusals(database)
     state.authenticator = Authenticator(database, state.clock)
     state.mailer = Mailer(database, state.seal, state.clock)
     state.events = EventStream(database, listener)
@@ -122,6 +125,7 @@ async def api(
             listener.run(),
             state.events.run(),
             state.limits.run(),
+            state.refusals.run(),
             UsageStream(database, listener, state.events).run(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(work))
