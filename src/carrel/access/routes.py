@@ -15,7 +15,6 @@ from carrel.access.schemas import AppList, AppView, OpenedApp
 from carrel.apps import catalogue, ports
 from carrel.apps import service as apps
 from carrel.apps.model import AppPort
-from carrel.audit import service as audit
 from carrel.http.auth import CurrentActor, names
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
@@ -67,7 +66,7 @@ async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName
     await starter.ensure(_place(session, state.settings), template)
     async with state.database.transaction() as tx:
         now = state.clock.now()
-        audit.record(tx, actor, "app.open", session.id, details={"app": app})
+        sessions.note(tx, actor, "app.open", session, details={"app": app})
         ticket = await apps.issue_ticket(tx, actor, session=session.id, app=app, now=now)
         if page := opening.page_without_names(state.settings, str(request.url)):
             port = await ports.give(
@@ -98,6 +97,10 @@ async def logs(
     state = request.app.state
     async with state.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref)
+        # Following one's own log is what the page does all the time, and tells nobody anything new.
+        if download or session.owner_id != actor.user_id:
+            details = {"read": "log", "download": download}
+            sessions.note(tx, actor, "session.read", session, details=details)
     reader = LogReader(state.database, state.engine, state.session_changes)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     if download:

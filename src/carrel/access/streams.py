@@ -16,7 +16,7 @@ from carrel.access.opening import AppStarter
 from carrel.access.refusals import not_running, of_engine, stopped_running
 from carrel.access.schemas import MAX_COLUMNS
 from carrel.access.terminals import Terminals
-from carrel.audit import service as audit
+from carrel.audit.refusals import Refusals
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
@@ -126,6 +126,9 @@ async def _entering(socket: WebSocket, ref: str, serve: Callable[[Session, Actor
             raise not_running(session)
         await serve(session, actor)
     except CarrelError as error:
+        if actor := socket.scope["state"].get("actor"):
+            refusals: Refusals = socket.app.state.refusals
+            await refusals.note(actor, "session.exec", ref, error)
         await sockets.refuse(socket, error)
     except EngineError as error:
         await sockets.refuse(socket, of_engine(error))
@@ -135,4 +138,4 @@ async def _entering(socket: WebSocket, ref: str, serve: Callable[[Session, Actor
 
 async def _note(socket: WebSocket, actor: Actor, session: Session, details: dict[str, object]) -> None:
     async with socket.app.state.database.transaction() as tx:
-        audit.record(tx, actor, "session.exec", session.id, details=details)
+        sessions.note(tx, actor, "session.exec", session, details=details)

@@ -14,6 +14,7 @@ TOPIC = "audit"
 """Announced, by the database itself, at each commit that wrote entries."""
 NOBODY = Target()
 _LONGEST = 254
+_LONGEST_REASON = 500
 
 
 def record(
@@ -31,24 +32,54 @@ def record(
     name: the object's, as people know it. target: whose it is; None: the actor's own.
     details: what changed, as {"before": {...}, "after": {...}}, or other facts; never a secret.
     """
-    whose = target or Target(owner_id=actor.user_id, domain_id=actor.domain_id)
     tx.add(
-        AuditEntry(
-            actor_id=actor.user_id,
-            actor_email=actor.email,
-            action=action,
-            object_kind=_kind(action),
-            object_id=object_id[:_LONGEST],
-            object_name=name[:_LONGEST],
-            owner_id=whose.owner_id,
-            project_id=whose.project_id,
-            domain_id=whose.domain_id,
-            outcome="done",
-            credential=actor.credential,
-            address=actor.address,
-            request_id=actor.request_id,
-            details=dict(details or {}),
-        )
+        _entry(actor, action, object_id, name=name, target=target, details=details, outcome="done", reason="")
+    )
+
+
+def record_refusal(
+    tx: AsyncSession,
+    actor: Actor,
+    action: str,
+    object_id: str,
+    *,
+    reason: str,
+    details: Mapping[str, object] | None = None,
+) -> None:
+    """Add "actor wanted to do action to object, and may not" to this transaction. reason: code and sentence."""
+    # What somebody wrote into a path may hold what no text here can have.
+    written = object_id.replace("\0", "")
+    tx.add(_entry(actor, action, written, details=details, outcome="refused", reason=reason))
+
+
+def _entry(
+    actor: Actor,
+    action: str,
+    object_id: str,
+    *,
+    name: str = "",
+    target: Target | None = None,
+    details: Mapping[str, object] | None,
+    outcome: str,
+    reason: str,
+) -> AuditEntry:
+    whose = target or Target(owner_id=actor.user_id, domain_id=actor.domain_id)
+    return AuditEntry(
+        actor_id=actor.user_id,
+        actor_email=actor.email,
+        action=action,
+        object_kind=_kind(action),
+        object_id=object_id[:_LONGEST],
+        object_name=name[:_LONGEST],
+        owner_id=whose.owner_id,
+        project_id=whose.project_id,
+        domain_id=whose.domain_id,
+        outcome=outcome,
+        reason=reason[:_LONGEST_REASON],
+        credential=actor.credential,
+        address=actor.address,
+        request_id=actor.request_id,
+        details=dict(details or {}),
     )
 
 

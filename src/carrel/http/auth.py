@@ -2,8 +2,9 @@
 
 import secrets
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 from urllib.parse import urlsplit
 
 from fastapi import Depends
@@ -28,6 +29,8 @@ class Identity(Protocol):
     rate_limit: requests per quarter of an hour; None: the installation's.
     confirmed_at: when they last proved that it is them; None: no cookie was involved.
     """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def actor(self) -> Actor: ...
@@ -82,6 +85,7 @@ async def _identify(connection: HTTPConnection) -> Identity:
                 "This keypair or token is unknown, inactive or expired, or its secret is wrong.",
                 hint="Make another with `carrel login`.",
             )
+        identity = _of_request(connection, identity)
         _count(connection, identity)
         return identity
     token = connection.cookies.get(COOKIE)
@@ -89,9 +93,18 @@ async def _identify(connection: HTTPConnection) -> Identity:
     if identity is None:
         await by_address(connection)
         raise Unauthorized("auth.required", "You are not signed in.", hint="Sign in, then try again.")
+    identity = _of_request(connection, identity)
     _require_own_page(connection, identity)
     _count(connection, identity)
     return identity
+
+
+def _of_request(connection: HTTPConnection, identity: Identity) -> Identity:
+    """The identity with this request's id, noted for those who write down what is refused."""
+    state = connection.scope["state"]
+    found = replace(identity, actor=replace(identity.actor, request_id=state.get("request_id", "")))
+    state["actor"] = found.actor
+    return found
 
 
 def _count(connection: HTTPConnection, identity: Identity) -> None:

@@ -90,6 +90,7 @@ def install(app: FastAPI) -> None:
             headers["WWW-Authenticate"] = 'Basic realm="carrel"' if _is_script(request) else "Cookie"
         if error.status in (429, 503):
             headers["Retry-After"] = str(error.details.get("retry_after_s", 2))
+        request.state.error = error
         return respond(request, of_error(error), headers)
 
     @app.exception_handler(RequestValidationError)

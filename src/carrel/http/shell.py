@@ -37,12 +37,12 @@ class Shell:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         request_id = secrets.token_hex(8)
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
         answer = _Answer(send, state, is_api=scope["path"].startswith("/api/"))
         try:
             await self._app(scope, _bounded(receive), answer.send)

@@ -108,7 +108,8 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
     tx.add(session)
     await tx.flush()
     await transitions.announce_created(tx, session.id, actor=actor.user_id)
-    audit.record(tx, actor, "session.create", session.id, details={"image": session.image, **request.slots})
+    after = {"image": session.image, "slots": dict(request.slots)}
+    note(tx, actor, "session.create", session, details={"after": after})
     return session.id
 
 
@@ -172,11 +173,22 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.
     require(
         actor,
         action,
-        Target(session.owner_id, session.project_id, session.domain_id),
+        _target(session),
         read="session.read",
         missing=queries.not_found(ref),
     )
     return session
+
+
+def note(
+    tx: AsyncSession, actor: Actor, action: str, session: Session, *, details: Mapping[str, object]
+) -> None:
+    """Add to the audit trail that the actor did this to, or in, the session."""
+    audit.record(tx, actor, action, session.id, name=session.name, target=_target(session), details=details)
+
+
+def _target(session: Session) -> Target:
+    return Target(session.owner_id, session.project_id, session.domain_id)
 
 
 async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, force: bool) -> SessionId:
@@ -198,7 +210,7 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, forc
         await transitions.terminate(
             tx, session.id, cause=cause, reason=reason, actor=actor.user_id, force=force, now=now
         )
-    audit.record(tx, actor, "session.remove", session.id, details={"force": force})
+    note(tx, actor, "session.remove", session, details={"force": force})
     return session.id
 
 
@@ -211,7 +223,10 @@ async def rename(database: Database, actor: Actor, ref: str, name: str) -> Sessi
                 raise Conflict("session.ended", f"{session.name} has ended; its name stays.", field="name")
             before = session.name
             await transitions.rename(tx, session.id, name)
-            audit.record(tx, actor, "session.update", session.id, details={"name": [before, name]})
+            note(
+                tx, actor, "session.update", session,
+                details={"before": {"name": before}, "after": {"name": name}},
+            )  # fmt: skip
             return session.id
     except IntegrityError:
         raise _name_taken(name) from None
