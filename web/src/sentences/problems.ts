@@ -100,8 +100,9 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   /^invalid\.(command|cursor|json|message|position|request|roles|sort|state)$/,
   "engine_unavailable",
   // No page asks these yet: they move up with the page that does.
-  /^(domain|factor|passkey|provider|site)\./,
+  /^(domain|factor|login|member|passkey|password|provider|site)\./,
   /^user\.(?!not_found)/,
-  /^auth\.(confirm_needed|refused)$/,
-  "project.ambiguous",
+  /^project\.(?!none|not_found)/,
+  /^auth\.(?!bad_credentials|bad_keypair|csrf|locked|origin|required)/,
+  "invalid.password",
 ];
