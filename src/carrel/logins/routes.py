@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from carrel.core.errors import Conflict
+from carrel.core.errors import Conflict, Unauthorized
 from carrel.http.auth import (
     COOKIE,
     ByAddress,
@@ -70,7 +70,10 @@ async def login(request: Request, response: Response, body: LoginRequest) -> Me:
 async def passkey_options(request: Request) -> PasskeyOptions:
     """What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in."""
     state = request.app.state
-    identity = await identify(request) if request.cookies.get(COOKIE) else None
+    try:
+        identity = await identify(request)
+    except Unauthorized:  # nobody yet, or a sign-in that has ended
+        identity = None
     async with state.database.transaction() as tx:
         options = await passkeys.challenge_to_use(
             tx,
