@@ -132,7 +132,7 @@ async def installation(
     settings = Settings(data_dir=data_dir, database_url=database.url, gateway_port=1)
     async with AsyncExitStack() as stack:
         if controllers:
-            await stack.enter_async_context(compose.controllers(database, engine))
+            await stack.enter_async_context(compose.controllers(settings, database, engine))
         app = await stack.enter_async_context(compose.api(settings, database, engine))
         url = await stack.enter_async_context(serving(app))
         yield Api(url, app, database, engine, people, stack)

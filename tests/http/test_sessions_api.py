@@ -224,3 +224,16 @@ async def test_what_postgresql_writes_is_what_the_schema_says(api: Api, timezone
     assert all(
         set(item) == set(SessionDetail.model_fields) - {"env", "apps"} for item in json.loads(listed)["items"]
     )
+
+
+async def test_what_is_in_the_environment_is_for_the_owner_and_sealed_at_rest(living: Api):
+    owner, admin = await living.as_("user"), await living.as_("superadmin")
+    made = await owner.start(env={"TOKEN": "s3cret-value"})
+    assert made["env"] == {"TOKEN": "s3cret-value"}
+    await living.until(owner, made["id"], "RUNNING")
+    assert living.engine.world.containers[made["id"]].spec.env["TOKEN"] == "s3cret-value"
+    assert (await admin.get(f"/sessions/{made['id']}")).json()["env"] == {"TOKEN": "********"}
+    async with living.database.transaction() as tx:
+        stored = (await tx.execute(text("SELECT env::text FROM sessions"))).scalar_one()
+    assert "s3cret-value" not in stored
+    assert "TOKEN" in stored

@@ -31,6 +31,7 @@ from carrel.core.errors import Unavailable
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
 from carrel.db.leader import Leader, LeadershipLost, lead
+from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import EngineError, Observed
 from carrel.policy.decide import Actor
@@ -160,7 +161,7 @@ class ControlPlane:
         self.leader = leader
         self.fate = fate
         self.tasks: set[asyncio.Task[Any]] = set()
-        tools = Tools(database, engine, LoopClock(), leader)
+        tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32))
         self.controllers: list[Controller] = [
             c for c in plane.controllers(tools) if not isinstance(c, Housekeeping | Seal)
         ]

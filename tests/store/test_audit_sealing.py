@@ -18,6 +18,7 @@ from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
+from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine
 
 NOW = datetime(2026, 6, 15, 13, 30, tzinfo=UTC)
@@ -31,7 +32,7 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
 
 
 def _controller(database: Database, leader: Leader) -> Seal:
-    return Seal(Tools(database, FakeEngine(), SystemClock(), leader))
+    return Seal(Tools(database, FakeEngine(), SystemClock(), leader, Secrets(b"0" * 32)))
 
 
 async def _count(database: Database, where: str = "true") -> int:

@@ -11,6 +11,7 @@ from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
 from carrel.core.ids import SessionId
 from carrel.db.leader import LeadershipLost
+from carrel.db.seal import Seal
 from carrel.engines.port import (
     ContainerSpec,
     EngineError,
@@ -18,7 +19,7 @@ from carrel.engines.port import (
     Progress,
 )
 from carrel.nodes.model import Node
-from carrel.sessions import queries, service, transitions
+from carrel.sessions import environment, queries, service, transitions
 from carrel.sessions.model import Session
 from carrel.sessions.states import LAUNCHING, SessionState
 
@@ -104,7 +105,7 @@ class Launch:
         reporter = asyncio.create_task(self._report(session.id, changes))
         try:
             observed = await tools.engine.ensure(
-                container_spec(session, node, epoch=tools.leader.epoch), changes.put_nowait
+                container_spec(session, node, tools.seal, epoch=tools.leader.epoch), changes.put_nowait
             )
         except EngineError as error:
             if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
@@ -167,7 +168,7 @@ class Launch:
             await service.requeue(tx, session.id, reason=error.message, now=now, not_before=now + pause)
 
 
-def container_spec(session: Session, node: str, *, epoch: int) -> ContainerSpec:
+def container_spec(session: Session, node: str, seal: Seal, *, epoch: int) -> ContainerSpec:
     """What the engine is to make of a session."""
     return ContainerSpec(
         id=session.id,
@@ -177,7 +178,7 @@ def container_spec(session: Session, node: str, *, epoch: int) -> ContainerSpec:
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
-            **session.env,
+            **environment.opened(seal, session.env),
         },
         hostname=session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session",
         ports=tuple(int(app["port"]) for app in session.apps),

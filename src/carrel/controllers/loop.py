@@ -21,6 +21,7 @@ from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
+from carrel.db.seal import Seal
 from carrel.engines.port import Engine, EngineError, EngineUnavailable
 
 log = structlog.get_logger()
@@ -38,6 +39,7 @@ class Tools:
     engine: Engine
     clock: Clock
     leader: Leader
+    seal: Seal
     placing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @asynccontextmanager

@@ -18,7 +18,6 @@ from carrel.db.leader import Leader
 from carrel.db.listener import Listener
 from carrel.db.seal import Seal
 from carrel.domains import routes as domains
-from carrel.domains import routes as domains
 from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
@@ -34,7 +33,6 @@ from carrel.logins import routes as logins
 from carrel.logins.authenticator import Authenticator
 from carrel.nodes import routes as nodes
 from carrel.projects import routes as projects
-from carrel.projects import routes as projects
 from carrel.server import greeting, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
@@ -43,7 +41,6 @@ from carrel.site import routes as site
 from carrel.site.mailer import Mailer
 from carrel.usage import routes as usage
 from carrel.usage.service import UsageStream
-from carrel.users import routes as users
 from carrel.users import routes as users
 
 # Looked through in this order: what is asked most comes first.
@@ -55,9 +52,6 @@ _ROUTERS = (
     greeting.router,
     site.router,
     keypairs.router,
-    users.router,
-    projects.router,
-    domains.router,
     users.router,
     projects.router,
     domains.router,
@@ -135,13 +129,16 @@ async def api(
 
 @asynccontextmanager
 async def controllers(
-    database: Database, engine: Engine, *, clock: Clock | None = None
+    settings: Settings, database: Database, engine: Engine, *, clock: Clock | None = None
 ) -> AsyncIterator[None]:
     """The controllers at work whenever this process leads, until the block ends."""
     listener = Listener(database.url)
 
+    seal = Seal(settings.key())
+
     def make(leader: Leader) -> "list[loop.Controller]":
-        return list(plane.controllers(loop.Tools(database, engine, clock or SystemClock(), leader)))
+        tools = loop.Tools(database, engine, clock or SystemClock(), leader, seal)
+        return list(plane.controllers(tools))
 
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_stop, asyncio.create_task(listener.run()))

@@ -36,7 +36,7 @@ async def api(settings: Settings, roles: frozenset[str]) -> None:
         stack.push_async_callback(database.close)
         stack.push_async_callback(engine.close)
         if "controllers" in roles:
-            await stack.enter_async_context(compose.controllers(database, engine))
+            await stack.enter_async_context(compose.controllers(settings, database, engine))
         if "api" not in roles:
             await _until_signal()
             return

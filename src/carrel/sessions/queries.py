@@ -12,9 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import ID_LENGTH, SessionId, UserId
 from carrel.db.database import Database
+from carrel.db.seal import Seal
 from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Order, Sort
 from carrel.policy.decide import Actor, Sight, sight
+from carrel.sessions import environment
 from carrel.sessions.model import HistoryEntry, Session
 from carrel.sessions.states import LIFECYCLE, SessionState
 from carrel.tenancy.model import User
@@ -156,9 +158,12 @@ def states_of(wanted: str) -> list[SessionState] | None:
         ) from None
 
 
-async def detail(tx: AsyncSession, session: SessionId) -> bytes:
-    """One `SessionDetail` as JSON."""
-    return str((await tx.execute(_DETAIL, {"id": session})).scalar_one()).encode()
+async def detail(tx: AsyncSession, seal: Seal, actor: Actor, session: SessionId) -> bytes:
+    """One `SessionDetail` as JSON. Values of the environment are for the owner's eyes alone."""
+    found = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
+    own = found["owner"]["id"] == actor.user_id
+    found["env"] = environment.opened(seal, found["env"]) if own else environment.hidden(found["env"])
+    return orjson.dumps(found)
 
 
 async def history(tx: AsyncSession, session: SessionId) -> list[tuple[HistoryEntry, str | None]]:

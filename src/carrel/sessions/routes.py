@@ -6,7 +6,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from carrel.http.auth import CurrentActor, names
 from carrel.http.quick import QuickRoute
-from carrel.sessions import queries, service
+from carrel.sessions import environment, queries, service
 from carrel.sessions.schemas import (
     HistoryList,
     HistoryView,
@@ -44,13 +44,13 @@ async def create(
         image=body.image,
         slots=body.slots.model_dump(),
         name=body.name,
-        env=body.env,
+        env=environment.closed(state.seal, body.env),
         project=body.project,
         idempotency_key=idempotency_key,
     )
     session = await service.enqueue(state.database, state.clock, actor, wanted)
     async with state.database.transaction() as tx:
-        return _json(await queries.detail(tx, session), 201)
+        return _json(await queries.detail(tx, request.app.state.seal, actor, session), 201)
 
 
 async def list_sessions(
@@ -93,7 +93,7 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> Response:
     """One session, with its environment and apps."""
     async with request.app.state.database.transaction() as tx:
         session = await service.find(tx, actor, ref)
-        return _json(await queries.detail(tx, session.id))
+        return _json(await queries.detail(tx, request.app.state.seal, actor, session.id))
 
 
 @router.patch(
@@ -107,7 +107,7 @@ async def rename(request: Request, actor: CurrentActor, ref: Ref, body: SessionR
     state = request.app.state
     session = await service.rename(state.database, actor, ref, body.name)
     async with state.database.transaction() as tx:
-        return _json(await queries.detail(tx, session))
+        return _json(await queries.detail(tx, request.app.state.seal, actor, session))
 
 
 @router.delete(
@@ -123,7 +123,7 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref, force: bool = 
     async with state.database.transaction() as tx:
         session = await service.remove(tx, state.clock, actor, ref, force=force)
     async with state.database.transaction() as tx:
-        return _json(await queries.detail(tx, session), 202)
+        return _json(await queries.detail(tx, request.app.state.seal, actor, session), 202)
 
 
 @router.get("/sessions/{ref}/history", operation_id="sessions.history", openapi_extra=names("session.read"))

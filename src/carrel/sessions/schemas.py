@@ -92,6 +92,8 @@ class SessionView(BaseModel):
 
 
 class SessionDetail(SessionView):
+    """env: values are shown to the owner; others see ******** for each."""
+
     env: dict[str, str]
     apps: list[AppRef]
 

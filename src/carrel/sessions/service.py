@@ -36,7 +36,10 @@ REFERENCE = re.compile(
 
 @dataclass(frozen=True)
 class Request:
-    """What somebody asks for. project: id or name; None means their only one, or "default"."""
+    """What somebody asks for. project: id or name; None means their only one, or "default".
+
+    env: values as `environment.closed` gives them.
+    """
 
     image: str
     slots: Slots
@@ -114,18 +117,31 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
 
 
 async def _project(tx: AsyncSession, actor: Actor, wanted: str | None) -> ProjectId:
-    projects = [(project.id, project.name) for project, _ in (await tenancy.profile(tx, actor.user_id)).projects]
+    """The project that is meant, among those that the actor is in; it and they stay as they are until the end
+    of this transaction, so that nobody archives or disables them between this look and the new session.
+    """
+    projects = await tenancy.open_projects(tx, actor.user_id)
     if not projects:
         raise Forbidden(
             "project.none", "You are in no project.", hint="Ask an administrator to add you to one."
         )
-    for project_id, name in projects:
-        if wanted in (project_id, name) or (wanted is None and (len(projects) == 1 or name == "default")):
-            return project_id
+    if wanted is None:
+        projects = [project for project in projects if project.archived_at is None] or projects[:1]
+    for project in projects:
+        only = wanted is None and (len(projects) == 1 or project.name == "default")
+        if wanted in (project.id, project.name) or only:
+            if project.archived_at is not None:
+                raise Conflict(
+                    "project.archived",
+                    f"{project.name} is archived and takes no new sessions.",
+                    hint="Use another project, or ask an administrator to restore it.",
+                    field="project",
+                )
+            return project.id
     if wanted is None:
         raise Invalid(
             "invalid.project", "You are in several projects.", hint="Say which one.", field="project",
-            details={"projects": [name for _, name in projects]},
+            details={"projects": [project.name for project in projects]},
         )  # fmt: skip
     raise NotFound("project.not_found", f"You are in no project {wanted}.", field="project")
 

@@ -1,0 +1,33 @@
+"""Environment variables of sessions: people put secrets there, so that their values are sealed at rest."""
+
+import base64
+from collections.abc import Mapping
+
+from carrel.db.seal import Seal
+
+HIDDEN = "********"
+_SEALED = "sealed:"
+_PURPOSE = "session environment"
+
+
+def closed(seal: Seal, env: Mapping[str, str]) -> dict[str, str]:
+    """The variables with sealed values, as they are stored."""
+    return {
+        name: _SEALED + base64.b64encode(seal.close(value.encode(), _PURPOSE)).decode()
+        for name, value in env.items()
+    }
+
+
+def opened(seal: Seal, env: Mapping[str, str]) -> dict[str, str]:
+    """The variables as they were given; those that were stored before sealing began are as they are."""
+    return {
+        name: seal.open(base64.b64decode(value.removeprefix(_SEALED)), _PURPOSE).decode()
+        if value.startswith(_SEALED)
+        else value
+        for name, value in env.items()
+    }
+
+
+def hidden(env: Mapping[str, str]) -> dict[str, str]:
+    """The names alone: what others than the owner see."""
+    return dict.fromkeys(env, HIDDEN)
