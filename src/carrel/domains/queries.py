@@ -7,34 +7,31 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import DomainId
-from carrel.db import keyset
 from carrel.db.scope import reaches
 from carrel.db.search import escaped
 from carrel.domains.schemas import DomainList, DomainQuery, DomainView
+from carrel.http import paging
+from carrel.http.paging import Sort
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor
 from carrel.sessions.model import Session
 from carrel.sessions.survivors import IS_LIVE
 from carrel.tenancy.model import Domain, Project, User, UserState
 
-_ORDERS = keyset.Orders(
-    keys={"name": Domain.name, "created_at": Domain.created_at}, id=Domain.id, default="name"
-)
+_SORT = Sort({"name": Domain.name, "created_at": Domain.created_at}, tie=Domain.id, default="name")
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: DomainQuery) -> DomainList:
     """The domains that the actor may see."""
-    order = _ORDERS.choose(wanted.sort)
-    chosen = _views().add_columns(order.key.label("sort_key"))
+    chosen = _views()
     chosen = chosen.where(reaches(actor, "domain.read", domain=Domain.id))
     if wanted.q:
         # Domains are few: no index is needed to find a part of a name.
         chosen = chosen.where(Domain.name.ilike(f"%{escaped(wanted.q)}%"))
     if wanted.active is not None:
         chosen = chosen.where(Domain.active.is_(wanted.active))
-    chosen = keyset.page(chosen, order, cursor=wanted.cursor, limit=wanted.limit)
-    rows, next_cursor = keyset.cut((await tx.execute(chosen)).all(), order, limit=wanted.limit)
-    return DomainList(items=[_view(row) for row in rows], next_cursor=next_cursor)
+    found = await paging.page(tx, chosen, _SORT, wanted)
+    return DomainList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
 async def detail(tx: AsyncSession, domain: DomainId) -> DomainView:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from carrel.domains import queries, service
 from carrel.domains.schemas import DomainCreate, DomainList, DomainQuery, DomainUpdate, DomainView
-from carrel.http.auth import CurrentActor, names
+from carrel.http.auth import CurrentActor, RecentlyConfirmed, names
 from carrel.tenancy import queries as tenancy
 
 router = APIRouter(tags=["domains"])
@@ -53,7 +53,7 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: DomainUp
 @router.delete(
     "/domains/{ref}", operation_id="domains.remove", openapi_extra=names("domain.remove"), status_code=204
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+async def remove(request: Request, actor: RecentlyConfirmed, ref: Ref) -> None:
     """Remove a domain that holds nothing."""
     async with request.app.state.database.transaction() as tx:
         await service.remove(tx, actor, ref)

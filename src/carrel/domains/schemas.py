@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import DomainId
-from carrel.http.paging import MAX_LIMIT
+from carrel.http.paging import PageQuery
 from carrel.tenancy.schemas import Ceilings, Description, PlaceName, UserRef
 
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -67,16 +67,11 @@ class DomainView(BaseModel):
     admins: list[UserRef]
 
 
-class DomainQuery(BaseModel):
-    """Which domains to list."""
+class DomainQuery(PageQuery):
+    """Which domains to list. sort: name or created_at."""
 
     q: str | None = Field(default=None, max_length=100, description="part of the name")
     active: bool | None = None
-    sort: str | None = Field(
-        default=None, max_length=30, description="name or created_at, - in front turns it round"
-    )
-    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
-    cursor: str | None = Field(default=None, max_length=600)
 
 
 class DomainList(BaseModel):

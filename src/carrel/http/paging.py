@@ -16,9 +16,21 @@ from typing import Any, Generic, TypeAlias, TypeVarTuple
 
 import orjson
 from pydantic import BaseModel, Field
-from sqlalchemy import BigInteger, ColumnElement, Integer, LargeBinary, Row, Select, and_, or_, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnClause,
+    ColumnElement,
+    Integer,
+    LargeBinary,
+    Row,
+    Select,
+    and_,
+    or_,
+    tuple_,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql.functions import Function, coalesce
 from sqlalchemy.types import TypeEngine
 
 from carrel.core.errors import Invalid
@@ -140,6 +152,14 @@ def _beyond(
 
 
 def _never_null(column: Sortable) -> bool:
+    """True for such columns, for literals, and for lower() and coalesce() of what is never null."""
+    match column:
+        case coalesce():
+            return any(map(_never_null, column.clauses))
+        case Function(name="lower"):
+            return all(map(_never_null, column.clauses))
+        case ColumnClause(is_literal=True):
+            return True
     return getattr(column, "nullable", True) is False
 
 

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from sqlalchemy import Row, Select, exists, func, or_, select
+from sqlalchemy import Row, Select, String, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ProjectId
-from carrel.db import keyset
 from carrel.db.scope import reaches
 from carrel.db.search import escaped, has_part
+from carrel.http import paging
+from carrel.http.paging import Sort
 from carrel.policy.decide import Actor
 from carrel.projects.schemas import (
     MemberList,
@@ -23,17 +24,14 @@ from carrel.sessions.model import Session
 from carrel.sessions.survivors import IS_LIVE
 from carrel.tenancy.model import Domain, Membership, Project, User
 
-_ORDERS = keyset.Orders(
-    keys={"name": Project.name, "created_at": Project.created_at}, id=Project.id, default="name"
-)
-_MEMBER_ORDERS = keyset.Orders(keys={"email": func.lower(User.email)}, id=User.id, default="email")
+_SORT = Sort({"name": Project.name, "created_at": Project.created_at}, tie=Project.id, default="name")
+_MEMBER_SORT = Sort({"email": func.lower(User.email, type_=String)}, tie=User.id, default="email")
 SEARCHED = "(users.email || ' ') || users.name"
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: ProjectQuery) -> ProjectList:
     """The projects that the actor may see."""
-    order = _ORDERS.choose(wanted.sort)
-    chosen = _views().add_columns(order.key.label("sort_key"))
+    chosen = _views()
     chosen = chosen.where(reaches(actor, "project.read", domain=Project.domain_id, project=Project.id))
     if wanted.q:
         # Projects are thousands at most: no index is needed to find a part of a name.
@@ -44,9 +42,8 @@ async def page(tx: AsyncSession, actor: Actor, wanted: ProjectQuery) -> ProjectL
         )
     if wanted.archived is not None:
         chosen = chosen.where(Project.archived_at.is_not(None) == wanted.archived)
-    chosen = keyset.page(chosen, order, cursor=wanted.cursor, limit=wanted.limit)
-    rows, next_cursor = keyset.cut((await tx.execute(chosen)).all(), order, limit=wanted.limit)
-    return ProjectList(items=[_view(row) for row in rows], next_cursor=next_cursor)
+    found = await paging.page(tx, chosen, _SORT, wanted)
+    return ProjectList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
 async def detail(tx: AsyncSession, project: ProjectId) -> ProjectView:
@@ -56,17 +53,15 @@ async def detail(tx: AsyncSession, project: ProjectId) -> ProjectView:
 
 async def members(tx: AsyncSession, project: ProjectId, wanted: MemberQuery) -> MemberList:
     """Who is in a project, by e-mail."""
-    order = _MEMBER_ORDERS.choose(wanted.sort)
-    chosen = _members(project).add_columns(order.key.label("sort_key"))
+    chosen = _members(project)
     if wanted.q:
         chosen = chosen.where(has_part(SEARCHED, wanted.q))
     if wanted.admin is not None:
         chosen = chosen.where(Membership.admin.is_(wanted.admin))
-    chosen = keyset.page(chosen, order, cursor=wanted.cursor, limit=wanted.limit)
-    rows, next_cursor = keyset.cut((await tx.execute(chosen)).all(), order, limit=wanted.limit)
+    found = await paging.page(tx, chosen, _MEMBER_SORT, wanted)
     return MemberList(
-        items=[MemberView.model_validate(row, from_attributes=True) for row in rows],
-        next_cursor=next_cursor,
+        items=[MemberView.model_validate(row, from_attributes=True) for row in found.rows],
+        next_cursor=found.next_cursor,
     )
 
 

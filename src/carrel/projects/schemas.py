@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from carrel.core.ids import ProjectId, UserId
-from carrel.http.paging import MAX_LIMIT
+from carrel.http.paging import PageQuery
 from carrel.tenancy.model import UserState
 from carrel.tenancy.schemas import (
     Ceilings,
@@ -68,17 +68,12 @@ class ProjectView(BaseModel):
     admins: list[UserRef]
 
 
-class ProjectQuery(BaseModel):
-    """Which projects to list."""
+class ProjectQuery(PageQuery):
+    """Which projects to list. sort: name or created_at."""
 
     q: str | None = Field(default=None, max_length=100, description="part of the name")
     domain: str | None = Field(default=None, max_length=64, description="id or name of one domain")
     archived: bool | None = Field(default=None, description="only archived ones, or none of them; else all")
-    sort: str | None = Field(
-        default=None, max_length=30, description="name or created_at, - in front turns it round"
-    )
-    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
-    cursor: str | None = Field(default=None, max_length=600)
 
 
 class ProjectList(BaseModel):
@@ -94,14 +89,11 @@ class MemberView(BaseModel):
     admin: bool
 
 
-class MemberQuery(BaseModel):
-    """Which members to list, by e-mail."""
+class MemberQuery(PageQuery):
+    """Which members to list. sort: email."""
 
     q: str | None = Field(default=None, max_length=100, description="part of e-mail or name")
     admin: bool | None = None
-    sort: str | None = Field(default=None, max_length=30, description="email, - in front turns it round")
-    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
-    cursor: str | None = Field(default=None, max_length=600)
 
 
 class MemberList(BaseModel):

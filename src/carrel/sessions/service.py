@@ -36,10 +36,7 @@ REFERENCE = re.compile(
 
 @dataclass(frozen=True)
 class Request:
-    """What somebody asks for. project: id or name; None means their only one, or "default".
-
-    env: values as `environment.closed` gives them.
-    """
+    """What somebody asks for. project: id or name; None means their only one, or "default"."""
 
     image: str
     slots: Slots
@@ -120,7 +117,7 @@ async def _project(tx: AsyncSession, actor: Actor, wanted: str | None) -> Projec
     """The project that is meant, among those that the actor is in; it and they stay as they are until the end
     of this transaction, so that nobody archives or disables them between this look and the new session.
     """
-    projects = await tenancy.open_projects(tx, actor.user_id)
+    projects = await tenancy.own_projects(tx, actor.user_id)
     if not projects:
         raise Forbidden(
             "project.none", "You are in no project.", hint="Ask an administrator to add you to one."

@@ -88,6 +88,12 @@ class User(Table):
         Index("uq_users_email", text("lower(email)"), unique=True),
         Index("ix_users_domain_id_created_at_id", "domain_id", "created_at", "id"),
         Index("ix_users_created_at_id", "created_at", "id"),
+        Index("ix_users_name_id", text("lower(name)"), "id"),
+        Index(
+            "ix_users_last_seen_at_id",
+            text("coalesce(last_seen_at, '1970-01-01 00:00:00+00'::timestamptz)"),
+            "id",
+        ),
         Index("ix_users_searched", text("trigrams((email || ' ') || name)"), postgresql_using="gin"),
     )
 

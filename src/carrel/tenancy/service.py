@@ -63,12 +63,12 @@ async def add_user(
     return user
 
 
-_RANKS = [Role.USER, Role.DOMAIN_ADMIN, Role.SUPERADMIN]
+RANKS = [Role.USER, Role.DOMAIN_ADMIN, Role.SUPERADMIN]
 
 
 def require_rank(actor: Actor, user: User) -> None:
     """Nobody acts on a user who ranks above them. Raises: Forbidden."""
-    if user.id != actor.user_id and _RANKS.index(user.role) > _RANKS.index(actor.role):
+    if user.id != actor.user_id and RANKS.index(user.role) > RANKS.index(actor.role):
         raise Forbidden(
             "user.ranks_higher",
             f"{user.email} ranks above you.",
@@ -104,6 +104,24 @@ async def profile(tx: AsyncSession, user_id: UserId) -> Profile:
         .order_by(Project.name)
     )
     return Profile(user, domain, [(row.Project, row.Membership) for row in projects])
+
+
+async def own_projects(tx: AsyncSession, user_id: UserId) -> list[Project]:
+    """The projects that somebody is in, to start a session: by name, archived ones last, to be named as such.
+
+    The user and these projects are locked until the end of the transaction: none is disabled or archived
+    meanwhile. Empty when the user or their domain is not active.
+    """
+    rows = await tx.execute(
+        select(Project)
+        .join(Membership, Membership.project_id == Project.id)
+        .join(User, User.id == Membership.user_id)
+        .join(Domain, Domain.id == User.domain_id)
+        .where(User.id == user_id, User.active, Domain.active)
+        .order_by(Project.archived_at.is_not(None), Project.name)
+        .with_for_update(read=True, of=(User, Project))
+    )
+    return list(rows.scalars())
 
 
 async def actor_of(

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Invalid
-from carrel.db.database import Database
 from carrel.http.rules import refusal
+from carrel.logins.schemas import RecoveryLink
 from carrel.policy.decide import Actor
+from carrel.site import service as site
 from carrel.tenancy.schemas import Trouble, UserRef
-from carrel.users.drafts import Draft, check, surroundings
+from carrel.users.drafts import Draft, check, password_problems, surroundings
 from carrel.users.schemas import MAX_BATCH, UserBatch, UserCreate, UserMade, UserRow, UsersMade
-from carrel.users.service import make
+from carrel.users.service import Means, make
 
+_WAYS = {"password", "generate_password", "link"}
 _MADE_TWICE = Trouble(
     code="user.email_twice",
     detail="Another row has the same e-mail.",
@@ -22,9 +23,7 @@ _MADE_TWICE = Trouble(
 )
 
 
-async def create(
-    database: Database, clock: Clock, actor: Actor, batch: UserBatch, *, dry_run: bool
-) -> UsersMade:
+async def create(means: Means, actor: Actor, batch: UserBatch, *, dry_run: bool) -> UsersMade:
     """Make those that can be; say of the others why not. dry_run: only check, and make nobody.
 
     Raises: Invalid when there are too many.
@@ -50,11 +49,13 @@ async def create(
             answer.problems = read
     # 2. against each other and what there is
     _find_twins(answers, wanted)
-    async with database.transaction() as tx:
+    async with means.database.transaction() as tx:
         around = await surroundings(tx, actor, wanted.values())
+        settings = await site.settings(tx)
     drafts: dict[int, Draft] = {}
     for at, each in wanted.items():
         draft, problems = check(actor, each, around)
+        problems += await password_problems(settings, each)
         answers[at].problems += [trouble(problem) for problem in problems]
         if draft and not answers[at].problems:
             drafts[at] = draft
@@ -63,7 +64,7 @@ async def create(
         answers[at] = (
             answers[at].model_copy(update={"status": "valid"})
             if dry_run
-            else await _made(database, clock, actor, answers[at], draft)
+            else await _made(means, actor, answers[at], draft)
         )
     failed = sum(answer.status == "failed" for answer in answers)
     return UsersMade(items=answers, done=len(answers) - failed, failed=failed)
@@ -77,9 +78,9 @@ def trouble(error: CarrelError) -> Trouble:
 def _read(row: UserRow, defaults: UserRow) -> UserCreate | list[Trouble]:
     given = row.given()
     filled = {**defaults.given(), **given}
-    if "password" in given:
-        # A password of one's own is no generated one, whatever holds for the others.
-        filled["generate_password"] = row.generate_password or False
+    if given.keys() & _WAYS:
+        # Who has a password of their own needs no generated one and no link, whatever holds for the others.
+        filled = {name: value for name, value in filled.items() if name not in _WAYS - given.keys()}
     try:
         return UserCreate.model_validate(filled)
     except ValidationError as error:
@@ -102,9 +103,9 @@ def _find_twins(answers: Sequence[UserMade], wanted: dict[int, UserCreate]) -> N
         first.add(email)
 
 
-async def _made(database: Database, clock: Clock, actor: Actor, answer: UserMade, draft: Draft) -> UserMade:
+async def _made(means: Means, actor: Actor, answer: UserMade, draft: Draft) -> UserMade:
     try:
-        made = await make(database, clock, actor, draft)
+        made = await make(means, actor, draft)
     except CarrelError as error:
         return answer.model_copy(update={"problems": [trouble(error)]})
     return answer.model_copy(
@@ -112,5 +113,6 @@ async def _made(database: Database, clock: Clock, actor: Actor, answer: UserMade
             "status": "created",
             "user": UserRef(id=made.id, email=made.email),
             "password": made.password,
+            "link": RecoveryLink.model_validate(made.link, from_attributes=True) if made.link else None,
         }
     )

@@ -9,8 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import CarrelError, Conflict, Invalid, NotFound
 from carrel.core.ids import DomainId
+from carrel.logins.passwords import require_good
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor, Target, allows, refusal
+from carrel.site.schemas import SiteSettings
 from carrel.tenancy.model import Domain, Project, User
 from carrel.tenancy.queries import domain_target
 from carrel.users.schemas import UserCreate
@@ -92,13 +94,15 @@ def check(actor: Actor, wanted: UserCreate, around: Surroundings) -> tuple[Draft
         problems.append(refusal(actor, "user.appoint"))
     if wanted.email.lower() in around.taken:
         problems.append(email_taken(wanted.email))
-    if wanted.password and wanted.generate_password:
+    if sum((bool(wanted.password), wanted.generate_password, wanted.link)) > 1:
         problems.append(
             Invalid(
-                "invalid.password", "A password is given, and one shall be generated.",
-                hint="Leave one of the two out.", field="generate_password",
+                "invalid.password",
+                "A password is given, generated, or set by a link: only one of these.",
+                hint="Leave the others out.",
+                field="password",
             )
-        )  # fmt: skip
+        )
     projects = [around.projects.get((domain.id, ref)) for ref in wanted.projects] if domain else []
     problems += [
         unknown_project(ref, domain)
@@ -108,6 +112,16 @@ def check(actor: Actor, wanted: UserCreate, around: Surroundings) -> tuple[Draft
     if problems or domain is None:
         return None, problems
     return Draft(wanted, domain, [project for project in dict.fromkeys(projects) if project]), []
+
+
+async def password_problems(settings: SiteSettings, wanted: UserCreate) -> list[CarrelError]:
+    """What speaks against the password that is given, by the rules of the site."""
+    try:
+        if wanted.password:
+            await require_good(settings, wanted.password, personal=[wanted.email, wanted.name])
+    except Invalid as error:
+        return [error]
+    return []
 
 
 def unknown_project(ref: str, domain: Domain) -> NotFound:

@@ -1,15 +1,28 @@
 """Reading users: one statement for a page, whatever its length."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    DateTime,
+    Row,
+    Select,
+    String,
+    and_,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import UserId
-from carrel.db import keyset
 from carrel.db.search import has_part
+from carrel.http import paging
+from carrel.http.paging import Sort
 from carrel.keypairs.model import Keypair
 from carrel.logins.model import Login, Passkey, Totp
 from carrel.policy.actions import Role
@@ -22,26 +35,29 @@ from carrel.tenancy.queries import sees_user
 from carrel.users.schemas import UserDetail, UserList, UserQuery, UserView
 
 SEARCHED = "(users.email || ' ') || users.name"
-_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-_ORDERS = keyset.Orders(
-    keys={
-        "email": func.lower(User.email),
-        "name": func.lower(User.name),
+# As the index has it; who was never seen was seen longest ago.
+_NEVER: ColumnElement[datetime] = literal_column(
+    "'1970-01-01 00:00:00+00'::timestamptz", DateTime(timezone=True)
+)
+_SORT = Sort(
+    {
+        "email": func.lower(User.email, type_=String),
+        "name": func.lower(User.name, type_=String),
         "created_at": User.created_at,
         "last_seen_at": func.coalesce(User.last_seen_at, _NEVER),
     },
-    id=User.id,
+    tie=User.id,
     default="-created_at",
 )
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: UserQuery) -> UserList:
     """The users that the actor may see."""
-    order = _ORDERS.choose(wanted.sort)
-    chosen = _views().add_columns(order.key.label("sort_key")).where(sees_user(actor), *_filters(wanted))
-    chosen = keyset.page(chosen, order, cursor=wanted.cursor, limit=wanted.limit)
-    rows, next_cursor = keyset.cut((await tx.execute(chosen)).all(), order, limit=wanted.limit)
-    return UserList(items=[UserView.model_validate(_fields(row)) for row in rows], next_cursor=next_cursor)
+    chosen = _views().where(sees_user(actor), *_filters(wanted))
+    found = await paging.page(tx, chosen, _SORT, wanted)
+    return UserList(
+        items=[UserView.model_validate(_fields(row)) for row in found.rows], next_cursor=found.next_cursor
+    )
 
 
 def _filters(wanted: UserQuery) -> list[ColumnElement[bool]]:

@@ -4,7 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from carrel.http.auth import CurrentActor, names
+from carrel.http.auth import CurrentActor, RecentlyConfirmed, names, require_confirmed
+from carrel.logins.schemas import RecoveryLink
+from carrel.policy.actions import Role
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy import service as places
 from carrel.tenancy.schemas import DomainRef, Preferences, UserProfile
@@ -56,12 +58,15 @@ async def list_users(
 
 @router.post("/users", operation_id="users.create", openapi_extra=names("user.create"), status_code=201)
 async def create(request: Request, actor: CurrentActor, body: UserCreate) -> UserCreated:
-    """Make a user. A generated password is in this answer and nowhere else."""
+    """Make a user. A generated password or a link is in this answer and nowhere else."""
     state = request.app.state
-    made = await service.create(state.database, state.clock, actor, body)
+    if body.role != Role.USER:
+        await require_confirmed(request)
+    made = await service.create(_means(request), actor, body)
     async with state.database.transaction() as tx:
         detail = await queries.detail(tx, made.id)
-    return UserCreated(**detail.model_dump(), password=made.password)
+    link = RecoveryLink.model_validate(made.link, from_attributes=True) if made.link else None
+    return UserCreated(**detail.model_dump(), password=made.password, link=link)
 
 
 @router.post("/users/batch", operation_id="users.create_many", openapi_extra=names("user.create"))
@@ -69,12 +74,11 @@ async def create_many(
     request: Request, actor: CurrentActor, body: UserBatch, dry_run: bool = False
 ) -> UsersMade:
     """Make many users, or only check them. Each row says what became of it; those that can be are made."""
-    state = request.app.state
-    return await batch.create(state.database, state.clock, actor, body, dry_run=dry_run)
+    return await batch.create(_means(request), actor, body, dry_run=dry_run)
 
 
 @router.post("/users/purge", operation_id="users.purge_many", openapi_extra=names("user.purge"))
-async def purge_many(request: Request, actor: CurrentActor, body: UsersPurge) -> UsersPurged:
+async def purge_many(request: Request, actor: RecentlyConfirmed, body: UsersPurge) -> UsersPurged:
     """Delete inactive users for good. Each says what became of it."""
     state = request.app.state
     purged = await purge.purge_many(state.database, state.clock, actor, body)
@@ -93,6 +97,8 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> UserDetail:
 @router.patch("/users/{ref}", operation_id="users.update", openapi_extra=names("user.update"))
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: UserUpdate) -> UserDetail:
     """Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused."""
+    if "role" in body.model_fields_set:
+        await require_confirmed(request)
     state = request.app.state
     async with state.database.transaction() as tx:
         user = await service.update(tx, state.clock, actor, ref, body)
@@ -102,7 +108,7 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: UserUpda
 
 
 @router.post("/users/{ref}/purge", operation_id="users.purge", openapi_extra=names("user.purge"))
-async def purge_one(request: Request, actor: CurrentActor, ref: Ref, body: UserPurge) -> UserPurged:
+async def purge_one(request: Request, actor: RecentlyConfirmed, ref: Ref, body: UserPurge) -> UserPurged:
     """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
     state = request.app.state
     async with state.database.transaction() as tx:
@@ -111,3 +117,8 @@ async def purge_one(request: Request, actor: CurrentActor, ref: Ref, body: UserP
         )
     state.authenticator.forget()
     return UserPurged(user=ref, status="purged", id=user.id, ended=ended)
+
+
+def _means(request: Request) -> service.Means:
+    state = request.app.state
+    return service.Means(state.database, state.clock, state.settings.effective_public_url)

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import UserId
-from carrel.http.paging import MAX_LIMIT
+from carrel.http.paging import PageQuery
+from carrel.logins.schemas import RecoveryLink
 from carrel.policy.actions import Role
 from carrel.tenancy.model import UserState
 from carrel.tenancy.schemas import (
@@ -35,7 +36,8 @@ class UserCreate(BaseModel):
     """domain: id or name; your own when left out. projects: ids or names in that domain.
 
     password: theirs, to be changed at the first sign-in unless must_change_password is false; generate_password
-    makes one, which the answer shows once. With neither they sign in by a provider, or get a one-time link.
+    makes one, link makes a one-time link to set one: the answer shows either once. With none of these they
+    sign in by a provider, or get a link later.
     addresses: networks that they may sign in from; empty: any.
     """
 
@@ -49,6 +51,7 @@ class UserCreate(BaseModel):
     projects: Projects = []
     password: Password | None = None
     generate_password: bool = False
+    link: bool = False
     must_change_password: bool = True
     addresses: Networks = []
     description: Description = ""
@@ -105,26 +108,20 @@ class UserDetail(UserView):
 
 
 class UserCreated(UserDetail):
-    """password: the generated one, shown this once."""
+    """password: the generated one; link: to set one. Both are shown this once."""
 
     password: str | None = None
+    link: RecoveryLink | None = None
 
 
-class UserQuery(BaseModel):
-    """Which users to list."""
+class UserQuery(PageQuery):
+    """Which users to list. sort: email, name, created_at or last_seen_at."""
 
     q: str | None = Field(default=None, max_length=100, description="part of e-mail or name")
     state: UserState | None = Field(default=None, description="left out: all but the purged")
     role: Role | None = Field(default=None, description="project_admin: of at least one project")
     domain: str | None = Field(default=None, max_length=64, description="id or name of one domain")
     project: str | None = Field(default=None, max_length=64, description="id of one project")
-    sort: str | None = Field(
-        default=None,
-        max_length=30,
-        description="email, name, created_at or last_seen_at, - in front turns it round; left out: -created_at",
-    )
-    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
-    cursor: str | None = Field(default=None, max_length=600)
 
 
 class UserList(BaseModel):
@@ -148,6 +145,7 @@ class UserRow(BaseModel):
     projects: list[str] | None = Field(default=None, max_length=200)
     password: str | None = Field(default=None, max_length=2000)
     generate_password: bool | None = None
+    link: bool | None = None
     must_change_password: bool | None = None
     addresses: list[str] | None = Field(default=None, max_length=200)
     description: str | None = Field(default=None, max_length=5000)
@@ -169,7 +167,7 @@ class UserBatch(BaseModel):
 class UserMade(BaseModel):
     """row: its place in the request, from 0 on. status "valid": a dry run found nothing wrong.
 
-    password: the generated one, shown this once.
+    password: the generated one; link: to set one. Both are shown this once.
     """
 
     row: int
@@ -177,6 +175,7 @@ class UserMade(BaseModel):
     status: Literal["created", "valid", "failed"]
     user: UserRef | None = None
     password: str | None = None
+    link: RecoveryLink | None = None
     problems: list[Trouble] = []
 
 

@@ -16,48 +16,71 @@ from carrel.core.ids import UserId, new_id
 from carrel.db.database import Database
 from carrel.events import service as events
 from carrel.identity.passwords import hash_password
-from carrel.logins.model import Login
+from carrel.logins import links
+from carrel.logins.links import Link
+from carrel.logins.service import end_all
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor, Target, require
 from carrel.sessions import survivors
 from carrel.sessions.model import Session
+from carrel.site import service as site
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy import service as places
 from carrel.tenancy.model import Domain, Membership, Project, User, UserState
 from carrel.tenancy.schemas import SessionsChoice
-from carrel.users.drafts import Draft, check, email_taken, generated_password, surroundings, unknown_project
+from carrel.users.drafts import (
+    Draft,
+    check,
+    email_taken,
+    generated_password,
+    password_problems,
+    surroundings,
+    unknown_project,
+)
 from carrel.users.schemas import ProfileUpdate, UserCreate, UserUpdate
 
 _PLAIN = {"name", "description", "state", "role", "must_change_password", "addresses"}
 
 
 @dataclass(frozen=True)
+class Means:
+    """With what users are made. public_url: where one-time links lead."""
+
+    database: Database
+    clock: Clock
+    public_url: str
+
+
+@dataclass(frozen=True)
 class Made:
-    """password: the generated one, if it was to be."""
+    """password: the generated one; link: to set one; each if it was wanted."""
 
     id: UserId
     email: str
     password: str | None
+    link: Link | None
 
 
-async def create(database: Database, clock: Clock, actor: Actor, wanted: UserCreate) -> Made:
+async def create(means: Means, actor: Actor, wanted: UserCreate) -> Made:
     """A new user. Raises: NotFound, Forbidden, Invalid; Conflict when the e-mail is taken."""
-    async with database.transaction() as tx:
+    async with means.database.transaction() as tx:
         draft, problems = check(actor, wanted, await surroundings(tx, actor, [wanted]))
-    if draft is None:
+        settings = await site.settings(tx)
+    problems += await password_problems(settings, wanted)
+    if draft is None or problems:
         raise problems[0]
-    return await make(database, clock, actor, draft)
+    return await make(means, actor, draft)
 
 
-async def make(database: Database, clock: Clock, actor: Actor, draft: Draft) -> Made:
+async def make(means: Means, actor: Actor, draft: Draft) -> Made:
     """The user of a checked draft. Raises: Conflict when somebody was faster."""
-    wanted = draft.wanted
+    wanted, now = draft.wanted, means.clock.now()
     password = generated_password() if wanted.generate_password else wanted.password
     # Hashing takes long: no transaction waits for it.
     hashed = await hash_password(password) if password else None
     try:
-        async with database.transaction() as tx:
-            user = _row(draft, hashed, clock.now())
+        async with means.database.transaction() as tx:
+            user = _row(draft, hashed, now)
             tx.add(user)
             await tx.flush()
             tx.add_all(Membership(project_id=project.id, user_id=user.id) for project in draft.projects)
@@ -68,6 +91,7 @@ async def make(database: Database, clock: Clock, actor: Actor, draft: Draft) -> 
                 "projects": [project.name for project in draft.projects],
             }
             await record(tx, actor, "user.create", user, after=after)
+            link = await _link(tx, means, user, now) if wanted.link else None
     except IntegrityError as error:
         if "uq_users_email" in str(error.orig):
             raise email_taken(wanted.email) from None
@@ -76,7 +100,13 @@ async def make(database: Database, clock: Clock, actor: Actor, draft: Draft) -> 
                 "project.gone", "One of the projects was just removed.", field="projects"
             ) from None
         raise
-    return Made(user.id, user.email, password if wanted.generate_password else None)
+    return Made(user.id, user.email, password if wanted.generate_password else None, link)
+
+
+async def _link(tx: AsyncSession, means: Means, user: User, now: datetime) -> Link:
+    return await links.issue(
+        tx, user.id, links.PASSWORD, now, lifetime=links.HANDED_LIFETIME, public_url=means.public_url
+    )
 
 
 def _row(draft: Draft, password_hash: str | None, now: datetime) -> User:
@@ -238,7 +268,7 @@ async def _end(
 async def end_sign_ins(tx: AsyncSession, user: UserId) -> None:
     """Sign somebody out everywhere, out of the apps that they have open too."""
     await tx.execute(delete(AppGrant).where(AppGrant.user_id == user))
-    await tx.execute(delete(Login).where(Login.user_id == user))
+    await end_all(tx, user)
 
 
 async def update_profile(tx: AsyncSession, actor: Actor, wanted: ProfileUpdate) -> UserId:
