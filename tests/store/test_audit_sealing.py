@@ -8,10 +8,12 @@ import pytest
 from audit_kit import faults, intruder, links, places, seal, write
 from people import eventually
 from sqlalchemy import text
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from carrel.audit import retention, sealing, service
 from carrel.controllers import loop
+from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.loop import Tools
 from carrel.controllers.seal import Seal
 from carrel.core.clock import SystemClock
@@ -20,6 +22,7 @@ from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
 from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine
+from carrel.site.model import SiteRow
 
 NOW = datetime(2026, 6, 15, 13, 30, tzinfo=UTC)
 
@@ -31,8 +34,12 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
     await leader.resign()
 
 
+def _tools(database: Database, leader: Leader) -> Tools:
+    return Tools(database, FakeEngine(), SystemClock(), leader, Secrets(b"0" * 32))
+
+
 def _controller(database: Database, leader: Leader) -> Seal:
-    return Seal(Tools(database, FakeEngine(), SystemClock(), leader, Secrets(b"0" * 32)))
+    return Seal(_tools(database, leader))
 
 
 async def _count(database: Database, where: str = "true") -> int:
@@ -236,6 +243,33 @@ async def test_one_who_deletes_after_retention_is_refused(database: Database, pe
             await tx.execute(text("DELETE FROM audit"))
         await tx.rollback()
     assert await places(database) == []
+
+
+async def test_housekeeping_keeps_as_long_as_the_site_says(
+    database: Database, leader: Leader, people, monkeypatch
+):
+    now = SystemClock().now()
+    await _aged(database, people, [90, 60, 0])
+    with intruder(database.url) as connection:
+        shift = now - NOW
+        connection.execute("UPDATE audit SET at = at + %s, position = NULL, hash = NULL", (shift,))
+    await seal(database)
+    housekeeping = Housekeeping(_tools(database, leader))
+    await housekeeping.step()
+    assert len(await links(database)) == 3
+    async with database.transaction() as tx:
+        await tx.execute(
+            insert(SiteRow)
+            .values(id=1, values={"audit_retention_days": 30})
+            .on_conflict_do_update(index_elements=["id"], set_={"values": {"audit_retention_days": 30}})
+        )
+    monkeypatch.setattr(retention, "BATCH", 1)
+    await housekeeping.step()
+    await seal(database)
+    assert [link.position for link in await links(database)] == [3, 4, 5]
+    assert await faults(database) == []
+    await housekeeping.step()
+    assert await _count(database) == 3
 
 
 def test_retention_counts_whole_days():
