@@ -36,7 +36,10 @@ REFERENCE = re.compile(
 
 @dataclass(frozen=True)
 class Request:
-    """What somebody asks for. project: id or name; None means their only one, or "default"."""
+    """What somebody asks for. project: id or name; None means their only one, or "default".
+
+    env: values as `environment.closed` gives them.
+    """
 
     image: str
     slots: Slots
