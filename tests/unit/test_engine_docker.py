@@ -193,6 +193,7 @@ def test_refused_pulls_are_sentences(image: str, text: str, kind: type[EngineErr
         ((), "exec /bin/sh: exec format error", ImageUnusable, "processor"),
         ((), "No such container: abc", ContainerGone, "was removed"),
         ((), "mkdir /var/lib/docker/overlay2/x: no space left on device", EngineError, "disk is full"),
+        ((), "task eb8f350a46: already exists", EngineError, "lost track of"),
         ((), "something new", EngineError, "something new"),
     ],
 )

@@ -149,6 +149,13 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
             retriable=False,
             code="command_unusable",
         )
+    if text.startswith("task ") and text.endswith("already exists"):
+        # Containerd died, and forgot the container but not its processes; nothing that Docker can be asked undoes it.
+        return EngineError(
+            "The container engine lost track of the container's processes and does not start it again; "
+            "end the session and make another.",
+            retriable=True,
+        )
     return EngineError(f"The container could not be started: {text}.", retriable=True)
 
 
