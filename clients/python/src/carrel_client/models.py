@@ -673,6 +673,8 @@ class SessionCreate(TypedDict):
 
 
 class SessionDetail(TypedDict):
+    """env: values are shown to the owner; others see ******** for each."""
+
     apps: list[AppRef]
     created_at: str
     ended_at: str | None
@@ -945,7 +947,8 @@ class UserCreate(TypedDict):
     """domain: id or name; your own when left out. projects: ids or names in that domain.
 
     password: theirs, to be changed at the first sign-in unless must_change_password is false; generate_password
-    makes one, which the answer shows once. With neither they sign in by a provider, or get a one-time link.
+    makes one, link makes a one-time link to set one: the answer shows either once. With none of these they
+    sign in by a provider, or get a link later.
     addresses: networks that they may sign in from; empty: any."""
 
     addresses: NotRequired[list[str]]
@@ -953,6 +956,7 @@ class UserCreate(TypedDict):
     domain: NotRequired[str | None]
     email: str
     generate_password: NotRequired[bool]
+    link: NotRequired[bool]
     must_change_password: NotRequired[bool]
     name: str
     password: NotRequired[str | None]
@@ -962,7 +966,7 @@ class UserCreate(TypedDict):
 
 
 class UserCreated(TypedDict):
-    """password: the generated one, shown this once."""
+    """password: the generated one; link: to set one. Both are shown this once."""
 
     addresses: list[str]
     created_at: str
@@ -973,6 +977,7 @@ class UserCreated(TypedDict):
     id: str
     keypairs: int
     last_seen_at: str | None
+    link: RecoveryLink | None
     live_sessions: int
     logins: int
     must_change_password: bool
@@ -1018,9 +1023,10 @@ class UserList(TypedDict):
 class UserMade(TypedDict):
     """row: its place in the request, from 0 on. status "valid": a dry run found nothing wrong.
 
-    password: the generated one, shown this once."""
+    password: the generated one; link: to set one. Both are shown this once."""
 
     email: str
+    link: RecoveryLink | None
     password: str | None
     problems: list[Trouble]
     row: int
@@ -1069,6 +1075,7 @@ class UserRow(TypedDict):
     domain: NotRequired[str | None]
     email: NotRequired[str | None]
     generate_password: NotRequired[bool | None]
+    link: NotRequired[bool | None]
     must_change_password: NotRequired[bool | None]
     name: NotRequired[str | None]
     password: NotRequired[str | None]

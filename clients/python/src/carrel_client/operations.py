@@ -222,17 +222,17 @@ class Domains(Group):
     def list(
         self,
         *,
-        q: str | None = None,
-        active: bool | None = None,
         sort: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        q: str | None = None,
+        active: bool | None = None,
     ) -> models.DomainList:
         """Domains with how many people, projects and live sessions each holds, and who its administrators are."""
         answer: models.DomainList = self._transport.call(
             "GET",
             "/api/v1/domains",
-            query={"q": q, "active": active, "sort": sort, "limit": limit, "cursor": cursor},
+            query={"sort": sort, "limit": limit, "cursor": cursor, "q": q, "active": active},
         )
         return answer
 
@@ -426,17 +426,17 @@ class ProjectMembers(Group):
         self,
         ref: str,
         *,
-        q: str | None = None,
-        admin: bool | None = None,
         sort: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        q: str | None = None,
+        admin: bool | None = None,
     ) -> models.MemberList:
         """Who is in a project."""
         answer: models.MemberList = self._transport.call(
             "GET",
             f"/api/v1/projects/{segment(ref)}/members",
-            query={"q": q, "admin": admin, "sort": sort, "limit": limit, "cursor": cursor},
+            query={"sort": sort, "limit": limit, "cursor": cursor, "q": q, "admin": admin},
         )
         return answer
 
@@ -479,24 +479,24 @@ class Projects(Group):
     def list(
         self,
         *,
-        q: str | None = None,
-        domain: str | None = None,
-        archived: bool | None = None,
         sort: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        q: str | None = None,
+        domain: str | None = None,
+        archived: bool | None = None,
     ) -> models.ProjectList:
         """Projects that you are in or administer, with how many people and live sessions each holds."""
         answer: models.ProjectList = self._transport.call(
             "GET",
             "/api/v1/projects",
             query={
-                "q": q,
-                "domain": domain,
-                "archived": archived,
                 "sort": sort,
                 "limit": limit,
                 "cursor": cursor,
+                "q": q,
+                "domain": domain,
+                "archived": archived,
             },
         )
         return answer
@@ -782,13 +782,14 @@ class Users(Group):
         description: str = UNSET,
         domain: str | None = UNSET,
         generate_password: bool = UNSET,
+        link: bool = UNSET,
         must_change_password: bool = UNSET,
         password: str | None = UNSET,
         projects: Sequence[str] = UNSET,
         role: Literal["user", "domain_admin", "superadmin"] = UNSET,
         state: Literal["active", "inactive", "unverified"] = UNSET,
     ) -> models.UserCreated:
-        """Make a user. A generated password is in this answer and nowhere else."""
+        """Make a user. A generated password or a link is in this answer and nowhere else."""
         answer: models.UserCreated = self._transport.call(
             "POST",
             "/api/v1/users",
@@ -798,6 +799,7 @@ class Users(Group):
                 domain=domain,
                 email=email,
                 generate_password=generate_password,
+                link=link,
                 must_change_password=must_change_password,
                 name=name,
                 password=password,
@@ -823,28 +825,28 @@ class Users(Group):
     def list(
         self,
         *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
         q: str | None = None,
         state: models.UserState | None = None,
         role: models.Role | None = None,
         domain: str | None = None,
         project: str | None = None,
-        sort: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
     ) -> models.UserList:
         """Users: those of your domain or of projects that you administer; else yourself."""
         answer: models.UserList = self._transport.call(
             "GET",
             "/api/v1/users",
             query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
                 "q": q,
                 "state": state,
                 "role": role,
                 "domain": domain,
                 "project": project,
-                "sort": sort,
-                "limit": limit,
-                "cursor": cursor,
             },
         )
         return answer

@@ -765,7 +765,7 @@ export const usersList = <ThrowOnError extends boolean = true>(options?: Options
 /**
  * Create
  *
- * Make a user. A generated password is in this answer and nowhere else.
+ * Make a user. A generated password or a link is in this answer and nowhere else.
  */
 export const usersCreate = <ThrowOnError extends boolean = true>(options: Options<UsersCreateData, ThrowOnError>) => (options.client ?? client).post<UsersCreateResponses, UsersCreateErrors, ThrowOnError>({
     url: '/api/v1/users',

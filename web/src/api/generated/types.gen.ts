@@ -1738,6 +1738,8 @@ export type SessionCreate = {
 
 /**
  * SessionDetail
+ *
+ * env: values are shown to the owner; others see ******** for each.
  */
 export type SessionDetail = {
     /**
@@ -2586,7 +2588,8 @@ export type UserBatch = {
  * domain: id or name; your own when left out. projects: ids or names in that domain.
  *
  * password: theirs, to be changed at the first sign-in unless must_change_password is false; generate_password
- * makes one, which the answer shows once. With neither they sign in by a provider, or get a one-time link.
+ * makes one, link makes a one-time link to set one: the answer shows either once. With none of these they
+ * sign in by a provider, or get a link later.
  * addresses: networks that they may sign in from; empty: any.
  */
 export type UserCreate = {
@@ -2610,6 +2613,10 @@ export type UserCreate = {
      * Generate Password
      */
     generate_password?: boolean;
+    /**
+     * Link
+     */
+    link?: boolean;
     /**
      * Must Change Password
      */
@@ -2639,7 +2646,7 @@ export type UserCreate = {
 /**
  * UserCreated
  *
- * password: the generated one, shown this once.
+ * password: the generated one; link: to set one. Both are shown this once.
  */
 export type UserCreated = {
     /**
@@ -2675,6 +2682,7 @@ export type UserCreated = {
      * Last Seen At
      */
     last_seen_at: string | null;
+    link?: RecoveryLink | null;
     /**
      * Live Sessions
      */
@@ -2809,13 +2817,14 @@ export type UserList = {
  *
  * row: its place in the request, from 0 on. status "valid": a dry run found nothing wrong.
  *
- * password: the generated one, shown this once.
+ * password: the generated one; link: to set one. Both are shown this once.
  */
 export type UserMade = {
     /**
      * Email
      */
     email: string;
+    link?: RecoveryLink | null;
     /**
      * Password
      */
@@ -2939,6 +2948,10 @@ export type UserRow = {
      * Generate Password
      */
     generate_password?: boolean | null;
+    /**
+     * Link
+     */
+    link?: boolean | null;
     /**
      * Must Change Password
      */
@@ -3799,19 +3812,9 @@ export type DomainsListData = {
     path?: never;
     query?: {
         /**
-         * Q
-         *
-         * part of the name
-         */
-        q?: string | null;
-        /**
-         * Active
-         */
-        active?: boolean | null;
-        /**
          * Sort
          *
-         * name or created_at, - in front turns it round
+         * a sortable field; with - before it, the greatest first
          */
         sort?: string | null;
         /**
@@ -3822,6 +3825,16 @@ export type DomainsListData = {
          * Cursor
          */
         cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the name
+         */
+        q?: string | null;
+        /**
+         * Active
+         */
+        active?: boolean | null;
     };
     url: '/api/v1/domains';
 };
@@ -4657,6 +4670,20 @@ export type ProjectsListData = {
     path?: never;
     query?: {
         /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
          * Q
          *
          * part of the name
@@ -4674,20 +4701,6 @@ export type ProjectsListData = {
          * only archived ones, or none of them; else all
          */
         archived?: boolean | null;
-        /**
-         * Sort
-         *
-         * name or created_at, - in front turns it round
-         */
-        sort?: string | null;
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Cursor
-         */
-        cursor?: string | null;
     };
     url: '/api/v1/projects';
 };
@@ -4899,19 +4912,9 @@ export type ProjectMembersListData = {
     };
     query?: {
         /**
-         * Q
-         *
-         * part of e-mail or name
-         */
-        q?: string | null;
-        /**
-         * Admin
-         */
-        admin?: boolean | null;
-        /**
          * Sort
          *
-         * email, - in front turns it round
+         * a sortable field; with - before it, the greatest first
          */
         sort?: string | null;
         /**
@@ -4922,6 +4925,16 @@ export type ProjectMembersListData = {
          * Cursor
          */
         cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of e-mail or name
+         */
+        q?: string | null;
+        /**
+         * Admin
+         */
+        admin?: boolean | null;
     };
     url: '/api/v1/projects/{ref}/members';
 };
@@ -5896,6 +5909,20 @@ export type UsersListData = {
     path?: never;
     query?: {
         /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
          * Q
          *
          * part of e-mail or name
@@ -5925,20 +5952,6 @@ export type UsersListData = {
          * id of one project
          */
         project?: string | null;
-        /**
-         * Sort
-         *
-         * email, name, created_at or last_seen_at, - in front turns it round; left out: -created_at
-         */
-        sort?: string | null;
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Cursor
-         */
-        cursor?: string | null;
     };
     url: '/api/v1/users';
 };
