@@ -189,7 +189,9 @@ def _method(document: Schema, path: str, method: str, name: str, operation: Sche
 
 def _answer(operation: Schema) -> Schema:
     """The content of the answer when all went well; empty when it has none."""
-    [good] = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
+    found = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
+    # What only sends a browser elsewhere is as little for programs as a page.
+    [good] = found or [{"content": {"text/html": {}}}]
     content: Schema = good.get("content", {})
     return content
 

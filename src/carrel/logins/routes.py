@@ -56,7 +56,12 @@ async def login(request: Request, response: Response, body: LoginRequest) -> Me:
     """
     state = request.app.state
     token = await service.sign_in(
-        state.database, state.clock, email=body.email, password=body.password, client=client_of(request)
+        state.database,
+        state.clock,
+        email=body.email,
+        password=body.password,
+        client=client_of(request),
+        elsewhere=state.elsewhere,
     )
     return await let_in(request, response, token)
 

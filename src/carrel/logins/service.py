@@ -4,6 +4,7 @@ import ipaddress
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from sqlalchemy import ColumnElement, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -28,6 +29,8 @@ from carrel.tenancy.service import user_by_email
 
 PENDING_LIFETIME = timedelta(minutes=10)
 """How long the second step may take."""
+BOTH_FACTORS = "+mfa"
+"""Ends the method of a sign-in whose provider is trusted to have asked for a second factor, and did."""
 _LONGEST_DEVICE = 200
 
 
@@ -39,10 +42,29 @@ class Client:
     device: str
 
 
-async def sign_in(database: Database, clock: Clock, *, email: str, password: str, client: Client) -> str:
+@dataclass(frozen=True)
+class Proved:
+    """Somebody whom another proved. email: as it is here. method: how, as `Login.method`."""
+
+    user_id: UserId
+    email: str
+    method: str
+
+
+class Elsewhere(Protocol):
+    """Where a password is tried that is nobody's here."""
+
+    async def prove(self, login: str, password: str, user: User | None, client: Client) -> Proved | None:
+        """Whose these are; None: nobody's. user: who has the login as an e-mail. Raises: Unavailable."""
+        ...
+
+
+async def sign_in(
+    database: Database, clock: Clock, *, email: str, password: str, client: Client, elsewhere: Elsewhere
+) -> str:
     """The token for the cookie of a new sign-in, whose second step may still be missing.
 
-    Raises: Unauthorized, not telling why; TooManyAttempts when locked.
+    Raises: Unauthorized, not telling why; TooManyAttempts when locked; Unavailable; as `open_for` elsewhere.
     """
     now = clock.now()
     settings = await count_attempt(database, now, email=email, client=client, method="password")
@@ -50,6 +72,11 @@ async def sign_in(database: Database, clock: Clock, *, email: str, password: str
         user = await user_by_email(tx, email)
     # For as long as ever when there is no such user.
     matches = await password_matches(user.password_hash if user else None, password)
+    if not matches and (proved := await elsewhere.prove(email, password, user, client)):
+        if proved.email.lower() != email.strip().lower():
+            async with database.transaction() as tx:
+                await attempts.forgive(tx, email=email)
+        return await open_for(database, clock, proved.user_id, method=proved.method, client=client)
     token = None
     async with database.transaction() as tx:
         reason = await _why_not(tx, user, matches=matches, address=client.address)
@@ -70,7 +97,7 @@ async def open_for(database: Database, clock: Clock, user_id: UserId, *, method:
     """The token for the cookie of a new sign-in, of somebody whom another proved: a provider, a passkey.
 
     method: what is noted, such as "oidc:<provider>". A second step is asked for as after a password,
-    except after a passkey, which is two factors by itself.
+    except after a passkey, which is two factors by itself, and after `BOTH_FACTORS`.
     Raises: Forbidden when they may not sign in, which they may know since they proved who they are.
     """
     now = clock.now()
@@ -176,7 +203,7 @@ def still_to_do(settings: SiteSettings, login: Login, user: User, *, has_factor:
     """What a sign-in lacks although all its steps are done: "password", "enrol", or nothing."""
     if user.must_change_password and login.method.startswith("password"):
         return "password"
-    if has_factor or login.method == "passkey":
+    if has_factor or _is_both(login.method):
         return None
     return "enrol" if must_have_factor(settings, user) else None
 
@@ -247,7 +274,7 @@ async def _open(
 ) -> str:
     token = secrets.token_urlsafe(32)
     asked = (
-        method != "passkey"
+        not _is_both(method)
         and (await tx.execute(select(has_factor(User.id)).where(User.id == user.id))).scalar_one()
     )
     tx.add(
@@ -281,6 +308,10 @@ async def _open(
         await attempts.forgive(tx, email=user.email, address=client.address)
         _record(tx, user, email=user.email, method=method, client=client)
     return token
+
+
+def _is_both(method: str) -> bool:
+    return method == "passkey" or method.endswith(BOTH_FACTORS)
 
 
 def _record(

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import DomainId, ProjectId, UserId
 from carrel.db.tables import Table
+from carrel.policy.actions import Role
 
 
 class Provider(Table):
@@ -44,7 +45,7 @@ class Provider(Table):
 class ExternalIdentity(Table):
     """Who a user is at a provider. subject: theirs, never reassigned.
 
-    projects, gave_role: what the groups gave at the last sign-in, so that it can be taken away again; what
+    projects, role: what the groups gave at the last sign-in, so that it can be taken away again; what
     administrators gave by hand is in neither.
     """
 
@@ -57,5 +58,5 @@ class ExternalIdentity(Table):
     subject: Mapped[str] = mapped_column(String(255), primary_key=True)
     user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id", ondelete="CASCADE"))
     projects: Mapped[list[ProjectId]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
-    gave_role: Mapped[bool] = mapped_column(server_default=text("false"))
+    role: Mapped[Role | None] = mapped_column(String(20))
     seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

@@ -33,6 +33,10 @@ from carrel.logins import routes as logins
 from carrel.logins.authenticator import Authenticator
 from carrel.nodes import routes as nodes
 from carrel.projects import routes as projects
+from carrel.providers import routes as providers
+from carrel.providers import sign_on_routes as sign_on
+from carrel.providers.adapters import Adapters
+from carrel.providers.sign_on import Directories, Ground
 from carrel.server import greeting, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
@@ -55,6 +59,8 @@ _ROUTERS = (
     users.router,
     projects.router,
     domains.router,
+    providers.router,
+    sign_on.router,
     server.router,
     images.router,
     nodes.router,
@@ -109,12 +115,17 @@ async def api(
     state.refusals = Refusals(database)
     state.authenticator = Authenticator(database, state.clock)
     state.mailer = Mailer(database, state.seal, state.clock)
+    state.providers = Adapters(state.seal)
+    state.elsewhere = Directories(
+        Ground(database, state.clock, state.seal, state.providers, settings.effective_public_url)
+    )
     state.events = EventStream(database, listener)
     state.listener = listener
     await state.events.start()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(streams.running(app))
         stack.push_async_callback(state.mailer.close)
+        stack.callback(state.providers.close)
         for work in (
             listener.run(),
             state.events.run(),

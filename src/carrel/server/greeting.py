@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
-from sqlalchemy import select
 
 from carrel.http.auth import ByAddress, names
 from carrel.logins.passkeys import site_of
 from carrel.mail.letters import LANGUAGES
-from carrel.providers.model import Provider
+from carrel.providers import queries
+from carrel.providers.schemas import OfferedProvider
 from carrel.site import service as site
 
 router = APIRouter(tags=["auth"])
@@ -33,14 +33,6 @@ class SignUpView(BaseModel):
     verification: bool
 
 
-class ProviderRef(BaseModel):
-    """kind: "oidc" or "ldap"."""
-
-    id: str
-    name: str
-    kind: str
-
-
 class Greeting(BaseModel):
     """forgot_password: whether links to set a new one can be mailed. announcement: Markdown, or ""."""
 
@@ -49,7 +41,7 @@ class Greeting(BaseModel):
     sign_up: SignUpView
     forgot_password: bool
     passkeys: bool
-    providers: list[ProviderRef]
+    providers: list[OfferedProvider]
     announcement: str
 
 
@@ -64,8 +56,7 @@ async def greeting(request: Request) -> Greeting:
     state = request.app.state
     async with state.database.transaction() as tx:
         settings = await site.settings(tx)
-        found = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
-        providers = [ProviderRef(id=p.id, name=p.name, kind=p.kind) for p in found.scalars()]
+        providers = await queries.offered(tx)
     return Greeting(
         languages=list(LANGUAGES),
         password=PasswordRulesView(

@@ -1,0 +1,301 @@
+"""LDAP: somebody is who the directory finds by their name, when it takes their password.
+
+Source: RFC 4511-4516; RFC 4513 5.1.2 for why an empty password proves nothing.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import ldap3
+from ldap3.core.exceptions import (
+    LDAPBindError,
+    LDAPException,
+    LDAPInvalidDnError,
+    LDAPInvalidFilterError,
+    LDAPStartTLSError,
+)
+from ldap3.operation.search import parse_filter
+from ldap3.utils.conv import escape_filter_chars
+from ldap3.utils.dn import parse_dn
+
+from carrel.core.errors import CarrelError, Invalid
+from carrel.identity.port import TIMEOUT_S, Claims, Step, misconfigured, trusting, unreachable
+
+T = TypeVar("T")
+_CONNECT_S = 5
+_THREADS = 8
+_MOST_GROUPS = 1000
+_SUCCESS, _SIZE_LIMIT, _BUSY, _UNAVAILABLE = 0, 4, 51, 52
+
+
+@dataclass(frozen=True)
+class LdapAccount:
+    """How a directory is reached and searched; as `providers.schemas.LdapOptions` says."""
+
+    name: str
+    host: str
+    port: int
+    tls: str
+    bind_dn: str
+    secret: str | None
+    user_base: str
+    user_filter: str
+    subject_attribute: str
+    email_attribute: str
+    name_attribute: str
+    groups_attribute: str
+    group_base: str
+    group_filter: str
+    ca: str = ""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One entry of the directory. values: by the attribute's name in small letters."""
+
+    dn: str
+    values: Mapping[str, list[bytes]]
+
+    def text(self, attribute: str) -> str:
+        """The first value; bytes that are no text in hexadecimal; empty: there is none."""
+        value = next(iter(self.values.get(attribute.lower(), [])), b"")
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.hex()
+
+
+class Directory:
+    """An `Asked` provider. Each question has connections of its own, in threads that nothing else waits for."""
+
+    def __init__(self, account: LdapAccount) -> None:
+        self._account = account
+        context = trusting(account.ca)
+        self._server = ldap3.Server(
+            account.host,
+            port=account.port,
+            use_ssl=account.tls == "tls",
+            tls=_Verified(context, account.host),
+            get_info=ldap3.NONE,
+            connect_timeout=_CONNECT_S,
+        )
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="ldap")
+
+    async def prove(self, login: str, password: str) -> Claims | None:
+        # Many servers answer "success" to a name with an empty password: it is nobody's.
+        if not login or not password or "\0" in login:
+            return None
+        return await self._in_thread(lambda: self._prove(login, password))
+
+    async def test(self, login: str | None) -> list[Step]:
+        return await self._in_thread(lambda: list(self._tested(login)))
+
+    def close(self) -> None:
+        """Start nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        running = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        try:
+            return await asyncio.wait_for(running, 3 * TIMEOUT_S)
+        except TimeoutError as error:
+            raise unreachable(self._account.name, "it takes too long") from error
+
+    def _prove(self, login: str, password: str) -> Claims | None:
+        account = self._account
+        with self._open() as searching:
+            self._bind(searching)
+            person = self._find(searching, login)
+            if person is None:
+                return None
+            with self._open() as proving:
+                if not self._takes(proving, person.dn, password):
+                    return None
+            groups = self._groups(searching, person)
+        subject = person.text(account.subject_attribute)
+        if not subject:
+            raise misconfigured(account.name, f"people have no attribute {account.subject_attribute}")
+        return Claims(
+            subject=subject,
+            email=person.text(account.email_attribute).strip() or None,
+            email_verified=True,
+            name=person.text(account.name_attribute),
+            groups=groups,
+        )
+
+    def _tested(self, login: str | None) -> Iterator[Step]:
+        account = self._account
+        step = "connection"
+        try:
+            with self._open() as searching:
+                encrypted = "in the open" if account.tls == "none" else "encrypted"
+                yield Step(step, True, f"{account.host} answers at port {account.port}, {encrypted}.")
+                step = "bind"
+                self._bind(searching)
+                yield Step(step, True, f"It lets {account.bind_dn or 'anybody'} search.")
+                step = "search"
+                found = self._search(searching, account.user_base, "(objectClass=*)", [], most=1)
+                if not found:
+                    raise misconfigured(account.name, f"there is nothing to be seen below {account.user_base}")
+                yield Step(step, True, f"People are searched for below {account.user_base}.")
+                if login:
+                    step = "person"
+                    yield self._found(searching, login)
+        except CarrelError as error:
+            yield Step(step, False, error.message)
+
+    def _found(self, searching: ldap3.Connection, login: str) -> Step:
+        person = self._find(searching, login)
+        if person is None:
+            return Step("person", False, f"Nobody, or more than one, is found by {login}.")
+        groups = ", ".join(sorted(group for group in self._groups(searching, person) if "=" not in group))
+        email = person.text(self._account.email_attribute) or "no e-mail"
+        return Step("person", True, f"{login} is {person.dn}, with {email}; groups: {groups or 'none'}.")
+
+    @contextmanager
+    def _open(self) -> Iterator[ldap3.Connection]:
+        """A connection, encrypted as it shall be. Raises: Unavailable."""
+        name = self._account.name
+        connection = ldap3.Connection(
+            self._server, receive_timeout=int(TIMEOUT_S), auto_referrals=False, read_only=True,
+            check_names=False, raise_exceptions=False,
+        )  # fmt: skip
+        try:
+            connection.open(read_server_info=False)
+            if self._account.tls == "starttls":
+                connection.start_tls(read_server_info=False)
+            yield connection
+        except LDAPStartTLSError as error:
+            raise unreachable(name, f"the line cannot be encrypted ({_short(error)})") from error
+        except LDAPInvalidDnError as error:
+            raise misconfigured(name, f"a name in its settings is none ({_short(error)})") from error
+        except (LDAPException, OSError) as error:
+            raise unreachable(name, _short(error)) from error
+        finally:
+            _leave(connection)
+
+    def _bind(self, connection: ldap3.Connection) -> None:
+        account = self._account
+        if account.bind_dn and not account.secret:
+            raise misconfigured(account.name, f"the password of {account.bind_dn} is missing")
+        anonymous = not account.bind_dn
+        connection.authentication = ldap3.ANONYMOUS if anonymous else ldap3.SIMPLE
+        connection.user, connection.password = account.bind_dn or None, account.secret
+        if not connection.bind(read_server_info=False):
+            said = connection.result["description"]
+            raise misconfigured(account.name, f"it does not let {account.bind_dn or 'anybody'} in ({said})")
+
+    def _takes(self, connection: ldap3.Connection, dn: str, password: str) -> bool:
+        """Whether this is the password of the entry. Raises: Unavailable."""
+        connection.authentication = ldap3.SIMPLE
+        connection.user, connection.password = dn, password
+        try:
+            taken = bool(connection.bind(read_server_info=False))
+        except LDAPBindError:
+            return False
+        if connection.result["result"] in (_BUSY, _UNAVAILABLE):
+            raise unreachable(self._account.name, "it is busy")
+        return taken
+
+    def _find(self, connection: ldap3.Connection, login: str) -> _Entry | None:
+        account = self._account
+        wanted = account.user_filter.replace("{login}", escape_filter_chars(login))
+        attributes = [
+            account.subject_attribute, account.email_attribute, account.name_attribute,
+            account.groups_attribute, "uid",
+        ]  # fmt: skip
+        found = self._search(connection, account.user_base, wanted, attributes, most=2)
+        return found[0] if len(found) == 1 else None
+
+    def _groups(self, connection: ldap3.Connection, person: _Entry) -> frozenset[str]:
+        """Every group of a person, each by its whole name and by the first value of it, see `group_key`."""
+        account = self._account
+        names = [value.decode("utf-8", "replace") for value in person.values.get(account.groups_attribute.lower(), [])]
+        if account.group_base:
+            wanted = account.group_filter.replace("{dn}", escape_filter_chars(person.dn))
+            wanted = wanted.replace("{uid}", escape_filter_chars(person.text("uid")))
+            found = self._search(connection, account.group_base, wanted, [], most=_MOST_GROUPS)
+            names += [entry.dn for entry in found]
+        keys = {group_key(name) for name in names}
+        return frozenset(keys | {_first_value(key) for key in keys})
+
+    def _search(
+        self, connection: ldap3.Connection, base: str, wanted: str, attributes: list[str], *, most: int
+    ) -> list[_Entry]:
+        connection.search(
+            base, wanted, attributes=[*dict.fromkeys(attributes)] or ["1.1"], size_limit=most,
+            time_limit=int(TIMEOUT_S),
+        )  # fmt: skip
+        if connection.result["result"] not in (_SUCCESS, _SIZE_LIMIT):
+            said = connection.result["description"]
+            raise misconfigured(self._account.name, f"it does not let {base} be searched ({said})")
+        return [_entry(each) for each in connection.response or [] if each["type"] == "searchResEntry"]
+
+
+class _Verified(ldap3.Tls):
+    """TLS by a context of ours, which checks the certificate and the host's name."""
+
+    def __init__(self, context: ssl.SSLContext, host: str) -> None:
+        super().__init__(validate=ssl.CERT_REQUIRED)
+        self._context = context
+        self._host = host
+
+    def wrap_socket(self, connection: ldap3.Connection, do_handshake: bool = False) -> None:
+        connection.socket = self._context.wrap_socket(
+            connection.socket, server_hostname=self._host, do_handshake_on_connect=do_handshake
+        )
+
+
+def require_filter(text: str, field: str, part: str) -> None:
+    """Raises: Invalid for a filter that no directory understands, or that lacks its changing part."""
+    try:
+        plain = text.replace(part, "x").replace("{uid}", "x")
+        parse_filter(plain, None, False, None, None, False)  # type: ignore[no-untyped-call]
+    except (LDAPInvalidFilterError, LDAPException):
+        wrong = "is no filter"
+    else:
+        wrong = "" if part in text or "{uid}" in text else f"lacks {part}"
+    if wrong:
+        raise Invalid(
+            "provider.bad_filter",
+            f"{text} {wrong}.",
+            hint="A filter looks like (uid={login}) or (member={dn}).",
+            field=field,
+        )
+
+
+def group_key(name: str) -> str:
+    """The name of a group in one writing, since a directory does not tell `CN=Staff, O=X` from `cn=staff,o=x`."""
+    if "=" in name:
+        try:
+            return ",".join(f"{kind}={value}" for kind, value, _ in parse_dn(name, strip=True)).lower()
+        except LDAPException:
+            pass
+    return name.lower()
+
+
+def _first_value(key: str) -> str:
+    try:
+        return str(parse_dn(key)[0][1]) if "=" in key else key
+    except LDAPException:
+        return key
+
+
+def _entry(answer: Mapping[str, Any]) -> _Entry:
+    return _Entry(answer["dn"], {name.lower(): values for name, values in answer["raw_attributes"].items()})
+
+
+def _leave(connection: ldap3.Connection) -> None:
+    try:
+        connection.unbind()
+    except (LDAPException, OSError):
+        pass  # it is gone already
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

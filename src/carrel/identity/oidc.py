@@ -1,0 +1,332 @@
+"""OpenID Connect: the authorisation code flow with PKCE.
+
+Source: OpenID Connect Core 1.0 (3.1), Discovery 1.0, RFC 7636 (PKCE), RFC 9207 (who answered), RFC 9700.
+"""
+
+import asyncio
+import base64
+import hashlib
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote_plus, urlencode, urlsplit
+
+import aiohttp
+import orjson
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from carrel.core.errors import CarrelError
+from carrel.core.hosts import is_this_machine
+from carrel.identity.port import (
+    TIMEOUT_S,
+    Arrival,
+    Claims,
+    Departure,
+    Step,
+    misconfigured,
+    refused,
+    texts,
+    trusting,
+    unreachable,
+    untrue,
+)
+
+_SKEW_S = 60
+_KEEP_S = 600.0
+_MAX_BYTES = 1 << 20
+_LONGEST_SUBJECT = 255
+_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""Signatures by a key of the provider alone; never "none", never by a secret that two have."""
+
+
+@dataclass(frozen=True)
+class OidcAccount:
+    """How Carrel is known at an OpenID provider."""
+
+    name: str
+    issuer: str
+    client_id: str
+    secret: str | None
+    scopes: tuple[str, ...]
+    email_claim: str
+    name_claim: str
+    groups_claim: str
+    wants_groups: bool
+    ca: str = ""
+
+
+class OpenIdProvider:
+    """A `Redirecting` provider. Remembers what the provider published for ten minutes."""
+
+    def __init__(self, account: OidcAccount) -> None:
+        self._account = account
+        self._context = trusting(account.ca)
+        self._published: tuple[float, dict[str, Any]] | None = None
+        self._keys: tuple[float, KeySet] | None = None
+        self._asking = asyncio.Lock()
+
+    async def depart(self, *, state: str, redirect_uri: str) -> Departure:
+        published = await self._discover()
+        nonce, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
+        asked = {
+            "response_type": "code",
+            "client_id": self._account.client_id,
+            "redirect_uri": redirect_uri,
+            "scope": " ".join(dict.fromkeys(["openid", *self._account.scopes])),
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": challenge_of(verifier),
+            "code_challenge_method": "S256",
+        }
+        at = published["authorization_endpoint"]
+        return Departure(f"{at}{'&' if '?' in at else '?'}{urlencode(asked)}", nonce, verifier)
+
+    async def arrive(self, arrival: Arrival, *, redirect_uri: str, now: datetime) -> Claims:
+        published = await self._discover()
+        # 1. Who answered: another provider's code must not be spent here.
+        expected = bool(published.get("authorization_response_iss_parameter_supported"))
+        if (arrival.issuer or expected) and arrival.issuer != self._account.issuer:
+            raise untrue(self._account.name, "issuer", "another provider sent it")
+        # 2. What the code is worth.
+        tokens = await self._spend(published, arrival, redirect_uri)
+        said = await self._read(str(tokens.get("id_token", "")), arrival.nonce, now)
+        # 3. What the token leaves out.
+        if self._lacks(said):
+            said = {**await self._user_info(published, tokens, said["sub"]), **said}
+        return self._claims(said)
+
+    async def test(self) -> list[Step]:
+        self._published = self._keys = None
+        steps = []
+        try:
+            published = await self._discover()
+            steps.append(Step("discovery", True, f"{self._account.issuer} describes itself."))
+            keys = await self._key_set(published, fresh=True)
+            steps.append(Step("keys", True, f"It published {len(keys.keys)} keys that sign what it says."))
+        except CarrelError as error:
+            steps.append(Step("keys" if steps else "discovery", False, error.message))
+        return steps
+
+    async def _discover(self) -> dict[str, Any]:
+        """What the provider published of itself. Raises: Unavailable."""
+        async with self._asking:
+            if self._published and self._published[0] > time.monotonic():
+                return self._published[1]
+            issuer = self._account.issuer
+            self._require_safe(issuer)
+            found = await self._get(issuer.rstrip("/") + "/.well-known/openid-configuration")
+            if found.get("issuer") != issuer:
+                raise self._misconfigured(f"it calls itself {found.get('issuer')}, not {issuer}")
+            for place in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
+                if not isinstance(found.get(place), str):
+                    raise self._misconfigured(f"it does not say its {place}")
+                self._require_safe(found[place])
+            self._published = (time.monotonic() + _KEEP_S, found)
+            return found
+
+    async def _spend(
+        self, published: Mapping[str, Any], arrival: Arrival, redirect_uri: str
+    ) -> dict[str, Any]:
+        """The tokens for a code. Raises: Unauthorized, Unavailable."""
+        account = self._account
+        form = {
+            "grant_type": "authorization_code",
+            "code": arrival.code,
+            "redirect_uri": redirect_uri,
+            "code_verifier": arrival.verifier,
+        }
+        headers = {}
+        ways = published.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        if account.secret is None:
+            form["client_id"] = account.client_id
+        elif "client_secret_basic" in ways:
+            # Each half is form-encoded before they are joined (RFC 6749, 2.3.1).
+            pair = f"{quote_plus(account.client_id)}:{quote_plus(account.secret)}"
+            headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+        else:
+            form |= {"client_id": account.client_id, "client_secret": account.secret}
+        status, answer = await self._ask("POST", published["token_endpoint"], headers=headers, form=form)
+        if status == 200:
+            return answer
+        reason = str(answer.get("error", f"status {status}"))[:100]
+        if reason == "invalid_grant":
+            raise untrue(account.name, "code", "it does not accept its own code")
+        if status >= 500:
+            raise unreachable(account.name, f"it answers {status}")
+        raise self._misconfigured(f"it refuses to give tokens ({reason})")
+
+    async def _read(self, token: str, nonce: str, now: datetime) -> dict[str, Any]:
+        """What a token of identity says, checked. Raises: Unauthorized, Unavailable."""
+        said = await self._verified(token)
+        name, account = self._account.name, self._account
+        audience = said.get("aud")
+        audiences = audience if isinstance(audience, list) else [audience]
+        at = now.timestamp()
+        if said.get("iss") != account.issuer:
+            raise untrue(name, "issuer", "another issuer signed it")
+        if account.client_id not in audiences or said.get("azp", account.client_id) != account.client_id:
+            raise untrue(name, "audience", "it is for another application")
+        if len(audiences) > 1 and "azp" not in said:
+            raise untrue(name, "audience", "it is for several applications")
+        if not _is_time(said.get("exp")) or at >= said["exp"] + _SKEW_S:
+            raise untrue(name, "expired", "it has expired; the clocks of the two servers may differ")
+        if not _is_time(said.get("iat")) or said["iat"] > at + _SKEW_S:
+            raise untrue(name, "issued", "it comes from the future; the clocks of the two servers differ")
+        if not secrets.compare_digest(str(said.get("nonce", "")).encode(), nonce.encode()):
+            raise untrue(name, "nonce", "it belongs to another sign-in")
+        subject = said.get("sub")
+        if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_SUBJECT:
+            raise untrue(name, "subject", "it does not say whom it is about")
+        return said
+
+    async def _verified(self, token: str) -> dict[str, Any]:
+        """The claims of a token that the provider signed; asks for its keys again when one is new."""
+        published = await self._discover()
+        for fresh in (False, True):
+            keys = await self._key_set(published, fresh=fresh)
+            try:
+                return dict(jwt.decode(token, keys, algorithms=_ALGORITHMS).claims)
+            except (JoseError, ValueError, TypeError, KeyError) as error:
+                wrong = error
+        raise untrue(self._account.name, "signature", "none of its keys signed it") from wrong
+
+    async def _key_set(self, published: Mapping[str, Any], *, fresh: bool) -> KeySet:
+        if self._keys and not fresh and self._keys[0] > time.monotonic():
+            return self._keys[1]
+        found = await self._get(published["jwks_uri"])
+        # Keys of kinds that we do not know are none of our business.
+        usable = [key for key in _list(found.get("keys")) if _signs(key)]
+        try:
+            keys = KeySet.import_key_set({"keys": usable})
+        except (JoseError, ValueError, TypeError, KeyError) as error:
+            raise self._misconfigured("its keys cannot be read") from error
+        if not keys.keys:
+            raise self._misconfigured("it publishes no key that signs")
+        self._keys = (time.monotonic() + _KEEP_S, keys)
+        return keys
+
+    def _lacks(self, said: Mapping[str, Any]) -> bool:
+        account = self._account
+        wanted = [account.email_claim, account.name_claim, *[account.groups_claim] * account.wants_groups]
+        return any(claim not in said for claim in wanted)
+
+    async def _user_info(
+        self, published: Mapping[str, Any], tokens: Mapping[str, Any], subject: str
+    ) -> dict[str, Any]:
+        at, token = published.get("userinfo_endpoint"), tokens.get("access_token")
+        if not isinstance(at, str) or not isinstance(token, str):
+            return {}
+        self._require_safe(at)
+        status, found = await self._ask("GET", at, headers={"Authorization": f"Bearer {token}"})
+        if status != 200:
+            raise unreachable(self._account.name, f"it answers {status} when asked who somebody is")
+        if found.get("sub") != subject:
+            raise untrue(self._account.name, "subject", "it speaks of two people")
+        return found
+
+    def _claims(self, said: Mapping[str, Any]) -> Claims:
+        account = self._account
+        emails = texts(said, account.email_claim)
+        names = texts(said, account.name_claim)
+        return Claims(
+            subject=said["sub"],
+            email=emails[0].strip() if emails else None,
+            email_verified=said.get("email_verified") in (True, "true"),
+            name=names[0] if names else "",
+            groups=frozenset(texts(said, account.groups_claim)),
+            factors=frozenset([*texts(said, "amr"), *texts(said, "acr")]),
+        )
+
+    async def _get(self, url: str) -> dict[str, Any]:
+        status, found = await self._ask("GET", url)
+        if status != 200:
+            raise unreachable(self._account.name, f"{url} answers {status}")
+        return found
+
+    async def _ask(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        form: Mapping[str, str] | None = None,
+    ) -> tuple[int, dict[str, Any]]:
+        """Status and JSON of an answer. Redirects are not followed. Raises: Unavailable."""
+        host = urlsplit(url).netloc
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session,
+                session.request(
+                    method, url, headers={"Accept": "application/json", **(headers or {})}, data=form,
+                    ssl=self._context, allow_redirects=False,
+                ) as answer,
+            ):  # fmt: skip
+                body = await answer.content.read(_MAX_BYTES + 1)
+                while len(body) <= _MAX_BYTES and (more := await answer.content.read(_MAX_BYTES)):
+                    body += more
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise unreachable(
+                self._account.name, f"{host} shows a certificate that is not trusted here"
+            ) from error
+        except TimeoutError as error:
+            raise unreachable(self._account.name, f"{host} took more than {TIMEOUT_S:.0f} s") from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise unreachable(self._account.name, f"{host} cannot be reached") from error
+        if len(body) > _MAX_BYTES:
+            raise self._misconfigured(f"{host} answers with more than 1 MiB")
+        try:
+            found = orjson.loads(body)
+        except ValueError:
+            found = None
+        if isinstance(found, dict):
+            return answer.status, found
+        if answer.status == 200:
+            raise self._misconfigured(f"{host} does not answer with JSON")
+        return answer.status, {}
+
+    def _require_safe(self, url: str) -> None:
+        """Secrets and keys travel encrypted, except on this machine."""
+        parts = urlsplit(url)
+        if parts.scheme == "https" or (parts.scheme == "http" and is_this_machine(parts.hostname or "")):
+            return
+        raise self._misconfigured(f"{url} is not encrypted (https)")
+
+    def _misconfigured(self, why: str) -> CarrelError:
+        return misconfigured(self._account.name, why)
+
+
+def challenge_of(verifier: str) -> str:
+    """What a PKCE verifier is recognised by (S256)."""
+    digest = hashlib.sha256(verifier.encode()).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def denied(name: str, error: str) -> CarrelError:
+    """What the error that came back with a person means."""
+    if error in ("server_error", "temporarily_unavailable"):
+        return unreachable(name, "it says that it has a problem")
+    if error in ("access_denied", "login_required", "consent_required", "interaction_required"):
+        return refused(name)
+    return misconfigured(name, f"it answers {error[:100]}")
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _signs(key: object) -> bool:
+    return (
+        isinstance(key, dict)
+        and key.get("kty") in ("RSA", "EC", "OKP")
+        and key.get("use", "sig") == "sig"
+        and key.get("crv") in (None, "P-256", "P-384", "P-521", "Ed25519")
+    )
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

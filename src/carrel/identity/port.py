@@ -1,0 +1,148 @@
+"""What a provider of identities is asked, and what it answers.
+
+Two kinds: one that the person is sent to (`Redirecting`), and one that is asked with a password (`Asked`).
+Both say for an administrator, step by step, what of them works.
+"""
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from carrel.core.errors import Forbidden, Invalid, Unauthorized, Unavailable
+
+TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a provider says of somebody who proved who they are.
+
+    subject: theirs at the provider, never given to another. email: None when the provider says none.
+    factors: by which means they proved it (`amr`, `acr`).
+    """
+
+    subject: str
+    email: str | None
+    email_verified: bool
+    name: str
+    groups: frozenset[str]
+    factors: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a test. sentence: what was found, or why it failed."""
+
+    name: str
+    ok: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A person on the way to a provider. nonce, verifier: secrets that `arrive` needs again."""
+
+    url: str
+    nonce: str
+    verifier: str
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What came back with the person. nonce, verifier: as they left. issuer: who says it answered, or ""."""
+
+    code: str
+    issuer: str
+    nonce: str
+    verifier: str
+
+
+class Redirecting(Protocol):
+    """A provider that people are sent to."""
+
+    async def depart(self, *, state: str, redirect_uri: str) -> Departure:
+        """Where to send somebody. Raises: Unavailable."""
+        ...
+
+    async def arrive(self, arrival: Arrival, *, redirect_uri: str, now: datetime) -> Claims:
+        """Who came back. Raises: Unauthorized when the answer does not hold; Forbidden; Unavailable."""
+        ...
+
+    async def test(self) -> list[Step]:
+        """What works, up to the first step that does not."""
+        ...
+
+
+class Asked(Protocol):
+    """A provider that is asked with what people type."""
+
+    async def prove(self, login: str, password: str) -> Claims | None:
+        """Whose name and password these are; None: nobody's. Raises: Unavailable."""
+        ...
+
+    async def test(self, login: str | None) -> list[Step]:
+        """What works, up to the first step that does not. login: somebody to search for."""
+        ...
+
+
+def unreachable(name: str, why: str) -> Unavailable:
+    """The error for a provider that does not answer."""
+    return Unavailable(
+        "provider.unreachable",
+        f"The identity provider {name} does not answer: {why}.",
+        hint="Try again later, or sign in another way; an administrator can test the provider.",
+    )
+
+
+def misconfigured(name: str, why: str) -> Unavailable:
+    """The error for a provider that answers, and not as it should."""
+    return Unavailable(
+        "provider.misconfigured",
+        f"The identity provider {name} is not set up rightly: {why}.",
+        hint="An administrator can test the provider.",
+    )
+
+
+def untrue(name: str, check: str, why: str) -> Unauthorized:
+    """The error for an answer that does not hold. check: which of its properties, one word."""
+    return Unauthorized(
+        "provider.bad_answer",
+        f"The answer of the identity provider {name} does not hold: {why}.",
+        hint="Start again from the sign-in page.",
+        details={"check": check},
+    )
+
+
+def refused(name: str) -> Forbidden:
+    """The error for a provider that did not let the person in, or a person who turned back."""
+    return Forbidden(
+        "provider.denied", f"{name} did not let you in.", hint="Start again from the sign-in page."
+    )
+
+
+def trusting(ca: str) -> ssl.SSLContext:
+    """TLS that trusts what this machine trusts (SSL_CERT_FILE says otherwise), and these certificates.
+
+    Raises: Invalid.
+    """
+    context = ssl.create_default_context()
+    if ca:
+        try:
+            context.load_verify_locations(cadata=ca)
+        except (ssl.SSLError, ValueError):
+            raise Invalid(
+                "provider.bad_ca",
+                "These are no certificates.",
+                hint="Paste the file that begins with -----BEGIN CERTIFICATE-----.",
+                field="ca",
+            ) from None
+    return context
+
+
+def texts(values: Mapping[str, object], name: str) -> list[str]:
+    """A claim that is a text or a list of them, as a list; what else is in it is left out."""
+    value = values.get(name)
+    several = value if isinstance(value, list | tuple) else [value]
+    return [each for each in several if isinstance(each, str) and each]

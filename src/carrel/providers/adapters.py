@@ -1,0 +1,116 @@
+"""The providers as something to talk to, made from their rows and kept while these stay as they are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from carrel.core.errors import Invalid
+from carrel.db.seal import Seal
+from carrel.identity.ldap import Directory, LdapAccount, require_filter
+from carrel.identity.oidc import OidcAccount, OpenIdProvider
+from carrel.providers.model import Provider
+from carrel.providers.schemas import LdapOptions, LdapTls, OidcOptions, options_of
+
+_PORTS = {LdapTls.NONE: 389, LdapTls.STARTTLS: 389, LdapTls.TLS: 636}
+_Key = tuple[str, Mapping[str, Any], bool, bytes | None]
+
+
+class Adapters:
+    """One for each process; lives in `app.state.providers`."""
+
+    def __init__(self, seal: Seal) -> None:
+        self._seal = seal
+        self._made: dict[str, tuple[_Key, OpenIdProvider | Directory]] = {}
+
+    def open_id(self, row: Provider) -> OpenIdProvider:
+        """The OpenID provider of a row. Raises: Unavailable when its secret does not open."""
+        found = self._kept(row)
+        assert isinstance(found, OpenIdProvider)
+        return found
+
+    def directory(self, row: Provider) -> Directory:
+        """The directory of a row. Raises: Unavailable when its secret does not open."""
+        found = self._kept(row)
+        assert isinstance(found, Directory)
+        return found
+
+    def close(self) -> None:
+        """Let go of all of them."""
+        for _, adapter in self._made.values():
+            if isinstance(adapter, Directory):
+                adapter.close()
+        self._made.clear()
+
+    def _kept(self, row: Provider) -> OpenIdProvider | Directory:
+        key = (row.kind, row.options, bool(row.mapping), row.secret)
+        known = self._made.get(row.id)
+        if known and known[0] == key:
+            return known[1]
+        if known and isinstance(known[1], Directory):
+            known[1].close()
+        made = self._make(row)
+        self._made[row.id] = (key, made)
+        return made
+
+    def _make(self, row: Provider) -> OpenIdProvider | Directory:
+        secret = self._seal.open(row.secret, purpose(row.id)).decode() if row.secret else None
+        options = options_of(row.kind, row.options)
+        if isinstance(options, OidcOptions):
+            return OpenIdProvider(_oidc_account(row, options, secret))
+        return Directory(_ldap_account(row.name, options, secret))
+
+
+def purpose(provider_id: str) -> str:
+    """What a provider's secret is sealed for."""
+    return f"provider:{provider_id}"
+
+
+def require_sound(options: OidcOptions | LdapOptions) -> None:
+    """Raises: Invalid for settings with which no provider could be talked to."""
+    field = "ldap" if isinstance(options, LdapOptions) else "oidc"
+    if isinstance(options, LdapOptions):
+        require_filter(options.user_filter, "ldap.user_filter", "{login}")
+        if options.group_base:
+            require_filter(options.group_filter, "ldap.group_filter", "{dn}")
+    try:
+        if isinstance(options, LdapOptions):
+            Directory(_ldap_account("", options, None)).close()
+        else:
+            OpenIdProvider(_oidc_account(None, options, None))
+    except Invalid as error:
+        error.field = f"{field}.{error.field}"
+        raise
+
+
+def _oidc_account(row: Provider | None, options: OidcOptions, secret: str | None) -> OidcAccount:
+    return OidcAccount(
+        name=row.name if row else "",
+        issuer=options.issuer,
+        client_id=options.client_id,
+        secret=secret,
+        scopes=tuple(options.scopes),
+        email_claim=options.email_claim,
+        name_claim=options.name_claim,
+        groups_claim=options.groups_claim,
+        wants_groups=bool(row and row.mapping),
+        ca=options.ca,
+    )
+
+
+def _ldap_account(name: str, options: LdapOptions, secret: str | None) -> LdapAccount:
+    return LdapAccount(
+        name=name,
+        host=options.host,
+        port=options.port or _PORTS[options.tls],
+        tls=options.tls,
+        bind_dn=options.bind_dn,
+        secret=secret,
+        user_base=options.user_base,
+        user_filter=options.user_filter,
+        subject_attribute=options.subject_attribute,
+        email_attribute=options.email_attribute,
+        name_attribute=options.name_attribute,
+        groups_attribute=options.groups_attribute,
+        group_base=options.group_base,
+        group_filter=options.group_filter,
+        ca=options.ca,
+    )

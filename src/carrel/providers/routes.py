@@ -1,0 +1,109 @@
+"""/providers: identity providers, for superadmins."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.http.auth import Confirmed, CurrentActor, names
+from carrel.identity.port import Step
+from carrel.providers import queries, service
+from carrel.providers.adapters import Adapters
+from carrel.providers.model import Provider
+from carrel.providers.schemas import (
+    ProviderCreate,
+    ProviderKind,
+    ProviderList,
+    ProviderTest,
+    ProviderTestResult,
+    ProviderTestStep,
+    ProviderUpdate,
+    ProviderView,
+)
+
+router = APIRouter(tags=["providers"])
+Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get("/providers", operation_id="providers.list", openapi_extra=names("provider.read"))
+async def list_providers(request: Request, actor: CurrentActor) -> ProviderList:
+    """Every identity provider, by name. Secrets are never shown."""
+    async with request.app.state.database.transaction() as tx:
+        found = await service.list_all(tx, actor)
+        public_url = request.app.state.settings.effective_public_url
+        return ProviderList(items=await queries.views(tx, found, public_url=public_url))
+
+
+@router.post(
+    "/providers",
+    operation_id="providers.create",
+    openapi_extra=names("provider.update"),
+    status_code=201,
+    dependencies=[Confirmed],
+)
+async def create(request: Request, actor: CurrentActor, body: ProviderCreate) -> ProviderView:
+    """Set an identity provider up. Its name is unique."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        made = await service.create(tx, state.clock, state.seal, actor, body)
+        return await _view(request, tx, made)
+
+
+@router.get("/providers/{ref}", operation_id="providers.show", openapi_extra=names("provider.read"))
+async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProviderView:
+    """One identity provider."""
+    async with request.app.state.database.transaction() as tx:
+        return await _view(request, tx, await service.show(tx, actor, ref))
+
+
+@router.patch(
+    "/providers/{ref}",
+    operation_id="providers.update",
+    openapi_extra=names("provider.update"),
+    dependencies=[Confirmed],
+)
+async def update(request: Request, actor: CurrentActor, ref: Ref, body: ProviderUpdate) -> ProviderView:
+    """Change an identity provider; what is left out stays as it is."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        changed = await service.update(tx, state.seal, actor, ref, body)
+        return await _view(request, tx, changed)
+
+
+@router.delete(
+    "/providers/{ref}",
+    operation_id="providers.remove",
+    openapi_extra=names("provider.update"),
+    status_code=204,
+    dependencies=[Confirmed],
+)
+async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+    """Remove an identity provider. Accounts that came from it stay, and cannot sign in by it any more."""
+    async with request.app.state.database.transaction() as tx:
+        await service.remove(tx, actor, ref)
+
+
+@router.post("/providers/{ref}/test", operation_id="providers.test", openapi_extra=names("provider.update"))
+async def try_out(
+    request: Request, actor: CurrentActor, ref: Ref, body: ProviderTest | None = None
+) -> ProviderTestResult:
+    """Try an identity provider out, active or not, and say step by step what works."""
+    async with request.app.state.database.transaction() as tx:
+        provider = await service.show(tx, actor, ref)
+    steps = await _tried(request.app.state.providers, provider, body.login if body else None)
+    return ProviderTestResult(
+        ok=all(step.ok for step in steps),
+        steps=[ProviderTestStep(name=step.name, ok=step.ok, sentence=step.sentence) for step in steps],
+    )
+
+
+async def _tried(adapters: Adapters, provider: Provider, login: str | None) -> list[Step]:
+    if provider.kind == ProviderKind.OIDC:
+        return await adapters.open_id(provider).test()
+    return await adapters.directory(provider).test(login)
+
+
+async def _view(request: Request, tx: AsyncSession, provider: Provider) -> ProviderView:
+    public_url = request.app.state.settings.effective_public_url
+    [view] = await queries.views(tx, [provider], public_url=public_url)
+    return view

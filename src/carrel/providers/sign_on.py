@@ -1,0 +1,285 @@
+"""Signing in by a provider: the way there and back of a browser, a waiting command line, and directories."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.errors import CarrelError, Unauthorized
+from carrel.db.database import Database
+from carrel.db.seal import Seal
+from carrel.identity.oidc import challenge_of, denied
+from carrel.identity.port import Arrival, Claims
+from carrel.keypairs.service import digest
+from carrel.logins import service as logins
+from carrel.logins.model import Challenge
+from carrel.logins.service import Client, Proved
+from carrel.providers import arrivals
+from carrel.providers.adapters import Adapters
+from carrel.providers.model import ExternalIdentity, Provider
+from carrel.providers.queries import redirect_uri
+from carrel.providers.schemas import CallbackQuery, OidcOptions, ProviderKind, StartQuery, options_of
+from carrel.providers.service import not_found
+from carrel.tenancy.model import User
+
+JOURNEY = timedelta(minutes=10)
+"""How long somebody may take at the provider."""
+_HANDOVER = timedelta(minutes=2)
+_LEAVE, _HAND_OVER = "sso", "sso-handover"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What signing in by a provider stands on."""
+
+    database: Database
+    clock: Clock
+    seal: Seal
+    adapters: Adapters
+    public_url: str
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A command line that waits on the person's own machine. challenge: what its verifier must give."""
+
+    port: int
+    challenge: str
+
+
+@dataclass(frozen=True)
+class Journey:
+    """Somebody's way to a provider and back, as it is kept. browser: digest of the browser's cookie."""
+
+    provider_id: str
+    nonce: str
+    verifier: str
+    browser: str
+    return_to: str
+    waiting: Waiting | None
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """url: where the browser goes. state: what comes back with it."""
+
+    url: str
+    state: str
+
+
+async def start(ground: Ground, name: str, wanted: StartQuery, *, browser: str) -> Leaving:
+    """Where to send a browser. browser: what its cookie will say.
+
+    Raises: NotFound; Unavailable when the provider does not answer.
+    """
+    async with ground.database.transaction() as tx:
+        provider = await _in_use(tx, name, ProviderKind.OIDC)
+    state = secrets.token_urlsafe(32)
+    departure = await ground.adapters.open_id(provider).depart(
+        state=state, redirect_uri=redirect_uri(ground.public_url, provider.name)
+    )
+    content = {
+        "provider_id": provider.id,
+        "nonce": departure.nonce,
+        "verifier": departure.verifier,
+        "browser": digest(browser).hex(),
+        "return_to": own_path(wanted.return_to),
+        "waiting": [wanted.port, wanted.challenge] if wanted.port and wanted.challenge else None,
+    }
+    async with ground.database.transaction() as tx:
+        _keep(tx, ground, state, _LEAVE, content, JOURNEY)
+    return Leaving(departure.url, state)
+
+
+async def journey_of(ground: Ground, state: str, *, browser: str) -> Journey:
+    """The way that this state belongs to, which is good for this once.
+
+    Raises: Unauthorized when it is over, was used, or began in another browser.
+    """
+    content = await _spend(ground, state, _LEAVE)
+    if not secrets.compare_digest(content["browser"], digest(browser).hex()):
+        raise Unauthorized(
+            "provider.other_browser",
+            "This sign-in began in another browser, or at another address of this page.",
+            hint=f"Start again from {ground.public_url}.",
+        )
+    waiting = Waiting(*content.pop("waiting")) if content["waiting"] else content.pop("waiting")
+    return Journey(**content, waiting=waiting)
+
+
+async def finish(
+    ground: Ground, name: str, journey: Journey, said: CallbackQuery, client: Client
+) -> Proved:
+    """Who came back from the provider. Raises: Unauthorized, Forbidden, Conflict, NotFound, Unavailable."""
+    async with ground.database.transaction() as tx:
+        provider = await _in_use(tx, name, ProviderKind.OIDC)
+    if provider.id != journey.provider_id:
+        raise _over()
+    if said.error or not said.code:
+        raise denied(provider.name, said.error or "no code")
+    arrival = Arrival(said.code, said.iss, journey.nonce, journey.verifier)
+    claims = await ground.adapters.open_id(provider).arrive(
+        arrival, redirect_uri=redirect_uri(ground.public_url, provider.name), now=ground.clock.now()
+    )
+    user = await _receive(ground, provider, claims, client)
+    return Proved(user.id, user.email, _method(provider, claims))
+
+
+async def let_in(ground: Ground, who: Proved, client: Client) -> str:
+    """The token for the cookie of who came back. Raises: Forbidden when they may not sign in."""
+    return await logins.open_for(
+        ground.database, ground.clock, who.user_id, method=who.method, client=client
+    )
+
+
+async def hand_over(ground: Ground, who: Proved, waiting: Waiting) -> str:
+    """A code with which the waiting command line can sign in as who came back, once, in the next two minutes."""
+    code = secrets.token_urlsafe(32)
+    content = {"user_id": who.user_id, "method": who.method, "challenge": waiting.challenge}
+    async with ground.database.transaction() as tx:
+        _keep(tx, ground, code, _HAND_OVER, content, _HANDOVER)
+    return code
+
+
+async def take_over(ground: Ground, *, code: str, verifier: str, client: Client) -> str:
+    """The token of a sign-in for a command line. Raises: Unauthorized; Forbidden when they may not sign in."""
+    content = await _spend(ground, code, _HAND_OVER)
+    if not secrets.compare_digest(content["challenge"], challenge_of(verifier)):
+        raise _over()
+    return await logins.open_for(
+        ground.database, ground.clock, content["user_id"], method=content["method"], client=client
+    )
+
+
+class Directories:
+    """`logins.service.Elsewhere`: the directories. Lives in `app.state.elsewhere`."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+
+    async def prove(self, login: str, password: str, user: User | None, client: Client) -> Proved | None:
+        ground = self.ground
+        async with ground.database.transaction() as tx:
+            directories = await _to_ask(tx, user)
+        away: CarrelError | None = None
+        for provider in directories:
+            try:
+                claims = await ground.adapters.directory(provider).prove(login.strip(), password)
+            except CarrelError as error:
+                away = error
+                continue
+            if claims:
+                found = await _receive(ground, provider, claims, client)
+                return Proved(found.id, found.email, _method(provider, claims))
+        if away:
+            raise away
+        return None
+
+
+def mark_of(state: str) -> str:
+    """A short name for a way, which gives nothing of its state away."""
+    return digest(f"mark:{state}").hex()[:16]
+
+
+def own_path(wanted: str) -> str:
+    """The wanted address when it is one of the page's own, else its start."""
+    plain = wanted.startswith("/") and not wanted.startswith(("//", "/api/")) and "\\" not in wanted
+    return wanted if plain and wanted.isprintable() and " " not in wanted else "/"
+
+
+def sign_in_page(error: CarrelError, name: str, return_to: str) -> str:
+    """The address of the sign-in page that says why it did not work."""
+    back = "" if return_to == "/" else f"&next={quote(return_to, safe='')}"
+    return f"/signin?error={quote(error.code)}&provider={quote(name, safe='')}{back}"
+
+
+async def _in_use(tx: AsyncSession, name: str, kind: ProviderKind) -> Provider:
+    wanted = select(Provider).where(Provider.name == name, Provider.kind == kind, Provider.active)
+    provider = (await tx.execute(wanted)).scalar()
+    if provider is None:
+        raise not_found(name)
+    return provider
+
+
+async def _to_ask(tx: AsyncSession, user: User | None) -> list[Provider]:
+    """The directories that may know a login. A local password is tried at none that has no say about its owner."""
+    wanted = select(Provider).where(Provider.kind == ProviderKind.LDAP, Provider.active)
+    found = list((await tx.execute(wanted.order_by(Provider.name))).scalars())
+    if user is None or not found:
+        return found
+    linked = await tx.execute(
+        select(ExternalIdentity.provider_id).where(ExternalIdentity.user_id == user.id)
+    )
+    known = set(linked.scalars())
+    domain = user.email.rsplit("@", 1)[-1].lower()
+    return [
+        provider
+        for provider in found
+        if provider.id in known
+        or domain in options_of(provider.kind, provider.options).trusted_email_domains
+    ]
+
+
+async def _receive(ground: Ground, provider: Provider, claims: Claims, client: Client) -> User:
+    for again in (True, False):
+        try:
+            async with ground.database.transaction() as tx:
+                return await arrivals.receive(tx, ground.clock, provider, claims, address=client.address)
+        except IntegrityError:
+            if not again:
+                raise
+            # The same person came twice at once, for the first time: now they are known.
+        except CarrelError as error:
+            async with ground.database.transaction() as tx:
+                logins.record_refusal(
+                    tx, None, email=claims.email or "", method=_method(provider, claims), client=client,
+                    reason=error.message,
+                )  # fmt: skip
+            raise
+    raise AssertionError
+
+
+def _method(provider: Provider, claims: Claims) -> str:
+    options = options_of(provider.kind, provider.options)
+    trusted = options.trusted_factors if isinstance(options, OidcOptions) else []
+    proved = logins.BOTH_FACTORS if claims.factors.intersection(trusted) else ""
+    return f"{provider.kind}:{provider.name}{proved}"
+
+
+def _keep(
+    tx: AsyncSession, ground: Ground, token: str, purpose: str, content: Mapping[str, object], lifetime: timedelta
+) -> None:
+    sealed = ground.seal.close(orjson.dumps(content), f"challenge:{purpose}")
+    expires_at: datetime = ground.clock.now() + lifetime
+    tx.add(Challenge(token_hash=digest(token), purpose=purpose, content=sealed, expires_at=expires_at))
+
+
+async def _spend(ground: Ground, token: str, purpose: str) -> dict[str, Any]:
+    """What was kept for a token, once. Raises: Unauthorized."""
+    async with ground.database.transaction() as tx:
+        spent = await tx.execute(
+            delete(Challenge)
+            .where(Challenge.token_hash == digest(token), Challenge.purpose == purpose)
+            .returning(Challenge.content, Challenge.expires_at)
+        )
+        row = spent.first()
+    if row is None or row.expires_at <= ground.clock.now():
+        raise _over()
+    content: dict[str, Any] = orjson.loads(ground.seal.open(row.content, f"challenge:{purpose}"))
+    return content
+
+
+def _over() -> Unauthorized:
+    return Unauthorized(
+        "provider.expired",
+        "This sign-in is over: it took too long, or was used already.",
+        hint="Start again from the sign-in page.",
+    )
