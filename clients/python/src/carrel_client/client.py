@@ -30,6 +30,7 @@ class Carrel(operations.Operations):
     auth: Auth
     sessions: Sessions
     events: Events
+    audit: Audit
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Carrel(operations.Operations):
         self.auth = Auth(self.transport)
         self.sessions = Sessions(self.transport)
         self.events = Events(self.transport)
+        self.audit = Audit(self.transport)
 
     @classmethod
     def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> Carrel:
@@ -158,6 +160,17 @@ class Events(operations.Events):
         from carrel_client.waiting import follow
 
         return (event for event in follow(self._transport, last_event_id) if event is not None)
+
+
+class Audit(operations.Audit):
+    """Who did what."""
+
+    def export(self, *, format: Literal["csv", "jsonl"] = "jsonl", **filters: str | None) -> Iterator[bytes]:
+        """Everything that fits the filters of `list`, newest first, piece by piece as a file."""
+        query = {name.rstrip("_"): value for name, value in filters.items()}
+        return self._transport.stream(
+            f"{_API}/audit/export", query={**query, "format": format}, patience=lambda: 60.0
+        )
 
 
 def _session(ref: str, *parts: str) -> str:

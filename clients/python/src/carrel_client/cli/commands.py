@@ -25,6 +25,7 @@ GROUPS = {
     "keypair": "Access keys for scripts",
     "token": "Personal tokens, which reach less than you",
     "ssh-key": "Public keys to get into your sessions with",
+    "audit": "Who did what, and the proof that nobody altered it",
     "server": "The installation",
 }
 
@@ -55,11 +56,16 @@ COMMANDS = {
         Command("keypair rotate", "credentials:rotate_keypair", "Give a keypair another secret"),
         Command("keypair rm", "credentials:remove_keypair", "Delete keypairs"),
         Command("token ls", "credentials:tokens", "List your personal tokens"),
-        Command("token create", "credentials:create_token", "Make a personal token with scopes and an expiry"),
+        Command(
+            "token create", "credentials:create_token", "Make a personal token with scopes and an expiry"
+        ),
         Command("token rm", "credentials:remove_token", "Revoke personal tokens"),
         Command("ssh-key ls", "credentials:ssh_keys", "List your SSH keys"),
         Command("ssh-key add", "credentials:add_ssh_key", "Add a public key, or make a pair"),
         Command("ssh-key rm", "credentials:remove_ssh_key", "Forget SSH keys"),
+        Command("audit ls", "audit:ls", "List who did what"),
+        Command("audit export", "audit:export", "Save who did what as a file"),
+        Command("audit verify", "audit:verify", "Prove that nobody altered the audit trail"),
         Command("server status", "catalogue:status", "Show the health of each part of the server"),
         Command("completion", "completion:completion", "Print what makes your shell complete carrel's words"),
     )

@@ -1,0 +1,152 @@
+"""The proof of a saved audit trail, without a server: `carrel audit export` in JSON lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+
+_START = "0" * 64
+_SHOWN = 100
+_STEP_BYTES = 1 << 20
+_LINE = re.compile(
+    rb'\{"position": (?:(\d{1,18})|null), "hash": (?:"([0-9a-f]{64})"|null), '
+    rb'"before": (?:"([0-9a-f]{64})"|null), "entry": (\{.*\})\}\s*'
+)
+
+
+class SavedTrail:
+    """Reads lines in whatever order they come and says in the end what is wrong with them.
+
+    Each entry is hashed with the hash before it; that this is the hash of the entry before is known as soon as
+    both were read. What waits for its neighbour is kept, which in a whole trail is hardly anything.
+    checked, waiting: entries that are sealed, and that are not yet.
+    """
+
+    def __init__(self, *, expect: str | None = None) -> None:
+        self.checked = 0
+        self.waiting = 0
+        self.faults: list[models.AuditFault] = []
+        self._expected = _place(expect) if expect else None
+        self._cuts = {(0, _START)}
+        self._ends: dict[int, str] = {}
+        self._starts: dict[int, str] = {}
+
+    @property
+    def check(self) -> models.AuditCheck:
+        """The same that a server says of its trail."""
+        first = min(self._starts, default=1)
+        return {
+            "checked": self.checked,
+            "reached": self.head["position"],
+            "done": True,
+            "head": self.head,
+            "start": {"position": first - 1, "hash": self._starts.get(first, _START)},
+            "cut_at": None,
+            "waiting": self.waiting,
+            "faults": self.faults,
+        }
+
+    @property
+    def head(self) -> models.AuditLink:
+        """The last place of the chain that was read."""
+        last = max(self._ends, default=0)
+        return {"position": last, "hash": self._ends.get(last, _START)}
+
+    def read(self, lines: Iterable[bytes]) -> Iterator[int]:
+        """Look at every line; gives now and then how many bytes it has read."""
+        size = told = 0
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                self._look(number, line)
+            size += len(line)
+            if size - told > _STEP_BYTES:
+                told = size
+                yield size
+
+    def finish(self, *, partial: bool = False) -> None:
+        """Say what the lines together lack. partial: entries may be missing, since only some were saved."""
+        ends, starts = sorted(self._ends), sorted(self._starts)
+        gaps = list(zip(ends, starts[1:], strict=False))
+        length = sum(last - first + 1 for first, last in zip(starts, ends, strict=False))
+        if length != self.checked or any(first <= last for last, first in gaps):
+            self._fault("altered", 0, "Some positions are there more than once.")
+        if not partial:
+            self._miss(gaps)
+        if self._expected and self._expected[0] > self.head["position"]:
+            position = self._expected[0]
+            self._fault(
+                "cut",
+                self.head["position"] + 1,
+                f"The file ends at position {self.head['position']}, but the trail once reached {position}.",
+            )
+
+    def _miss(self, gaps: Iterable[tuple[int, int]]) -> None:
+        start = self.check["start"]
+        if (start["position"], start["hash"]) not in self._cuts:
+            self._fault(
+                "cut",
+                1,
+                f"What came up to position {start['position']} is not in this file, and nothing says that "
+                "retention cut it off.",
+            )
+        for last, first in gaps:
+            if first > last + 1:
+                which = (
+                    f"Entry {last + 1} is" if first == last + 2 else f"Entries {last + 1} to {first - 1} are"
+                )
+                self._fault("missing", last + 1, f"{which} not in this file.")
+
+    def _look(self, number: int, line: bytes) -> None:
+        found = _LINE.fullmatch(line)
+        if found is None:
+            self._fault("altered", 0, f"Line {number} is none that an export writes.")
+            return
+        position, own, before, entry = found.groups()
+        if b'"action": "audit.prune"' in entry:
+            details = json.loads(entry)["details"]
+            self._cuts.add((details["position"], details["hash"]))
+        if position is None:
+            self.waiting += 1
+            return
+        self.checked += 1
+        self._join(int(position), (own or b"").decode(), (before or b"").decode(), entry)
+
+    def _join(self, position: int, own: str, before: str, entry: bytes) -> None:
+        line = f"{before} {position} ".encode() + entry
+        if hashlib.sha256(line).hexdigest() != own or (position == 1 and before != _START):
+            self._altered(position)
+        neighbour = self._ends.pop(position - 1, None)
+        if neighbour is None:
+            self._starts[position] = before
+        elif neighbour != before:
+            self._altered(position)
+        follower = self._starts.pop(position + 1, None)
+        if follower is None:
+            self._ends[position] = own
+        elif follower != own:
+            self._altered(position + 1)
+        if self._expected and position == self._expected[0] and own != self._expected[1]:
+            self._fault("rewritten", position, f"Entry {position} has another hash than was noted.")
+
+    def _altered(self, position: int) -> None:
+        self._fault(
+            "altered",
+            position,
+            f"Entry {position} is not what was sealed there: it, its place, or its link to entry "
+            f"{position - 1} was altered.",
+        )
+
+    def _fault(self, kind: models.FaultKind, position: int, sentence: str) -> None:
+        if len(self.faults) < _SHOWN:
+            self.faults.append({"kind": kind, "position": position, "entry_id": None, "sentence": sentence})
+
+
+def _place(text: str) -> tuple[int, str]:
+    position, _, digest = text.partition(":")
+    return int(position), digest.lower()

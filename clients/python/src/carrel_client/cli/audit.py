@@ -1,0 +1,254 @@
+"""Commands about the audit trail."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from datetime import datetime
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_facts, print_table, say, write_bytes
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.progress import Progress
+from carrel_client.errors import CarrelError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from carrel_client import models
+
+_PAGE = 200
+_OUTCOMES = {"refused": "red", "done": "green"}
+_PLACE = re.compile(r"[0-9]{1,18}:[0-9a-fA-F]{64}")
+_DONE, _FAULTY = 0, 1
+_PATIENCE_S = 1.0
+
+
+def _filters(parser: Arguments) -> None:
+    parser.add_argument("--from", dest="from_", metavar="TIME", help="not before: 2026-01-31, or with T14:00")
+    parser.add_argument("--to", metavar="TIME", help="before this time; without a zone it is UTC")
+    parser.add_argument("--actor", metavar="WHO", help="e-mail or id of who did it")
+    parser.add_argument(
+        "--action", metavar="A", help="an action, or a kind of them: session.create, session.*"
+    )
+    parser.add_argument("--kind", metavar="K", help="what was acted on: session, user, keypair ...")
+    parser.add_argument("--object", metavar="ID", help="the id of what was acted on")
+    parser.add_argument("--outcome", choices=("done", "refused"), help="only what was done, or refused")
+    parser.add_argument("--address", metavar="IP", help="where it came from")
+    parser.add_argument("--search", metavar="TEXT", help="part of an e-mail, or of an object's name")
+    parser.add_argument(
+        "--mine", action="store_true", help="what you did, and what was done to what is yours"
+    )
+
+
+def _wanted(args: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "from_": args.from_,
+        "to": args.to,
+        "actor": args.actor,
+        "action": args.action,
+        "object_kind": args.kind,
+        "object_id": args.object,
+        "outcome": args.outcome,
+        "address": args.address,
+        "q": args.search,
+        "owner": "me" if args.mine else None,
+    }
+
+
+def ls_arguments(parser: Arguments) -> None:
+    _filters(parser)
+    parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many; 0 for all")
+    parser.explain(
+        "List who did what, newest first: what you did and what was done to what is yours.\n"
+        "Administrators see what happened in their domain, superadmins everything."
+    )
+    parser.example(
+        "carrel audit ls",
+        "carrel audit ls --outcome refused --from 2026-01-01",
+        "carrel audit ls --actor ada@example.org --action 'session.*'",
+        "carrel audit ls --object k3fa2b3c4d5e -o json | jq '.items[].details'",
+    )
+
+
+def ls(args: argparse.Namespace, context: Context) -> int:
+    """List entries."""
+    wanted = args.limit or sys.maxsize
+    found: models.AuditList = {"items": [], "next_cursor": None}
+    while True:
+        size = min(_PAGE, wanted - len(found["items"]))
+        page = context.client.audit.list(**_wanted(args), limit=size, cursor=found["next_cursor"])
+        found = {**page, "items": found["items"] + page["items"]}
+        if not page["next_cursor"] or len(found["items"]) >= wanted:
+            break
+
+    def show() -> None:
+        _print_entries(found["items"])
+        if found["next_cursor"]:
+            say(
+                f"These are the newest {args.limit}; see more with --limit, or save them with carrel audit export."
+            )
+
+    context.answer(found, show)
+    return _DONE
+
+
+def _print_entries(entries: list[models.AuditEntryView]) -> None:
+    columns = [Column(title) for title in ("AT", "BY", "ACTION", "OBJECT")]
+    columns += [Column("OUTCOME", _OUTCOMES), Column("FROM"), Column("REASON")]
+    rows = [
+        [
+            datetime.fromisoformat(entry["at"]).astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+            entry["actor"]["email"] or entry["credential"],
+            entry["action"],
+            entry["object"]["name"] or entry["object"]["id"],
+            entry["outcome"],
+            entry["address"],
+            entry["reason"],
+        ]
+        for entry in entries
+    ]
+    print_table(columns, rows)
+
+
+def export_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="where to save it; standard output when left out"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("csv", "jsonl"),
+        help="a table, or JSON lines; else as FILE's ending says, or jsonl",
+    )
+    _filters(parser)
+    parser.without_output()
+    parser.explain(
+        "Save everything that fits, newest first. JSON lines hold each entry byte for byte as it was sealed,\n"
+        "for carrel audit verify; CSV is for spreadsheets. The export is itself noted in the trail."
+    )
+    parser.example(
+        "carrel audit export trail.jsonl",
+        "carrel audit export --from 2026-01-01 --to 2026-02-01 january.csv",
+        "carrel audit export --mine --format csv > mine.csv",
+    )
+
+
+def export(args: argparse.Namespace, context: Context) -> int:
+    """Save entries."""
+    kind: Literal["csv", "jsonl"] = args.format or ("csv" if (args.file or "").endswith(".csv") else "jsonl")
+    blocks = context.client.audit.export(format=kind, **_wanted(args))
+    if args.file is None:
+        for block in blocks:
+            write_bytes(block)
+        return _DONE
+    # Under another name until it is whole, so that nobody takes a part for the trail.
+    unfinished = f"{args.file}.part"
+    size = 0
+    try:
+        with open(unfinished, "wb") as file, Progress(after_s=_PATIENCE_S) as progress:
+            for block in blocks:
+                file.write(block)
+                size += len(block)
+                progress.update(f"saved {size >> 20} MiB" if size >> 20 else "saving")
+        os.replace(unfinished, args.file)
+    except OSError as error:
+        raise _not_a_file(args.file, error) from error
+    finally:
+        if os.path.exists(unfinished):
+            os.unlink(unfinished)
+    say(f"saved in {args.file}")
+    return _DONE
+
+
+def verify_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="a saved trail (JSON lines), instead of the server's"
+    )
+    parser.add_argument(
+        "--expect", metavar="POSITION:HASH", type=reading(_place), help="a head that you noted earlier"
+    )
+    parser.add_argument("--partial", action="store_true", help="FILE holds only some of the entries")
+    parser.explain(
+        "Prove that nobody altered the audit trail: every entry is what was sealed at its place, and none is\n"
+        "missing. Prints the head; keep it somewhere else. With --expect it proves besides that the chain was not\n"
+        "made anew as a whole, and that nothing was cut off at its end. Exit code 1: something is wrong.\n"
+        "With FILE it needs no server. Without, it is for superadmins."
+    )
+    parser.example(
+        "carrel audit verify",
+        'carrel audit verify --expect "$(cat head.txt)"',
+        "carrel audit export trail.jsonl && carrel audit verify trail.jsonl",
+    )
+
+
+def verify(args: argparse.Namespace, context: Context) -> int:
+    """Look through the chain."""
+    found = _verified_file(args) if args.file else _verified_server(args, context)
+    context.answer(found, lambda: _print_check(found))
+    return _FAULTY if found["faults"] else _DONE
+
+
+def _verified_server(args: argparse.Namespace, context: Context) -> models.AuditCheck:
+    """All parts, as if they were one."""
+    with Progress(after_s=_PATIENCE_S) as progress:
+        progress.update("looking through the audit trail", 0.0)
+        found = part = context.client.audit.verify(expect=args.expect)
+        while not part["done"]:
+            progress.update("looking through the audit trail", part["reached"] / part["head"]["position"])
+            part = context.client.audit.verify(after=part["reached"], expect=args.expect)
+            found = {
+                **part,
+                "checked": found["checked"] + part["checked"],
+                "faults": found["faults"] + part["faults"],
+            }
+    return found
+
+
+def _verified_file(args: argparse.Namespace) -> models.AuditCheck:
+    from carrel_client.audit_file import SavedTrail
+
+    trail = SavedTrail(expect=args.expect)
+    try:
+        with open(args.file, "rb") as file, Progress(after_s=_PATIENCE_S) as progress:
+            size = os.fstat(file.fileno()).st_size or 1
+            for read in trail.read(file):
+                progress.update(f"looking through {args.file}", read / size)
+    except OSError as error:
+        raise _not_a_file(args.file, error) from error
+    trail.finish(partial=args.partial)
+    return trail.check
+
+
+def _print_check(found: models.AuditCheck) -> None:
+    for fault in found["faults"]:
+        say(f"{fault['kind']}: {fault['sentence']}")
+    count, head = found["checked"], found["head"]
+    if found["faults"]:
+        verdict = "NOT as it was sealed; see above"
+    else:
+        verdict = f"{count} {'entry is' if count == 1 else 'entries are'} as sealed, and none is missing"
+    cut = f"{found['start']['position']}, cut by retention" if found["start"]["position"] else ""
+    print_facts(
+        [
+            ("trail", verdict),
+            ("not sealed yet", str(found["waiting"] or "")),
+            ("begins behind", cut),
+            ("head", f"{head['position']}:{head['hash']}"),
+        ]
+    )
+
+
+def _place(text: str) -> str:
+    """Raises: ValueError."""
+    if not _PLACE.fullmatch(text):
+        raise ValueError("a place in the chain is written as POSITION:HASH, as an earlier check printed it")
+    return text
+
+
+def _not_a_file(path: str, error: OSError) -> CarrelError:
+    return CarrelError(
+        "client.file", f"{path}: {error.strerror or error}.", status=404 if not os.path.exists(path) else 422
+    )
