@@ -2,22 +2,142 @@
 
 import asyncio
 
-from installation import Api
+from installation import SMALL, Api
+from people_kit import domain_admin, officer, said
 from sqlalchemy import text
+
+from carrel.policy.actions import Role
 
 
 async def test_a_domain_lives_and_goes(api: Api):
     admin = await api.as_("superadmin")
-    made = await admin.post("/domains", {"name": "Lab", "ceilings": {"cpu": 4000}, "registries": ["docker.io"]})
+    made = await admin.post(
+        "/domains", {"name": "Lab", "ceilings": {"cpu": 4000}, "registries": ["docker.io"]}
+    )
     assert made.status_code == 201, made.text
     domain = made.json()
     assert (domain["users"], domain["projects"], domain["live_sessions"], domain["admins"]) == (0, 0, 0, [])
     assert (domain["ceilings"], domain["registries"], domain["storage_hosts"]) == (
         {"cpu": 4000}, ["docker.io"], None,
     )  # fmt: skip
-    changed = await admin.patch("/domains/lab", {"description": "Physics", "registries": None, "ceilings": {}})
+    changed = await admin.patch(
+        "/domains/lab", {"description": "Physics", "registries": None, "ceilings": {}}
+    )
     assert changed.status_code == 200, changed.text
     assert (changed.json()["description"], changed.json()["registries"]) == ("Physics", None)
-    assert changed.json()["ceilings"] == {}
+    assert (changed.json()["ceilings"], changed.json()["name"]) == ({}, "Lab")
     assert (await admin.delete(f"/domains/{domain['id']}")).status_code == 204
     assert (await admin.get("/domains/lab")).status_code == 404
+    async with api.database.transaction() as tx:
+        rows = await tx.execute(
+            text("SELECT action, object_name, details FROM audit WHERE object_kind = 'domain' ORDER BY id")
+        )
+        written = [tuple(row) for row in rows]
+    assert [(row[0], row[1]) for row in written] == [
+        ("domain.create", "Lab"), ("domain.update", "Lab"), ("domain.remove", "Lab"),
+    ]  # fmt: skip
+    assert written[1][2] == {
+        "before": {"description": "", "ceilings": {"cpu": 4000}, "registries": ["docker.io"]},
+        "after": {"description": "Physics", "ceilings": {}, "registries": None},
+    }
+
+
+async def test_rows_count_what_a_domain_holds_and_name_its_administrators(api: Api):
+    head = await domain_admin(api)
+    await (await api.as_("user")).start()
+    admin = await api.as_("superadmin")
+    rows = (await admin.get("/domains")).json()["items"]
+    assert [row["name"] for row in rows] == ["abroad", "default"]
+    home = rows[1]
+    assert (home["users"], home["projects"], home["live_sessions"]) == (5, 2, 1)
+    assert home["admins"] == [{"id": head.actor.user_id, "email": "head@example.org"}]
+    assert (rows[0]["users"], rows[0]["projects"], rows[0]["live_sessions"]) == (1, 1, 0)
+    assert [row["name"] for row in (await admin.get("/domains", params={"q": "ABR"})).json()["items"]] == [
+        "abroad"
+    ]
+    first = (await admin.get("/domains", params={"sort": "-name", "limit": 1})).json()
+    assert [row["name"] for row in first["items"]] == ["default"]
+    second = (
+        await admin.get("/domains", params={"sort": "-name", "limit": 1, "cursor": first["next_cursor"]})
+    ).json()
+    assert ([row["name"] for row in second["items"]], second["next_cursor"]) == (["abroad"], None)
+
+
+async def test_who_may_see_and_change_domains(api: Api):
+    user, head = await api.as_("user"), await domain_admin(api)
+    for method, path, body in (
+        ("GET", "/domains", None),
+        ("GET", "/domains/default", None),
+        ("POST", "/domains", {"name": "x"}),
+        ("PATCH", "/domains/default", {"name": "x"}),
+        ("DELETE", "/domains/default", None),
+    ):
+        assert said(await user.ask(method, path, json=body)) == (403, "policy.forbidden"), (method, path)
+        expected = 200 if method == "GET" else 403
+        assert (await head.ask(method, path, json=body)).status_code == expected, (method, path)
+    assert [row["name"] for row in (await head.get("/domains")).json()["items"]] == ["default"]
+    # Another tenant's domain is not there, word for word as one that does not exist.
+    other, none = await head.get("/domains/abroad"), await head.get("/domains/nonesuch")
+    assert said(other) == said(none) == (404, "domain.not_found")
+    assert other.json()["detail"].replace("abroad", "X") == none.json()["detail"].replace("nonesuch", "X")
+    assert said(await head.patch("/domains/abroad", {"name": "x"})) == (403, "policy.forbidden")
+
+
+async def test_a_name_is_unique_in_any_case_and_however_many_ask_at_once(api: Api):
+    admin = await api.as_("superadmin")
+    answers = await asyncio.gather(*(admin.post("/domains", {"name": n}) for n in ("Lab", "lab", "LAB")))
+    assert sorted(a.status_code for a in answers) == [201, 409, 409]
+    refused = next(a for a in answers if a.status_code == 409)
+    assert (refused.json()["code"], refused.json()["field"]) == ("domain.name_taken", "name")
+    assert said(await admin.patch("/domains/lab", {"name": "Abroad"})) == (409, "domain.name_taken")
+
+
+async def test_what_makes_no_sense_is_refused_in_words(api: Api):
+    admin = await api.as_("superadmin")
+    for body in (
+        {"name": ""}, {"name": "a\nb"}, {"name": None}, {"name": "ok", "ceilings": {"cpu": -1}},
+        {"name": "ok", "ceilings": {"No Slot": 1}}, {"name": "ok", "extra": 1}, {"name": "x" * 65},
+    ):  # fmt: skip
+        assert (await admin.post("/domains", body)).status_code == 422, body
+    assert (await admin.patch("/domains/abroad", {"active": None})).status_code == 422
+    assert said(await admin.get("/domains", params={"sort": "colour"})) == (422, "invalid.sort")
+
+
+async def test_a_domain_that_holds_something_stays(api: Api):
+    admin = await api.as_("superadmin")
+    refused = await admin.delete("/domains/abroad")
+    assert (said(refused), refused.json()["details"]) == ((409, "domain.not_empty"), {"holds": "users"})
+
+
+async def test_a_disabled_domain_ends_sign_ins_and_takes_no_sessions(api: Api):
+    browser, keypair = await api.browser("foreigner"), await api.as_("foreigner")
+    running = await keypair.start()
+    admin = await api.as_("superadmin")
+    assert (await admin.patch("/domains/abroad", {"active": False})).status_code == 200
+    for who in (browser, keypair):
+        assert (await who.get("/auth/me")).status_code == 401
+        assert (await who.post("/sessions", {"image": "debian:12", "slots": SMALL})).status_code == 401
+    assert (await admin.get(f"/sessions/{running['id']}")).json()["state"] == "PENDING"
+    assert (await admin.patch("/domains/abroad", {"active": True})).status_code == 200
+    assert (await browser.get("/auth/me")).status_code == 401, "its sign-in ended, and stays so"
+    assert (await keypair.get("/auth/me")).status_code == 200
+
+
+async def test_the_domain_of_the_last_superadmin_stays_enabled(api: Api):
+    admin = await api.as_("superadmin")
+    assert said(await admin.patch("/domains/default", {"active": False})) == (
+        409, "domain.holds_last_superadmin",
+    )  # fmt: skip
+    abroad = (await admin.get("/domains/abroad")).json()["id"]
+    other = await officer(api, "second", Role.SUPERADMIN, domain=abroad)
+    # Two superadmins shut each other out at the same time: one is too late.
+    answers = await asyncio.gather(
+        admin.patch("/domains/abroad", {"active": False}), other.patch("/domains/default", {"active": False})
+    )
+    assert sorted(a.status_code for a in answers) in ([200, 401], [200, 409])
+    async with api.database.transaction() as tx:
+        left = await tx.execute(
+            text("""SELECT count(*) FROM users u JOIN domains d ON d.id = u.domain_id
+                WHERE u.role = 'superadmin' AND u.state = 'active' AND d.active""")
+        )
+        assert left.scalar_one() == 1

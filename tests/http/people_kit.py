@@ -1,0 +1,49 @@
+"""Administrators for the tests of people: one of each office, and how refusals are read."""
+
+from dataclasses import replace
+
+from httpx2 import Response
+from installation import Api, Caller
+
+from carrel.core.clock import SystemClock
+from carrel.core.ids import DomainId, ProjectId
+from carrel.policy.actions import Role
+from carrel.policy.decide import Actor
+from carrel.tenancy import service as tenancy
+from carrel.tenancy.model import Membership
+
+GOOD = "velvet-otter 41 plum"
+
+
+async def officer(
+    api: Api, name: str, role: Role = Role.USER, *, domain: DomainId | None = None,
+    project: ProjectId | None = None, admin: bool = False,
+) -> Caller:  # fmt: skip
+    """Somebody new, <name>@example.org, by a keypair. admin: administers the project."""
+    async with api.database.transaction() as tx:
+        user = await tenancy.add_user(
+            tx, SystemClock(), email=f"{name}@example.org", name=name, role=role,
+            domain_id=domain or api.people.domain, projects=[],
+        )  # fmt: skip
+        if project:
+            tx.add(Membership(project_id=project, user_id=user.id, admin=admin))
+        await tx.flush()
+        actor = await tenancy.actor_of(tx, user, credential="test", address="")
+    return await caller(api, actor, name)
+
+
+async def caller(api: Api, actor: Actor, name: str = "somebody") -> Caller:
+    return Caller(name, replace(actor, role=Role(actor.role)), await api.client(auth=await api.keypair(actor)))
+
+
+async def domain_admin(api: Api) -> Caller:
+    return await officer(api, "head", Role.DOMAIN_ADMIN)
+
+
+async def project_admin(api: Api) -> Caller:
+    return await officer(api, "lead", project=api.people.project, admin=True)
+
+
+def said(answer: Response) -> tuple[int, str]:
+    """Status and code of a refusal."""
+    return answer.status_code, answer.json().get("code", "")
