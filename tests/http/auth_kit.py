@@ -33,7 +33,9 @@ def wind(api: Api, **ahead: float) -> datetime:
     """Let so much time go by for the server; gives its time."""
     clock = api.app.state.clock
     if not isinstance(clock, Clock):
-        clock = api.app.state.clock = api.app.state.authenticator._clock = api.app.state.mailer._clock = Clock()
+        clock = api.app.state.clock = api.app.state.authenticator._clock = api.app.state.mailer._clock = (
+            Clock()
+        )
     clock.ahead += timedelta(**ahead)
     api.app.state.authenticator.forget()
     return clock.now()

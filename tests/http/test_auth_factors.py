@@ -33,7 +33,11 @@ async def test_with_a_device_a_password_alone_opens_nothing(api: Api):
     assert (await half.get("/auth/me")).json()["pending"] == "factor"
     for method, path in (("GET", "/sessions"), ("GET", "/factors"), ("POST", "/keypairs"), ("GET", "/logins"),
                          ("POST", "/auth/password"), ("POST", "/auth/confirm"), ("POST", "/factors/totp")):  # fmt: skip
-        body = {"current": PASSWORD, "new": "another fine password 7"} if "password" in path else {"password": PASSWORD}
+        body = (
+            {"current": PASSWORD, "new": "another fine password 7"}
+            if "password" in path
+            else {"password": PASSWORD}
+        )
         answer = await half.ask(method, path, json=body if method == "POST" else None)
         assert (answer.status_code, answer.json()["code"]) == (403, "auth.pending_factor"), path
     before = half.http.cookies["carrel_session"]
@@ -58,28 +62,42 @@ async def test_a_code_is_good_once_and_not_much_later(api: Api):
     user = await sign_in(api, "user")
     app, _ = await add_totp(api, user)
     used = app.at(wind(api))
-    for code in (used, app.at(wind(api, seconds=120), counter_offset=-2), app.at(wind(api), counter_offset=3), "", "abcdef", "１２３４５６"):
+    for code in (
+        used,
+        app.at(wind(api, seconds=120), counter_offset=-2),
+        app.at(wind(api), counter_offset=3),
+        "",
+        "abcdef",
+        "１２３４５６",
+    ):
         half = await sign_in(api, "user")
         answer = await half.post("/auth/factor", {"code": code or "0"})
         assert (answer.status_code, answer.json()["code"]) == (422, "auth.wrong_code"), code
     for offset in (-1, 1):
         wind(api, seconds=90)
         half = await sign_in(api, "user")
-        assert (await half.post("/auth/factor", {"code": app.at(wind(api), counter_offset=offset)})).status_code == 200
+        assert (
+            await half.post("/auth/factor", {"code": app.at(wind(api), counter_offset=offset)})
+        ).status_code == 200
 
 
 async def test_a_recovery_code_is_good_once(api: Api):
     user = await sign_in(api, "user")
     _, codes = await add_totp(api, user)
     half = await sign_in(api, "user")
-    assert accept(half.http, await half.post("/auth/factor", {"recovery_code": codes[0].upper()}))["pending"] is None
+    assert (
+        accept(half.http, await half.post("/auth/factor", {"recovery_code": codes[0].upper()}))["pending"]
+        is None
+    )
     assert (await half.get("/factors")).json()["recovery_codes_left"] == 9
     again = await sign_in(api, "user")
     assert (await again.post("/auth/factor", {"recovery_code": codes[0]})).json()["code"] == "auth.wrong_code"
     fresh = (await half.post("/factors/recovery-codes")).json()["recovery_codes"]
     assert not {*fresh} & {*codes}
     assert (await again.post("/auth/factor", {"recovery_code": codes[1]})).json()["code"] == "auth.wrong_code"
-    assert (await again.post("/auth/factor", {"recovery_code": fresh[0].replace("-", " ")})).status_code == 200
+    assert (
+        await again.post("/auth/factor", {"recovery_code": fresh[0].replace("-", " ")})
+    ).status_code == 200
 
 
 async def test_guessing_the_second_step_locks_however_often_the_password_is_right(api: Api):

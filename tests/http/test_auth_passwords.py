@@ -30,7 +30,11 @@ async def test_the_current_password_is_needed_and_not_to_be_guessed(api: Api):
     user = await sign_in(api, "user")
     for _ in range(3):
         answer = await user.post("/auth/password", {"current": "wrong", "new": NEW})
-        assert (answer.status_code, answer.json()["code"], answer.json()["field"]) == (422, "password.wrong", "current")
+        assert (answer.status_code, answer.json()["code"], answer.json()["field"]) == (
+            422,
+            "password.wrong",
+            "current",
+        )
     assert (await user.post("/auth/password", {"current": PASSWORD, "new": NEW})).status_code == 429
 
 
@@ -67,7 +71,12 @@ async def test_who_must_change_it_can_do_nothing_else(api: Api):
     wind(api, minutes=20)
     for caller in (user, await sign_in(api, "user")):
         assert (await caller.get("/auth/me")).json()["pending"] == "password"
-        for method, path in (("GET", "/sessions"), ("POST", "/keypairs"), ("GET", "/factors"), ("GET", "/logins")):
+        for method, path in (
+            ("GET", "/sessions"),
+            ("POST", "/keypairs"),
+            ("GET", "/factors"),
+            ("GET", "/logins"),
+        ):
             answer = await caller.ask(method, path)
             assert (answer.status_code, answer.json()["code"]) == (403, "auth.pending_password"), path
     answer = await user.post("/auth/password", {"current": PASSWORD, "new": NEW})
@@ -91,5 +100,7 @@ async def test_without_a_password_nobody_signs_in_by_one(api: Api):
     await sql(api, "UPDATE users SET password_hash = NULL WHERE email = 'user@example.org'")
     client = await api.client()
     for password in ("", PASSWORD, "None"):
-        answer = await client.post(f"{API}/auth/login", json={"email": "user@example.org", "password": password})
+        answer = await client.post(
+            f"{API}/auth/login", json={"email": "user@example.org", "password": password}
+        )
         assert answer.json()["code"] == "auth.bad_credentials"

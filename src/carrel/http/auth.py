@@ -175,8 +175,8 @@ def finishing(step: str) -> Callable[[HTTPConnection], Awaitable[Identity]]:
 
 
 async def require_confirmed(connection: HTTPConnection) -> None:
-    """Raises: Forbidden unless they proved a short while ago that it is them."""
-    _require_confirmed(connection, await identify(connection))
+    """Raises: Forbidden unless they proved a short while ago that it is them; and as `current_identity`."""
+    _require_confirmed(connection, await _entitled(connection, "enrol"))
 
 
 async def _entitled(connection: HTTPConnection, step: str | None = None) -> Identity:

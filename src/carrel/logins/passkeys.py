@@ -139,6 +139,9 @@ async def use(
     if row is None or user_id not in (None, row.user_id):
         raise _bad()
     try:
+        handle = credential["response"].get("userHandle")
+        if handle is not None and base64url_to_bytes(handle) != row.user_id.encode():
+            raise _bad()
         proved = webauthn.verify_authentication_response(
             credential=dict(credential),
             expected_challenge=challenge,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import aiosmtplib
 
-_TIMEOUT_S = 20.0
+_TIMEOUT_S = 10.0
 
 
 class MailError(Exception):

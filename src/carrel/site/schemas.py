@@ -31,7 +31,7 @@ HostName = Annotated[
 ]
 EmailDomain = Annotated[
     str,
-    StringConstraints(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", to_lower=True),
+    StringConstraints(max_length=253, pattern=r"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", to_lower=True),
     says("What is behind the @ is a name such as example.org."),
 ]
 EmailAddress = Annotated[

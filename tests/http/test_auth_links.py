@@ -1,0 +1,266 @@
+"""Forgotten passwords, one-time links, self sign-up: with a real SMTP server."""
+
+import email
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from email.message import Message
+from email.policy import default
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from auth_kit import set_site, sign_in, sql, wind
+from installation import API, Api
+from people import PASSWORD, eventually
+
+NEW = "another fine password 7"
+
+
+@dataclass
+class Letters:
+    """A mail server on loopback, and what it was given."""
+
+    port: int = 0
+    got: list[Message] = field(default_factory=list)
+    refuse: str = ""
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        if self.refuse:
+            return self.refuse
+        assert envelope.content
+        self.got.append(email.message_from_bytes(bytes(envelope.content), policy=default))
+        return "250 OK"
+
+    async def newest(self, count: int) -> tuple[Message, str]:
+        """The newest letter, once there are so many, with its plain text."""
+
+        async def there() -> bool:
+            return len(self.got) >= count
+
+        await eventually(there)
+        assert len(self.got) == count
+        body = self.got[-1].get_body(("plain",))  # type: ignore[attr-defined]
+        return self.got[-1], body.get_content()
+
+
+def check(server: SMTP, session: Session, envelope: Envelope, mechanism: str, auth: object) -> AuthResult:
+    right = isinstance(auth, LoginPassword) and (auth.login, auth.password) == (b"carrel", b"mail secret")
+    return AuthResult(success=right, handled=False)
+
+
+class FreePort(Controller):
+    """A controller whose port is known once it listens."""
+
+    def _trigger_server(self) -> None:
+        assert self.server
+        self.port = self.server.sockets[0].getsockname()[1]
+        super()._trigger_server()
+
+
+@pytest.fixture
+async def mailbox(api: Api) -> AsyncIterator[Letters]:
+    letters = Letters()
+    server = FreePort(
+        letters, hostname="127.0.0.1", port=0, authenticator=check, auth_required=True, auth_require_tls=False
+    )
+    server.start()
+    letters.port = server.port
+    await set_site(
+        api, mail_host="127.0.0.1", mail_port=letters.port, mail_tls="none", mail_sender="carrel@example.org",
+        mail_user="carrel", mail_password="mail secret",
+    )  # fmt: skip
+    yield letters
+    server.stop()
+
+
+def token_in(text: str, page: str) -> str:
+    found = re.search(rf"http://localhost:8700/{page}#token=([\w-]+)", text)
+    assert found, text
+    return found[1]
+
+
+async def post(api: Api, path: str, body: object, **headers: str):  # type: ignore[no-untyped-def]
+    return await (await api.client()).post(f"{API}{path}", json=body, headers=headers)
+
+
+async def login(api: Api, password: str, name: str = "user@example.org") -> int:
+    return (await post(api, "/auth/login", {"email": name, "password": password})).status_code
+
+
+async def test_a_mailed_link_sets_a_new_password_once(api: Api, mailbox: Letters):
+    user = await sign_in(api, "user")
+    assert (await post(api, "/auth/forgot", {"email": "User@Example.org"})).status_code == 202
+    letter, text = await mailbox.newest(1)
+    assert letter["To"] == "user@example.org"
+    assert letter["From"] == "carrel@example.org"
+    assert "/reset-password#token=" in letter.get_body(("html",)).get_content()  # type: ignore[attr-defined]
+    token = token_in(text, "reset-password")
+    weak = await post(api, "/auth/reset", {"token": token, "password": "short"})
+    assert (weak.status_code, weak.json()["code"]) == (422, "password.too_short")
+    assert (await post(api, "/auth/reset", {"token": token, "password": NEW})).status_code == 204
+    assert (await user.get("/auth/me")).status_code == 401
+    assert (await login(api, PASSWORD), await login(api, NEW)) == (401, 200)
+    again = await post(api, "/auth/reset", {"token": token, "password": "yet another password 8"})
+    assert (again.status_code, again.json()["code"]) == (404, "auth.link_spent")
+    rows = await sql(api, "SELECT actor_email, credential FROM audit WHERE action = 'auth.recover'")
+    assert rows == [("user@example.org", "link")]
+
+
+async def test_a_link_lasts_half_an_hour(api: Api, mailbox: Letters):
+    await post(api, "/auth/forgot", {"email": "user@example.org"})
+    _, text = await mailbox.newest(1)
+    wind(api, minutes=31)
+    answer = await post(api, "/auth/reset", {"token": token_in(text, "reset-password"), "password": NEW})
+    assert answer.json()["code"] == "auth.link_spent"
+
+
+async def test_nobody_hears_who_has_an_account(api: Api, mailbox: Letters):
+    await sql(api, "UPDATE users SET state = 'inactive' WHERE email = 'stranger@example.org'")
+    await sql(api, "UPDATE users SET password_hash = NULL WHERE email = 'foreigner@example.org'")
+    answers = [
+        await post(api, "/auth/forgot", {"email": f"{name}@example.org"})
+        for name in ("nobody", "stranger", "foreigner", "user", "user")
+    ]
+    assert {(answer.status_code, answer.text) for answer in answers} == {(202, "null")}
+    letter, _ = await mailbox.newest(1)
+    assert letter["To"] == "user@example.org"
+    wind(api, minutes=2)
+    await post(api, "/auth/forgot", {"email": "user@example.org"})
+    await mailbox.newest(2)
+
+
+@pytest.mark.parametrize(
+    ("wish", "word"), [("ko-KR,ko;q=0.9", "비밀번호"), ("ja", "パスワード"), ("fr", "password")]
+)
+async def test_letters_are_in_the_language_of_who_asks(api: Api, mailbox: Letters, wish: str, word: str):
+    await post(api, "/auth/forgot", {"email": "user@example.org"}, **{"Accept-Language": wish})
+    letter, text = await mailbox.newest(1)
+    assert word in letter["Subject"]
+    assert word in text
+    token_in(text, "reset-password")
+
+
+async def test_a_mail_server_that_fails_holds_nobody_up_and_is_shown(api: Api, mailbox: Letters):
+    mailbox.refuse = "554 no such luck"
+    assert (await post(api, "/auth/forgot", {"email": "user@example.org"})).status_code == 202
+    admin = await api.as_("superadmin")
+
+    async def shown() -> str | None:
+        error: str | None = (await admin.get("/site")).json()["mail_error"]
+        return error
+
+    error = await eventually(shown)
+    assert error is not None
+    assert "no such luck" in error
+    tried = (await admin.post("/site/test-mail", {"to": "ops@example.org"})).json()
+    assert tried["sent"] is False
+    assert "no such luck" in tried["error"]
+    mailbox.refuse = ""
+    assert (await admin.post("/site/test-mail", {"to": "ops@example.org"})).json() == {
+        "sent": True,
+        "error": None,
+    }
+    assert (await admin.get("/site")).json()["mail_error"] is None
+    await set_site(api, mail_password="wrong")
+    assert "535" in (await admin.post("/site/test-mail", {"to": "ops@example.org"})).json()["error"]
+    await set_site(api, mail_port=9)
+    assert (await admin.post("/site/test-mail", {"to": "ops@example.org"})).json()["sent"] is False
+    assert "mail secret" not in str(await sql(api, "SELECT details, reason FROM audit"))
+
+
+async def test_an_administrators_link_is_handed_over(api: Api):
+    await sql(api, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
+    admin = await api.as_("colleague")
+    for name in ("foreigner", "nonesuch"):
+        answer = await admin.post(f"/users/{name}@example.org/recover")
+        assert (answer.status_code, answer.json()["code"]) == (404, "user.not_found")
+    assert (await admin.post("/users/admin@example.org/recover")).json()["code"] == "user.ranks_higher"
+    assert (await (await api.as_("stranger")).post("/users/user@example.org/recover")).status_code == 403
+    link = (await admin.post("/users/user@example.org/recover")).json()
+    token = token_in(link["url"], "reset-password")
+    wind(api, hours=23)
+    assert (await post(api, "/auth/reset", {"token": token, "password": NEW})).status_code == 204
+    assert await login(api, NEW) == 200
+    rows = await sql(
+        api, "SELECT actor_email, object_name FROM audit WHERE action = 'user.recover' AND outcome = 'done'"
+    )
+    assert rows == [("colleague@example.org", "user@example.org")]
+
+
+async def test_a_link_opens_a_locked_account(api: Api):
+    for _ in range(10):
+        assert await login(api, "wrong") == 401
+    assert await login(api, PASSWORD) == 429
+    link = (await (await api.as_("superadmin")).post("/users/user@example.org/recover")).json()
+    await post(api, "/auth/reset", {"token": token_in(link["url"], "reset-password"), "password": NEW})
+    assert await login(api, NEW) == 200
+
+
+async def open_sign_up(api: Api, **settings: object) -> None:
+    await set_site(
+        api, sign_up=True, sign_up_domain=api.people.domain, sign_up_project=api.people.project, **settings
+    )
+
+
+ADA = {"email": "ada@example.org", "name": "Ada", "password": NEW}
+
+
+async def test_without_leave_of_the_site_nobody_signs_up(api: Api):
+    answer = await post(api, "/auth/sign-up", ADA)
+    assert (answer.status_code, answer.json()["code"]) == (409, "auth.sign_up_off")
+
+
+async def test_whoever_signs_up_proves_their_address_first(api: Api, mailbox: Letters):
+    await open_sign_up(api, sign_up_email_domains=["Example.org"])
+    elsewhere = await post(api, "/auth/sign-up", {**ADA, "email": "ada@example.com"})
+    assert elsewhere.json()["code"] == "auth.sign_up_email"
+    weak = await post(api, "/auth/sign-up", {**ADA, "password": "ada@example.org"})
+    assert (weak.status_code, weak.json()["code"]) == (422, "password.too_common")
+    assert (await post(api, "/auth/sign-up", ADA)).status_code == 202
+    _, text = await mailbox.newest(1)
+    assert await login(api, NEW, "ada@example.org") == 401
+    wind(api, minutes=2)
+    assert (await post(api, "/auth/verify-again", {"email": "ada@example.org"})).status_code == 202
+    _, second = await mailbox.newest(2)
+    first = await post(api, "/auth/verify", {"token": token_in(text, "verify-email")})
+    assert first.json()["code"] == "auth.link_spent"
+    assert (await post(api, "/auth/verify", {"token": token_in(second, "verify-email")})).status_code == 204
+    ada = await sign_in(api, "ada", NEW)
+    me = (await ada.get("/auth/me")).json()
+    assert me["user"]["role"] == "user"
+    assert [project["id"] for project in me["projects"]] == [api.people.project]
+    assert (await post(api, "/auth/verify-again", {"email": "ada@example.org"})).status_code == 202
+    assert len(mailbox.got) == 2
+
+
+async def test_whoever_has_an_account_is_told_by_mail_alone(api: Api, mailbox: Letters):
+    await open_sign_up(api)
+    answers = [
+        await post(api, "/auth/sign-up", {**ADA, "email": name})
+        for name in ("USER@example.org", "new@example.org")
+    ]
+    assert {(answer.status_code, answer.text) for answer in answers} == {(202, "null")}
+    await mailbox.newest(2)
+    by_person = {letter["To"]: letter["Subject"] for letter in mailbox.got}
+    assert by_person["user@example.org"] == "You already have an account at Carrel"
+    assert await login(api, PASSWORD) == 200
+
+
+async def test_without_verification_an_account_is_open_at_once(api: Api):
+    await open_sign_up(api, sign_up_verification=False)
+    assert (await post(api, "/auth/sign-up", ADA)).status_code == 202
+    await sign_in(api, "ada", NEW)
+    rows = await sql(api, "SELECT actor_email, details FROM audit WHERE action = 'auth.sign_up'")
+    assert rows == [("ada@example.org", {"after": {"state": "active"}})]
+
+
+async def test_a_link_to_verify_sets_no_password(api: Api, mailbox: Letters):
+    await open_sign_up(api)
+    await post(api, "/auth/sign-up", ADA)
+    _, text = await mailbox.newest(1)
+    token = token_in(text, "verify-email")
+    assert (
+        await post(api, "/auth/reset", {"token": token, "password": "yet another password 8"})
+    ).status_code == 404
+    assert (await post(api, "/auth/verify", {"token": "nonesuch"})).status_code == 404
