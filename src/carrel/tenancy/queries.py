@@ -76,7 +76,8 @@ async def user(tx: AsyncSession, actor: Actor, ref: str, action: str = "user.rea
     found = await _first(tx, wanted.order_by((User.id == ref).desc()), action)
     if found is None:
         raise NotFound("user.not_found", f"There is no user {ref}.", hint="See `carrel user ls`.")
-    require(actor, action, user_target(found))
+    if action != "user.read":
+        require(actor, action, user_target(found))
     return found
 
 
