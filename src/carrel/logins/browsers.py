@@ -13,6 +13,7 @@ from carrel.logins.schemas import LoginQuery
 from carrel.logins.service import end_all
 from carrel.policy.decide import Actor, require
 from carrel.tenancy.model import User
+from carrel.tenancy.queries import user_target
 from carrel.tenancy.service import require_rank
 
 _SORT = Sort(
@@ -41,7 +42,7 @@ async def end(tx: AsyncSession, actor: Actor, public_id: str) -> None:
     ).first()
     if row is None:
         raise missing
-    target = people.target_of(row.User)
+    target = user_target(row.User)
     require(actor, "login.remove", target, read="login.read", missing=missing)
     require_rank(actor, row.User)
     await tx.execute(delete(Login).where(Login.id == row.Login.id))
@@ -55,6 +56,6 @@ async def end_everywhere(tx: AsyncSession, actor: Actor, ref: str | None) -> int
     if ended:
         audit.record(
             tx, actor, "login.remove", user.id, name=user.email,
-            target=people.target_of(user), details={"ended": ended},
+            target=user_target(user), details={"ended": ended},
         )  # fmt: skip
     return ended

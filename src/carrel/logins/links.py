@@ -21,6 +21,7 @@ from carrel.policy.decide import Actor
 from carrel.site import service as site
 from carrel.site.mailer import Mailer
 from carrel.tenancy.model import User, UserState
+from carrel.tenancy.queries import user_target
 from carrel.tenancy.service import user_by_email
 
 PASSWORD, VERIFY = "password", "verify"
@@ -114,7 +115,7 @@ async def recover(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, pub
     """
     user = await people.find(tx, actor, "user.recover", ref)
     link = await issue(tx, user.id, PASSWORD, clock.now(), lifetime=HANDED_LIFETIME, public_url=public_url)
-    audit.record(tx, actor, "user.recover", user.id, name=user.email, target=people.target_of(user))
+    audit.record(tx, actor, "user.recover", user.id, name=user.email, target=user_target(user))
     return link
 
 
