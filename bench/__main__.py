@@ -27,6 +27,7 @@ NAMES = (
     "isolation",
     "events",
     "session_list",
+    "at_scale",
     "cli",
     "idle",
 )
