@@ -23,6 +23,9 @@ _FOR_CONTAINERS = [
 _FOR_BROWSER = [("chromium", "chromium")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
 _POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
+_DIRECTORY = "slapd"
+_NO_DIRECTORY = Path("/etc/ldap/noslapd")
+"""While it is there, slapd's package starts no server."""
 _CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 _ROOT_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -46,7 +49,7 @@ def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[st
     """
     missing = _missing_packages(folders)
     if missing:
-        agreed = _preparing(consent) if _POSTGRESQL[1] in missing else consent
+        agreed = _preparing(consent, missing)
         install(missing, purpose="programs for the tests", consent=agreed, say=say)
     if set(folders) <= set(_WITHOUT_CONTAINERS):
         return {}
@@ -60,13 +63,15 @@ def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[st
         ) from error
 
 
-def _preparing(consent: Consent) -> Consent:
-    """The same consent, and once it is given PostgreSQL's package is kept from starting a server."""
+def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
+    """The same consent, and once it is given the packages' own servers are kept from starting."""
 
     def asked(question: str) -> bool:
         agreed = consent(question)
-        if agreed:
+        if agreed and _POSTGRESQL[1] in missing:
             _keep_postgresql_from_starting()
+        if agreed and _DIRECTORY in missing:
+            _run_as_root(f"mkdir -p {_NO_DIRECTORY.parent} && touch {_NO_DIRECTORY}")
         return agreed
 
     return asked
@@ -78,6 +83,10 @@ def _keep_postgresql_from_starting() -> None:
         f"mkdir -p {_CLUSTERS.parent} && touch {_CLUSTERS} && "
         f"(grep -q '^create_main_cluster' {_CLUSTERS} || echo 'create_main_cluster = false' >> {_CLUSTERS})"
     )
+    _run_as_root(script)
+
+
+def _run_as_root(script: str) -> None:
     subprocess.run([*(as_root() or []), "sh", "-c", script], check=True)
 
 
@@ -89,6 +98,8 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
     wanted = [] if set(folders) <= set(_WITHOUT_CONTAINERS) else list(_FOR_CONTAINERS)
     if "e2e" in folders:
         wanted += _FOR_BROWSER
+    if "http" in folders:
+        wanted.append((_DIRECTORY, _DIRECTORY))
     missing = [package for program, package in wanted if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])

@@ -16,7 +16,7 @@ from ldap3.core.exceptions import (
     LDAPBindError,
     LDAPException,
     LDAPInvalidDnError,
-    LDAPInvalidFilterError,
+    LDAPSocketOpenError,
     LDAPStartTLSError,
 )
 from ldap3.operation.search import parse_filter
@@ -75,15 +75,7 @@ class Directory:
 
     def __init__(self, account: LdapAccount) -> None:
         self._account = account
-        context = trusting(account.ca)
-        self._server = ldap3.Server(
-            account.host,
-            port=account.port,
-            use_ssl=account.tls == "tls",
-            tls=_Verified(context, account.host),
-            get_info=ldap3.NONE,
-            connect_timeout=_CONNECT_S,
-        )
+        self._tls = _Verified(trusting(account.ca), account.host)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="ldap")
 
     async def prove(self, login: str, password: str) -> Claims | None:
@@ -160,22 +152,25 @@ class Directory:
     @contextmanager
     def _open(self) -> Iterator[ldap3.Connection]:
         """A connection, encrypted as it shall be. Raises: Unavailable."""
-        name = self._account.name
+        account, name = self._account, self._account.name
+        # A server that failed once is not tried again for a while by the same object.
+        server = ldap3.Server(
+            account.host, port=account.port, use_ssl=account.tls == "tls", tls=self._tls, get_info=ldap3.NONE,
+            connect_timeout=_CONNECT_S,
+        )  # fmt: skip
         connection = ldap3.Connection(
-            self._server, receive_timeout=int(TIMEOUT_S), auto_referrals=False, read_only=True,
+            server, receive_timeout=int(TIMEOUT_S), auto_referrals=False, read_only=True,
             check_names=False, raise_exceptions=False,
         )  # fmt: skip
         try:
             connection.open(read_server_info=False)
-            if self._account.tls == "starttls":
+            if account.tls == "starttls":
                 connection.start_tls(read_server_info=False)
             yield connection
-        except LDAPStartTLSError as error:
-            raise unreachable(name, f"the line cannot be encrypted ({_short(error)})") from error
         except LDAPInvalidDnError as error:
             raise misconfigured(name, f"a name in its settings is none ({_short(error)})") from error
         except (LDAPException, OSError) as error:
-            raise unreachable(name, _short(error)) from error
+            raise unreachable(name, _why(error, f"{account.host}:{account.port}")) from error
         finally:
             _leave(connection)
 
@@ -256,7 +251,7 @@ def require_filter(text: str, field: str, part: str) -> None:
     try:
         plain = text.replace(part, "x").replace("{uid}", "x")
         parse_filter(plain, None, False, None, None, False)  # type: ignore[no-untyped-call]
-    except (LDAPInvalidFilterError, LDAPException):
+    except LDAPException:
         wrong = "is no filter"
     else:
         wrong = "" if part in text or "{uid}" in text else f"lacks {part}"
@@ -295,6 +290,17 @@ def _leave(connection: ldap3.Connection) -> None:
         connection.unbind()
     except (LDAPException, OSError):
         pass  # it is gone already
+
+
+def _why(error: Exception, place: str) -> str:
+    said = str(error)
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        return f"{place} shows a certificate that is not trusted here, or is for another name"
+    if isinstance(error, LDAPStartTLSError):
+        return f"{place} does not encrypt the line (StartTLS)"
+    if isinstance(error, LDAPSocketOpenError):
+        return f"{place} cannot be reached"
+    return f"{place} says {_short(error)}"
 
 
 def _short(error: Exception) -> str:

@@ -27,7 +27,8 @@ async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: 
     """The providers for those who may see them."""
     ids = [provider.id for provider in providers]
     people = select(ExternalIdentity.provider_id, func.count()).where(ExternalIdentity.provider_id.in_(ids))
-    counts = dict((await tx.execute(people.group_by(ExternalIdentity.provider_id))).tuples().all())
+    counted = await tx.execute(people.group_by(ExternalIdentity.provider_id))
+    counts: dict[str, int] = {provider: count for provider, count in counted}
     named = {rule["project"] for provider in providers for rule in provider.mapping if rule["project"]}
     found = await tx.execute(select(Project.id, Project.name).where(Project.id.in_(named)))
     projects = {row.id: ProjectRef(id=row.id, name=row.name) for row in found}

@@ -1,0 +1,211 @@
+"""Signing in by a real directory, through the ordinary form."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from installation import API, Api
+from own_slapd import GROUPS, PEOPLE, READER, READER_PASSWORD, Slapd, slapd
+from people import PASSWORD
+from sqlalchemy import text
+
+ADA = "ada's password"
+LDAP = {"host": "127.0.0.1", "tls": "starttls", "bind_dn": READER, "user_base": PEOPLE}
+
+
+@dataclass
+class Office:
+    """An installation with the directory "office", in which ada is."""
+
+    api: Api
+    there: Slapd
+
+    async def sign_in(self, login: str, password: str) -> httpx2.Response:
+        client = await self.api.client()
+        return await client.post(f"{API}/auth/login", json={"email": login, "password": password})
+
+    async def user(self, login: str = "ada", password: str = ADA) -> dict[str, Any]:
+        answer = await self.sign_in(login, password)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    async def refused(self, login: str, password: str) -> tuple[int, str]:
+        answer = await self.sign_in(login, password)
+        return answer.status_code, answer.json()["code"]
+
+    async def change(self, **changes: object) -> dict[str, Any]:
+        admin = await self.api.as_("superadmin")
+        shown = (await admin.get("/providers/office")).json()
+        ldap = {**shown["ldap"], **{name: changes.pop(name) for name in [*changes] if name in shown["ldap"]}}
+        answer = await admin.patch("/providers/office", {"ldap": ldap, **changes})
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    async def test(self, login: str | None = None) -> dict[str, str]:
+        """The steps of the provider's test, "" for one that went well."""
+        admin = await self.api.as_("superadmin")
+        tried = (await admin.post("/providers/office/test", {"login": login} if login else None)).json()
+        assert tried["ok"] == all(step["ok"] for step in tried["steps"])
+        return {step["name"]: "" if step["ok"] else step["sentence"] for step in tried["steps"]}
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-def]
+    with slapd(tmp_path_factory.mktemp("slapd")) as there:
+        there.add_person("ada", password=ADA, name="Ada Lovelace", mail="ada@office.example")
+        yield there
+
+
+@pytest.fixture
+async def office(api: Api, directory: Slapd) -> AsyncIterator[Office]:
+    admin = await api.as_("superadmin")
+    body = {
+        "name": "office",
+        "domain": "default",
+        "ldap": {**LDAP, "port": directory.port, "ca": directory.ca},
+        "secret": READER_PASSWORD,
+    }
+    answer = await admin.post("/providers", body)
+    assert answer.status_code == 201, answer.text
+    yield Office(api, directory)
+    directory.set_group("staff")
+    directory.set_attribute("ada", "cn", "Ada Lovelace")
+
+
+async def test_people_of_the_directory_sign_in_by_name_or_email(office: Office):
+    first = await office.user("ada")
+    assert (first["user"]["email"], first["user"]["name"]) == ("ada@office.example", "Ada Lovelace")
+    assert (first["user"]["role"], first["projects"], first["pending"]) == ("user", [], None)
+    office.there.set_attribute("ada", "cn", "Ada King")
+    second = await office.user("Ada@Office.example")
+    assert (second["user"]["id"], second["user"]["name"]) == (first["user"]["id"], "Ada King")
+    async with office.api.database.transaction() as tx:
+        noted = await tx.execute(text("SELECT credential FROM audit WHERE action = 'auth.login'"))
+        assert set(noted.scalars()) == {"ldap:office"}
+
+
+@pytest.mark.parametrize(
+    ("login", "password"),
+    [
+        ("ada", "wrong"),
+        ("ada", ""),
+        ("", ""),
+        ("nobody", ADA),
+        ("*", ADA),
+        ("a*", ADA),
+        ("ada)(uid=*", ADA),
+        ("*)(|(uid=*", ADA),
+        ("ada\\2a", ADA),
+        (f"uid=ada,{PEOPLE}", ADA),
+        ("ada\x00", ADA),
+    ],
+)
+async def test_what_is_not_exactly_right_opens_nothing(office: Office, login: str, password: str):
+    assert (await office.refused(login, password))[0] in (401, 422)
+    async with office.api.database.transaction() as tx:
+        assert (await tx.execute(text("SELECT count(*) FROM external_identities"))).scalar_one() == 0
+
+
+async def test_a_name_that_fits_two_people_is_nobodys(office: Office):
+    await office.change(user_filter="(|(uid={login})(objectClass=person))")
+    office.there.add_person("bob", password=ADA, name="Bob", mail="bob@office.example")
+    assert await office.refused("ada", ADA) == (401, "auth.bad_credentials")
+
+
+async def test_failures_lock_and_success_forgives(office: Office):
+    for _ in range(9):
+        assert await office.refused("ada", "wrong") == (401, "auth.bad_credentials")
+    await office.user("ada")
+    for _ in range(10):
+        assert await office.refused("ada", "wrong") == (401, "auth.bad_credentials")
+    assert await office.refused("ada", ADA) == (429, "auth.locked")
+
+
+async def test_local_people_are_not_asked_for_at_the_directory(office: Office):
+    office.there.add_person("user", password="theirs", name="Not They", mail="user@example.org")
+    assert await office.refused("user@example.org", "theirs") == (401, "auth.bad_credentials")
+    assert await office.refused("user", "theirs") == (409, "provider.email_taken")
+    assert (await office.sign_in("user@example.org", PASSWORD)).status_code == 200
+    await office.change(trusted_email_domains=["example.org"])
+    linked = await office.user("user@example.org", "theirs")
+    assert linked["user"]["id"] == office.api.people.user.user_id
+    assert (await office.sign_in("user@example.org", PASSWORD)).status_code == 200
+
+
+@pytest.mark.parametrize("tls", ["none", "starttls", "tls"])
+async def test_lines_are_encrypted_as_set_and_the_server_must_be_the_right_one(office: Office, tls: str):
+    port = office.there.tls_port if tls == "tls" else office.there.port
+    await office.change(tls=tls, port=port)
+    assert await office.test("ada") == {"connection": "", "bind": "", "search": "", "person": ""}
+    await office.user()
+    if tls == "none":
+        return
+    await office.change(ca="")
+    assert (await office.sign_in("ada", ADA)).status_code == 503
+    assert "certificate" in (await office.test())["connection"]
+    await office.change(ca=office.there.ca, host="localhost", secret=READER_PASSWORD)
+    assert "certificate" in (await office.test())["connection"]
+
+
+async def test_a_directory_that_is_away_is_said_so_and_others_sign_in(office: Office):
+    office.there.stop()
+    try:
+        answer = await office.sign_in("ada", ADA)
+        assert (answer.status_code, answer.json()["code"]) == (503, "provider.unreachable")
+        assert "office does not answer" in answer.json()["detail"]
+        assert (await office.sign_in("user@example.org", PASSWORD)).status_code == 200
+        assert await office.refused("user@example.org", "wrong") == (401, "auth.bad_credentials")
+        assert "cannot be reached" in (await office.test())["connection"]
+    finally:
+        office.there.start()
+    await office.user()
+
+
+async def test_the_test_says_at_which_step_it_fails(office: Office):
+    assert "nobody" in (await office.test("nobody"))["person"]
+    await office.change(user_base="ou=elsewhere,dc=example,dc=org")
+    assert "ou=elsewhere" in (await office.test("ada"))["search"]
+    await office.change(user_base=PEOPLE, secret="wrong")
+    steps = await office.test("ada")
+    assert (list(steps), READER in steps["bind"]) == (["connection", "bind"], True)
+    answer = await office.sign_in("ada", ADA)
+    assert (answer.status_code, answer.json()["code"]) == (503, "provider.misconfigured")
+    assert "wrong" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("options", "group"),
+    [
+        ({}, "staff"),
+        ({}, f"CN=Staff, {GROUPS}"),
+        ({"groups_attribute": "description", "group_base": GROUPS}, "staff"),
+        ({"groups_attribute": "description", "group_base": GROUPS, "group_filter": "(member=uid={uid}," + PEOPLE + ")"},
+         f"cn=staff,{GROUPS}"),
+    ],
+)  # fmt: skip
+async def test_groups_of_the_directory_give_and_take_projects(office: Office, options: dict[str, str], group: str):
+    await office.change(mapping=[{"group": group, "project": "default", "admin": True}], **options)
+    assert (await office.user())["projects"] == []
+    office.there.set_group("staff", "ada")
+    [project] = (await office.user())["projects"]
+    assert (project["name"], project["admin"]) == ("default", True)
+    office.there.set_group("staff")
+    assert (await office.user())["projects"] == []
+
+
+async def test_who_is_disabled_here_stays_out(office: Office):
+    await office.user()
+    async with office.api.database.transaction() as tx:
+        await tx.execute(text("UPDATE users SET state = 'inactive' WHERE email = 'ada@office.example'"))
+    assert await office.refused("ada", ADA) == (403, "auth.refused")
+
+
+@pytest.mark.parametrize("wrong", ["(uid={login}", "uid={login}", "(uid=ada)", "((uid={login}))"])
+async def test_a_filter_that_cannot_work_is_refused(office: Office, wrong: str):
+    admin = await office.api.as_("superadmin")
+    shown = (await admin.get("/providers/office")).json()["ldap"]
+    answer = await admin.patch("/providers/office", {"ldap": {**shown, "user_filter": wrong}})
+    assert (answer.status_code, answer.json()["field"]) == (422, "ldap.user_filter"), answer.text

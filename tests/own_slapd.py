@@ -1,0 +1,167 @@
+"""A real directory: Debian's slapd as a child process, with TLS and a few people in it."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+import ldap3
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+BASE = "dc=example,dc=org"
+PEOPLE, GROUPS = f"ou=people,{BASE}", f"ou=groups,{BASE}"
+READER, READER_PASSWORD = f"cn=reader,{BASE}", "reads the directory"
+_ROOT, _ROOT_PASSWORD = f"cn=root,{BASE}", "of this test alone"
+_SLAPD = shutil.which("slapd", path=os.environ.get("PATH", "") + ":/usr/sbin")
+_MODULES = "/usr/lib/ldap"
+
+
+@dataclass
+class Slapd:
+    """Where it listens, and what to trust."""
+
+    port: int
+    tls_port: int
+    ca: str
+    _folder: Path
+    _process: "subprocess.Popen[bytes] | None" = None
+
+    def add_person(self, uid: str, *, password: str, name: str, mail: str) -> None:
+        with self._root() as root:
+            attributes = {"cn": name, "sn": name, "mail": mail, "userPassword": password}
+            assert root.add(f"uid={uid},{PEOPLE}", "inetOrgPerson", attributes), root.result
+
+    def set_group(self, name: str, *uids: str) -> None:
+        """A group of exactly these people."""
+        with self._root() as root:
+            root.delete(f"cn={name},{GROUPS}")
+            if uids:
+                members = [f"uid={uid},{PEOPLE}" for uid in uids]
+                assert root.add(f"cn={name},{GROUPS}", "groupOfNames", {"member": members}), root.result
+
+    def set_attribute(self, uid: str, name: str, value: str) -> None:
+        with self._root() as root:
+            assert root.modify(f"uid={uid},{PEOPLE}", {name: [(ldap3.MODIFY_REPLACE, [value])]}), root.result
+
+    def start(self) -> None:
+        assert _SLAPD, "slapd is missing: apt-get install slapd"
+        urls = f"ldap://127.0.0.1:{self.port} ldaps://127.0.0.1:{self.tls_port}"
+        # -d keeps it in the foreground.
+        command = [_SLAPD, "-d", "0", "-f", str(self._folder / "slapd.conf"), "-h", urls]
+        self._process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        for port in (self.port, self.tls_port):
+            while socket.socket().connect_ex(("127.0.0.1", port)):
+                assert self._process.poll() is None, "slapd ended"
+
+    def stop(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _root(self) -> ldap3.Connection:
+        server = ldap3.Server("127.0.0.1", self.port, get_info=ldap3.NONE)
+        return ldap3.Connection(server, _ROOT, _ROOT_PASSWORD, auto_bind=True)
+
+
+@contextmanager
+def slapd(folder: Path) -> Iterator[Slapd]:
+    """A directory that runs, with its reader and nobody else in it."""
+    (folder / "db").mkdir(parents=True)
+    ca = _certificates(folder)
+    (folder / "slapd.conf").write_text(_CONFIG.format(folder=folder, modules=_MODULES))
+    with closing(socket.socket()) as one, closing(socket.socket()) as other:
+        for probe in (one, other):
+            probe.bind(("127.0.0.1", 0))
+        ports = one.getsockname()[1], other.getsockname()[1]
+    directory = Slapd(*ports, ca, folder)
+    directory.start()
+    try:
+        with directory._root() as root:
+            root.add(BASE, ["dcObject", "organization"], {"dc": "example", "o": "Example"})
+            for unit in (PEOPLE, GROUPS):
+                root.add(unit, "organizationalUnit")
+            reader = {"userPassword": READER_PASSWORD}
+            assert root.add(READER, ["organizationalRole", "simpleSecurityObject"], reader), root.result
+        yield directory
+    finally:
+        directory.stop()
+
+
+_CONFIG = f"""
+include /etc/ldap/schema/core.schema
+include /etc/ldap/schema/cosine.schema
+include /etc/ldap/schema/inetorgperson.schema
+modulepath {{modules}}
+moduleload back_mdb
+moduleload memberof
+pidfile {{folder}}/pid
+TLSCertificateFile {{folder}}/server.pem
+TLSCertificateKeyFile {{folder}}/server.key
+# As many directories answer: a name with an empty password is let in as nobody.
+allow bind_anon_dn
+database mdb
+suffix {BASE}
+rootdn {_ROOT}
+rootpw "{_ROOT_PASSWORD}"
+directory {{folder}}/db
+maxsize 10485760
+overlay memberof
+access to attrs=userPassword by anonymous auth by * none
+access to * by dn.exact="{READER}" read by * none
+"""
+
+
+def _certificates(folder: Path) -> str:
+    """A certificate for 127.0.0.1 in the folder; gives that of its authority."""
+    authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    authority = _name("Authority of this test")
+    ca = _sign(authority, authority_key, authority, authority_key, x509.BasicConstraints(ca=True, path_length=0))
+    host = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    server = _sign(_name("127.0.0.1"), key, authority, authority_key, host)
+    (folder / "server.pem").write_bytes(server)
+    (folder / "server.key").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    return ca.decode()
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _sign(
+    subject: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    issuer: x509.Name,
+    issuer_key: ec.EllipticCurvePrivateKey,
+    extension: x509.ExtensionType,
+) -> bytes:
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), critical=False
+        )
+        .sign(issuer_key, hashes.SHA256())
+    )
+    return made.public_bytes(serialization.Encoding.PEM)
