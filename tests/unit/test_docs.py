@@ -41,7 +41,7 @@ def codes_in_source() -> Iterator[str]:
                 yield from _constant(node.args[0])
             if name == "_later":
                 yield from _constant(node.args[1])
-            if name in ("Problem", "EngineError") or name in vars(port) or name == "__init__":
+            if name in ("Problem", "EngineError", "Trouble", "settle") or name in vars(port) or name == "__init__":
                 for keyword in node.keywords:
                     if keyword.arg == "code":
                         yield from _constant(keyword.value)
@@ -83,6 +83,7 @@ def test_every_setting_is_documented():
 def test_every_kind_of_event_is_documented():
     source = "".join(file.read_text() for file in (ROOT / "src" / "carrel").rglob("*.py"))
     kinds = set(re.findall(r'"event": "([a-z.]+)"', source)) | {"hello", "usage"}
+    kinds |= set(re.findall(r'"((?:user|project|domain)\.(?:created|updated|removed))"', source))
     assert kinds == set(CODE.findall(reference("events")))
 
 

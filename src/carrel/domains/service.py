@@ -17,6 +17,12 @@ from carrel.sessions.model import Session
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.model import Domain, Project, User
 
+_KINDS = {
+    "domain.create": "domain.created",
+    "domain.update": "domain.updated",
+    "domain.remove": "domain.removed",
+}
+
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: DomainCreate) -> DomainId:
     """A domain that holds nobody yet. Raises: Forbidden; Conflict when the name is taken."""
@@ -102,4 +108,4 @@ async def _record(tx: AsyncSession, actor: Actor, action: str, domain: Domain, *
     target = tenancy.domain_target(domain)
     audit.record(tx, actor, action, domain.id, name=domain.name, target=target, details=details)
     data = {"id": domain.id, "name": domain.name, "active": domain.active}
-    await events.record(tx, f"{action}d", domain.id, target=target, data=data)
+    await events.record(tx, _KINDS[action], domain.id, target=target, data=data)

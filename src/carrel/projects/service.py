@@ -128,5 +128,7 @@ async def record(tx: AsyncSession, actor: Actor, action: str, project: Project, 
     target = tenancy.project_target(project)
     audit.record(tx, actor, action, project.id, name=project.name, target=target, details=details)
     data = {"id": project.id, "name": project.name, "archived": project.archived_at is not None}
-    kind = {"project.create": "created", "project.remove": "removed"}.get(action, "updated")
-    await events.record(tx, f"project.{kind}", project.id, target=target, data=data)
+    kind = {"project.create": "project.created", "project.remove": "project.removed"}.get(
+        action, "project.updated"
+    )
+    await events.record(tx, kind, project.id, target=target, data=data)

@@ -151,6 +151,12 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
         return {image["name"]: image["title"] for image in _client().images.list()["items"]}
     if action.dest == "project":
         return {project["name"]: "" for project in _client().auth.me()["projects"]}
+    if action.dest in ("user", "users", "emails"):
+        return {user["email"]: user["name"] for user in _client().users.list(sort="email", limit=200)["items"]}
+    if action.dest in ("domain", "domains"):
+        return {domain["name"]: domain["description"] for domain in _client().domains.list(limit=200)["items"]}
+    if action.dest == "projects":
+        return {project["name"]: project["id"] for project in _client().projects.list(limit=200)["items"]}
     if action.dest == "access_keys":
         return {pair["access_key"]: pair["created_at"] for pair in _client().keypairs.list()["items"]}
     return {}

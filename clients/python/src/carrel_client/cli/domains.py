@@ -1,0 +1,194 @@
+"""Commands about domains."""
+
+from __future__ import annotations
+
+import argparse
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_facts, print_line, print_table
+from carrel_client.cli.parser import Arguments
+from carrel_client.cli.people import (
+    ceiling_argument,
+    ceilings,
+    each,
+    given,
+    list_arguments,
+    listed,
+    slots_text,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from carrel_client import models
+
+_STATES = {"enabled": "green", "disabled": "red"}
+_PLACES = ("resource_groups", "registries", "storage_hosts")
+
+
+def ls_arguments(parser: Arguments) -> None:
+    list_arguments(parser, "name", "created_at")
+    parser.example("carrel domain ls", "carrel domain ls -o json | jq '.items[].name'")
+
+
+def ls(args: argparse.Namespace, context: Context) -> int:
+    """List domains."""
+    found = listed(args, context.client.domains.list)
+    columns = [Column("NAME"), Column("STATE", _STATES)]
+    columns += [Column(title) for title in ("USERS", "PROJECTS", "LIVE SESSIONS", "ADMINISTRATORS")]
+    rows = [
+        [
+            domain["name"],
+            _state(domain),
+            str(domain["users"]),
+            str(domain["projects"]),
+            str(domain["live_sessions"]),
+            ", ".join(admin["email"] for admin in domain["admins"]),
+        ]
+        for domain in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def show_arguments(parser: Arguments) -> None:
+    parser.add_argument("domain", metavar="DOMAIN", help="its name or id")
+    parser.example("carrel domain show physics")
+
+
+def show(args: argparse.Namespace, context: Context) -> int:
+    """Show one domain."""
+    domain = context.client.domains.show(args.domain)
+    context.answer(domain, lambda: _print(domain))
+    return 0
+
+
+def create_arguments(parser: Arguments) -> None:
+    parser.add_argument("name", metavar="NAME", help="unique, whatever the case of its letters")
+    _settings(parser)
+    parser.example("carrel domain create physics --ceiling cpu=256 --ceiling mem=2t --registry docker.io")
+
+
+def create(args: argparse.Namespace, context: Context) -> int:
+    """Make a domain."""
+    made = context.client.domains.create(name=args.name, **_wanted(args))
+    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    return 0
+
+
+def update_arguments(parser: Arguments) -> None:
+    parser.add_argument("domain", metavar="DOMAIN", help="its name or id")
+    parser.add_argument("--name", help="another name")
+    _settings(parser)
+    parser.add_argument(
+        "--all",
+        dest="all_of",
+        action="append",
+        choices=_PLACES,
+        default=[],
+        help="let it use all of these again",
+    )
+    parser.explain("Change a domain. What is given replaces what was, ceilings and lists as a whole.")
+    parser.example(
+        "carrel domain update physics --description 'Institute of Physics' --ceiling cpu=512",
+        "carrel domain update physics --all registries",
+    )
+
+
+def update(args: argparse.Namespace, context: Context) -> int:
+    """Change a domain."""
+    changes = {**given(args, "name"), **_wanted(args), **dict.fromkeys(args.all_of)}
+    changed = context.client.domains.update(args.domain, **changes)
+    context.answer(changed, lambda: _print(changed))
+    return 0
+
+
+def enable_arguments(parser: Arguments) -> None:
+    parser.add_argument("domains", metavar="DOMAIN", nargs="+", help="names or ids")
+    parser.example("carrel domain enable physics")
+
+
+def enable(args: argparse.Namespace, context: Context) -> int:
+    """Let people of a domain in again."""
+    return each(context, args.domains, lambda ref: _switch(context, ref, True))
+
+
+def disable_arguments(parser: Arguments) -> None:
+    parser.add_argument("domains", metavar="DOMAIN", nargs="+", help="names or ids")
+    parser.explain("Sign everybody of a domain out at once; it takes no new sessions. Those that run go on.")
+    parser.example("carrel domain disable physics")
+
+
+def disable(args: argparse.Namespace, context: Context) -> int:
+    """Shut a domain."""
+    return each(context, args.domains, lambda ref: _switch(context, ref, False))
+
+
+def rm_arguments(parser: Arguments) -> None:
+    parser.add_argument("domains", metavar="DOMAIN", nargs="+", help="names or ids")
+    parser.explain("Remove domains that hold nothing.")
+    parser.example("carrel domain rm physics")
+
+
+def rm(args: argparse.Namespace, context: Context) -> int:
+    """Remove domains."""
+
+    def remove(ref: str) -> tuple[object, str]:
+        context.client.domains.remove(ref)
+        return {"domain": ref, "removed": True}, f"{ref} is removed"
+
+    return each(context, args.domains, remove)
+
+
+def _settings(parser: Arguments) -> None:
+    parser.add_argument("--description", help="what it is")
+    ceiling_argument(parser)
+    for option, thing in (
+        ("--resource-group", "a group of nodes"), ("--registry", "an image registry"),
+        ("--storage-host", "a storage host"),
+    ):  # fmt: skip
+        parser.add_argument(
+            option, metavar="NAME", action="append", help=f"{thing} that it may use; else all"
+        )
+
+
+def _wanted(args: argparse.Namespace) -> dict[str, Any]:
+    lists = {
+        "resource_groups": args.resource_group,
+        "registries": args.registry,
+        "storage_hosts": args.storage_host,
+    }
+    return {
+        **given(args, "description"),
+        **ceilings(args),
+        **{field: names for field, names in lists.items() if names},
+    }
+
+
+def _switch(context: Context, ref: str, active: bool) -> tuple[object, str]:
+    changed = context.client.domains.update(ref, active=active)
+    return changed, f"{changed['name']} is {_state(changed)}"
+
+
+def _state(domain: models.DomainView) -> str:
+    return "enabled" if domain["active"] else "disabled"
+
+
+def _print(domain: models.DomainView) -> None:
+    places = [(field.replace("_", " "), domain[field]) for field in _PLACES]  # type: ignore[literal-required]
+    print_facts(
+        [
+            ("name", domain["name"]),
+            ("id", domain["id"]),
+            ("state", _state(domain)),
+            ("description", domain["description"]),
+            ("ceilings", slots_text(domain["ceilings"]) or "none"),
+            *[(name, "all" if names is None else ", ".join(names) or "none") for name, names in places],
+            ("users", str(domain["users"])),
+            ("projects", str(domain["projects"])),
+            ("live sessions", str(domain["live_sessions"])),
+            ("administrators", ", ".join(admin["email"] for admin in domain["admins"])),
+            ("created", domain["created_at"]),
+        ]
+    )

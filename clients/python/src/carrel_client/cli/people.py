@@ -1,0 +1,111 @@
+"""What the commands about domains, projects and users share: arguments, whole lists, one after another."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import print_line, report
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.errors import CarrelError
+from carrel_client.units import format_cpu, format_size, parse_cpu, parse_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_PAGE = 200
+
+
+def list_arguments(parser: Arguments, *sorts: str) -> None:
+    """Search, order and length of a list."""
+    parser.add_argument("--search", metavar="TEXT", help="only those whose name has this part")
+    parser.add_argument(
+        "--sort", metavar="FIELD", help=f"{', '.join(sorts)}; with - before it, the other way"
+    )
+    parser.add_argument("--limit", type=reading(whole_number), default=100, help="at most so many; 0 for all")
+
+
+def listed(args: argparse.Namespace, page: Callable[..., Any]) -> dict[str, Any]:
+    """As many pages as the limit asks for, as if they were one. page: takes sort, q, limit and cursor."""
+    wanted = args.limit or sys.maxsize
+    items: list[Any] = []
+    cursor = None
+    while True:
+        size = min(_PAGE, wanted - len(items))
+        found = page(sort=args.sort, q=args.search, limit=size, cursor=cursor)
+        items += found["items"]
+        cursor = found["next_cursor"]
+        if not cursor or len(items) >= wanted:
+            return {"items": items, "next_cursor": cursor}
+
+
+def each(context: Context, refs: Iterable[str], act: Callable[[str], tuple[object, str]]) -> int:
+    """Do it to each, whatever becomes of the others; gives the worst exit code.
+
+    act: gives the answer for JSON and the sentence for people.
+    """
+    from carrel_client.cli.main import exit_code
+
+    worst = 0
+    for ref in refs:
+        try:
+            answer, sentence = act(ref)
+        except CarrelError as error:
+            report(error)
+            worst = max(worst, exit_code(error))
+            continue
+        context.answer(answer, partial(print_line, sentence))
+    return worst
+
+
+def slots_text(slots: Mapping[str, int]) -> str:
+    """ "cpu 64, mem 512 GiB"; empty when there are none."""
+    return ", ".join(f"{slot} {_amount(slot, amount)}" for slot, amount in sorted(slots.items()))
+
+
+def _amount(slot: str, amount: int) -> str:
+    if slot == "mem":
+        return format_size(amount)
+    return format_cpu(amount) if slot == "cpu" else str(amount)
+
+
+def ceiling_argument(parser: Arguments) -> None:
+    parser.add_argument(
+        "--ceiling", metavar="SLOT=AMOUNT", action="append", type=reading(_ceiling), dest="ceilings",
+        help="the most that its sessions hold together, as cpu=64 or mem=512g; again for another slot",
+    )  # fmt: skip
+    parser.add_argument("--no-ceilings", action="store_true", help="take all of its limits away")
+
+
+def ceilings(args: argparse.Namespace) -> dict[str, Any]:
+    """The field for the request, if one is given."""
+    if args.no_ceilings:
+        return {"ceilings": {}}
+    return {"ceilings": dict(args.ceilings)} if args.ceilings else {}
+
+
+def _ceiling(text: str) -> tuple[str, int]:
+    slot, equals, amount = text.partition("=")
+    if not equals or not slot:
+        raise ValueError(f"{text!r} is not SLOT=AMOUNT, as cpu=64 or mem=512g")
+    match slot:
+        case "cpu":
+            return slot, parse_cpu(amount)
+        case "mem":
+            return slot, parse_size(amount)
+    return slot, whole_number(amount)
+
+
+def sessions_argument(parser: Arguments) -> None:
+    parser.add_argument(
+        "--sessions", choices=("keep", "end"), help="what becomes of sessions that are still live"
+    )
+
+
+def given(args: argparse.Namespace, *fields: str) -> dict[str, Any]:
+    """Those of the arguments that were given, as fields of a request."""
+    return {field: getattr(args, field) for field in fields if getattr(args, field) is not None}

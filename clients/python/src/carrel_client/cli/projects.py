@@ -1,0 +1,263 @@
+"""Commands about projects and who is in them."""
+
+from __future__ import annotations
+
+import argparse
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
+from carrel_client.cli.parser import Arguments
+from carrel_client.cli.people import (
+    ceiling_argument,
+    ceilings,
+    each,
+    given,
+    list_arguments,
+    listed,
+    sessions_argument,
+    slots_text,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from carrel_client import models
+
+_STATES = {"open": "green", "archived": "dim"}
+_REFUSED = 1
+
+
+def ls_arguments(parser: Arguments) -> None:
+    list_arguments(parser, "name", "created_at")
+    parser.add_argument("--domain", metavar="DOMAIN", help="only those of this domain")
+    parser.add_argument("--archived", action="store_true", help="only those that are archived")
+    parser.explain("List the projects that you are in, or administer.")
+    parser.example("carrel project ls", "carrel project ls --archived --domain physics")
+
+
+def ls(args: argparse.Namespace, context: Context) -> int:
+    """List projects."""
+
+    def page(**wanted: Any) -> models.ProjectList:
+        return context.client.projects.list(domain=args.domain, archived=args.archived, **wanted)
+
+    found = listed(args, page)
+    columns = [Column("NAME"), Column("DOMAIN"), Column("STATE", _STATES)]
+    columns += [Column(title) for title in ("MEMBERS", "LIVE SESSIONS", "ADMINISTRATORS", "ID")]
+    rows = [
+        [
+            project["name"],
+            project["domain"]["name"],
+            _state(project),
+            str(project["members"]),
+            str(project["live_sessions"]),
+            ", ".join(admin["email"] for admin in project["admins"]),
+            project["id"],
+        ]
+        for project in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def show_arguments(parser: Arguments) -> None:
+    _project(parser)
+    parser.example("carrel project show vision")
+
+
+def show(args: argparse.Namespace, context: Context) -> int:
+    """Show one project."""
+    project = context.client.projects.show(args.project)
+    context.answer(project, lambda: _print(project))
+    return 0
+
+
+def create_arguments(parser: Arguments) -> None:
+    parser.add_argument("name", metavar="NAME", help="unique in its domain")
+    parser.add_argument("--domain", metavar="DOMAIN", help="its domain; yours when left out")
+    parser.add_argument("--description", help="what it is for")
+    ceiling_argument(parser)
+    parser.example("carrel project create vision --ceiling cpu=64 --ceiling mem=512g")
+
+
+def create(args: argparse.Namespace, context: Context) -> int:
+    """Make a project."""
+    made = context.client.projects.create(
+        name=args.name, **given(args, "domain", "description"), **ceilings(args)
+    )
+    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    return 0
+
+
+def update_arguments(parser: Arguments) -> None:
+    _project(parser)
+    parser.add_argument("--name", help="another name")
+    parser.add_argument("--description", help="what it is for")
+    ceiling_argument(parser)
+    parser.explain("Change a project. Ceilings replace what was as a whole.")
+    parser.example("carrel project update vision --name sight --ceiling cpu=128")
+
+
+def update(args: argparse.Namespace, context: Context) -> int:
+    """Change a project."""
+    changed = context.client.projects.update(
+        args.project, **given(args, "name", "description"), **ceilings(args)
+    )
+    context.answer(changed, lambda: _print(changed))
+    return 0
+
+
+def archive_arguments(parser: Arguments) -> None:
+    _project(parser)
+    sessions_argument(parser)
+    parser.explain(
+        "Take no new sessions in a project; its people and its past stay. When sessions in it are live,\n"
+        "they are named, and --sessions says whether they go on or end."
+    )
+    parser.example("carrel project archive vision", "carrel project archive vision --sessions end")
+
+
+def archive(args: argparse.Namespace, context: Context) -> int:
+    """Archive a project."""
+    changed = context.client.projects.archive(args.project, **given(args, "sessions"))
+    context.answer(changed, lambda: print_line(f"{changed['name']} is archived"))
+    return 0
+
+
+def restore_arguments(parser: Arguments) -> None:
+    _project(parser)
+    parser.example("carrel project restore vision")
+
+
+def restore(args: argparse.Namespace, context: Context) -> int:
+    """Restore a project."""
+    changed = context.client.projects.restore(args.project)
+    context.answer(changed, lambda: print_line(f"{changed['name']} takes sessions again"))
+    return 0
+
+
+def rm_arguments(parser: Arguments) -> None:
+    parser.add_argument("projects", metavar="PROJECT", nargs="+", help="ids, or names of yours")
+    parser.explain("Remove projects that never held a session. Others are archived.")
+    parser.example("carrel project rm vision")
+
+
+def rm(args: argparse.Namespace, context: Context) -> int:
+    """Remove projects."""
+
+    def remove(ref: str) -> tuple[object, str]:
+        context.client.projects.remove(ref)
+        return {"project": ref, "removed": True}, f"{ref} is removed"
+
+    return each(context, args.projects, remove)
+
+
+def members_arguments(parser: Arguments) -> None:
+    _project(parser)
+    list_arguments(parser, "email")
+    parser.add_argument("--admins", action="store_true", help="only its administrators")
+    parser.example("carrel project members vision", "carrel project members vision --admins")
+
+
+def members(args: argparse.Namespace, context: Context) -> int:
+    """List who is in a project."""
+
+    def page(**wanted: Any) -> models.MemberList:
+        return context.client.project_members.list(args.project, admin=args.admins or None, **wanted)
+
+    found = listed(args, page)
+    columns = [Column(title) for title in ("E-MAIL", "NAME", "STATE", "OFFICE")]
+    rows = [
+        [member["email"], member["name"], member["state"], "administrator" if member["admin"] else ""]
+        for member in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def enrol_arguments(parser: Arguments) -> None:
+    _project(parser)
+    parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids of people of its domain")
+    parser.add_argument("--admin", action="store_true", help="make them administrators of the project")
+    parser.example("carrel project enrol vision ada@example.org grace@example.org")
+
+
+def enrol(args: argparse.Namespace, context: Context) -> int:
+    """Put people in a project."""
+    added = context.client.project_members.add(args.project, users=args.users, admin=args.admin)
+
+    def show() -> None:
+        for item in added["items"]:
+            if item["problem"]:
+                say(f"error: {item['problem']['detail']} ({item['problem']['code']})")
+            else:
+                print_line(
+                    f"{item['user']} is {'in it already' if item['status'] == 'already' else 'in it now'}"
+                )
+
+    context.answer(added, show)
+    return _REFUSED if added["failed"] else 0
+
+
+def appoint_arguments(parser: Arguments) -> None:
+    _project(parser)
+    parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids of members")
+    parser.add_argument("--revoke", action="store_true", help="make them plain members again")
+    parser.explain("Make members administrators of a project, who may enrol others and see its sessions.")
+    parser.example("carrel project appoint vision ada@example.org")
+
+
+def appoint(args: argparse.Namespace, context: Context) -> int:
+    """Make members administrators of a project, or no more."""
+
+    def change(user: str) -> tuple[object, str]:
+        member = context.client.project_members.update(args.project, user, admin=not args.revoke)
+        return member, f"{member['email']} is {'an administrator' if member['admin'] else 'a member'}"
+
+    return each(context, args.users, change)
+
+
+def expel_arguments(parser: Arguments) -> None:
+    _project(parser)
+    parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids of members")
+    parser.explain("Take people out of a project. Their sessions in it go on.")
+    parser.example("carrel project expel vision ada@example.org")
+
+
+def expel(args: argparse.Namespace, context: Context) -> int:
+    """Take people out of a project."""
+
+    def remove(user: str) -> tuple[object, str]:
+        context.client.project_members.remove(args.project, user)
+        return {"user": user, "removed": True}, f"{user} is out of it"
+
+    return each(context, args.users, remove)
+
+
+def _project(parser: Arguments) -> None:
+    parser.add_argument(
+        "project", metavar="PROJECT", help="its id, or its name when only one of yours has it"
+    )
+
+
+def _state(project: models.ProjectView) -> str:
+    return "archived" if project["archived_at"] else "open"
+
+
+def _print(project: models.ProjectView) -> None:
+    print_facts(
+        [
+            ("name", project["name"]),
+            ("id", project["id"]),
+            ("domain", project["domain"]["name"]),
+            ("state", _state(project)),
+            ("description", project["description"]),
+            ("ceilings", slots_text(project["ceilings"]) or "none"),
+            ("members", str(project["members"])),
+            ("live sessions", str(project["live_sessions"])),
+            ("administrators", ", ".join(admin["email"] for admin in project["admins"])),
+            ("created", project["created_at"]),
+            ("archived", project["archived_at"] or ""),
+        ]
+    )

@@ -1,0 +1,263 @@
+"""Commands about one user, or a list of them. Making many is in `users_many`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_facts, print_line, print_table
+from carrel_client.cli.parser import Arguments
+from carrel_client.cli.people import each, given, list_arguments, listed, sessions_argument
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from carrel_client import models
+
+ROLES = ("user", "domain_admin", "superadmin")
+STATES = ("active", "inactive", "unverified")
+_COLOURS = {"active": "green", "inactive": "dim", "unverified": "yellow", "purged": "dim"}
+
+
+def ls_arguments(parser: Arguments) -> None:
+    list_arguments(parser, "email", "name", "created_at", "last_seen_at")
+    parser.add_argument("--state", choices=(*STATES, "purged"), help="only those in this state")
+    parser.add_argument(
+        "--role", choices=("user", "project_admin", *ROLES[1:]), help="only those in this office"
+    )
+    parser.add_argument("--domain", metavar="DOMAIN", help="only those of this domain")
+    parser.add_argument("--project", metavar="ID", help="only those in this project")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print e-mails only")
+    parser.explain("List the users that you administer, newest first; without an office: yourself.")
+    parser.example(
+        "carrel user ls --search ada",
+        "carrel user ls --state inactive --sort last_seen_at",
+        "carrel user ls --limit 0 -o json > users.json",
+    )
+
+
+def ls(args: argparse.Namespace, context: Context) -> int:
+    """List users."""
+
+    def page(**wanted: Any) -> models.UserList:
+        return context.client.users.list(
+            state=args.state, role=args.role, domain=args.domain, project=args.project, **wanted
+        )
+
+    found = listed(args, page)
+    columns = [Column("E-MAIL"), Column("NAME"), Column("STATE", _COLOURS)]
+    columns += [Column(title) for title in ("ROLE", "DOMAIN", "PROJECTS", "2ND FACTOR", "LAST SEEN")]
+    rows = [
+        [
+            user["email"],
+            user["name"],
+            user["state"],
+            user["role"],
+            user["domain"]["name"],
+            _projects(user),
+            "yes" if user["second_factor"] else "no",
+            user["last_seen_at"] or "never",
+        ]
+        for user in found["items"]
+    ]
+
+    def show() -> None:
+        if args.quiet:
+            sys.stdout.writelines(f"{row[0]}\n" for row in rows)
+        else:
+            print_table(columns, rows)
+
+    context.answer(found, show)
+    return 0
+
+
+def show_arguments(parser: Arguments) -> None:
+    _user(parser)
+    parser.example("carrel user show ada@example.org")
+
+
+def show(args: argparse.Namespace, context: Context) -> int:
+    """Show one user."""
+    user = context.client.users.show(args.user)
+    context.answer(user, lambda: _print(user))
+    return 0
+
+
+def create_arguments(parser: Arguments) -> None:
+    parser.add_argument("email", metavar="E-MAIL", help="what they sign in with")
+    parser.add_argument("name", metavar="NAME", help="their name")
+    fields(parser)
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--password-stdin", action="store_true", help="read a password from standard input")
+    ways.add_argument("--generate-password", action="store_true", help="make a password and print it once")
+    ways.add_argument("--link", action="store_true", help="print a one-time link to set a password")
+    parser.explain(
+        "Make a user. They must change a password that you give or generate at the first sign-in, unless\n"
+        "--keep-password is given. Without a password and a link they sign in by an identity provider."
+    )
+    parser.example(
+        "carrel user create ada@example.org 'Ada Lovelace' --project vision --link",
+        "carrel user create bot@example.org Bot --generate-password --keep-password",
+    )
+
+
+def create(args: argparse.Namespace, context: Context) -> int:
+    """Make a user."""
+    wanted = fields_of(args)
+    if args.password_stdin:
+        wanted["password"] = sys.stdin.readline().rstrip("\r\n")
+    made = context.client.users.create(
+        email=args.email, name=args.name, generate_password=args.generate_password, link=args.link, **wanted
+    )
+
+    def show() -> None:
+        print_line(f"{made['email']} is made ({made['id']})")
+        if made["password"]:
+            print_line(f"password: {made['password']}")
+        if made["link"]:
+            print_line(f"link: {made['link']['url']}")
+
+    context.answer(made, show)
+    return 0
+
+
+def update_arguments(parser: Arguments) -> None:
+    _user(parser)
+    parser.add_argument("--name", help="their name")
+    fields(parser)
+    parser.add_argument("--no-projects", action="store_true", help="take them out of all projects")
+    parser.add_argument("--no-addresses", action="store_true", help="let them sign in from anywhere")
+    parser.add_argument(
+        "--must-change-password", action="store_true", help="ask for another at the next sign-in"
+    )
+    sessions_argument(parser)
+    parser.explain(
+        "Change a user. What is given replaces what was, projects and addresses as a whole.\n"
+        "Another domain takes them out of all projects; their live sessions must end."
+    )
+    parser.example(
+        "carrel user update ada@example.org --role domain_admin",
+        "carrel user update ada@example.org --project vision --project speech",
+        "carrel user update ada@example.org --domain physics --sessions end",
+    )
+
+
+def update(args: argparse.Namespace, context: Context) -> int:
+    """Change a user."""
+    changes = {**fields_of(args), **given(args, "name", "sessions")}
+    if args.no_projects:
+        changes["projects"] = []
+    if args.no_addresses:
+        changes["addresses"] = []
+    if args.must_change_password:
+        changes["must_change_password"] = True
+    changed = context.client.users.update(args.user, **changes)
+    context.answer(changed, lambda: _print(changed))
+    return 0
+
+
+def disable_arguments(parser: Arguments) -> None:
+    _users(parser)
+    sessions_argument(parser)
+    parser.explain(
+        "Sign people out everywhere at once; their keypairs and tokens are refused. When they have live sessions,\n"
+        "those are named, and --sessions says whether they go on or end."
+    )
+    parser.example("carrel user disable ada@example.org --sessions end")
+
+
+def disable(args: argparse.Namespace, context: Context) -> int:
+    """Shut people out."""
+
+    def change(ref: str) -> tuple[object, str]:
+        changed = context.client.users.update(ref, state="inactive", **given(args, "sessions"))
+        return changed, f"{changed['email']} is inactive"
+
+    return each(context, args.users, change)
+
+
+def activate_arguments(parser: Arguments) -> None:
+    _users(parser)
+    parser.example("carrel user activate ada@example.org")
+
+
+def activate(args: argparse.Namespace, context: Context) -> int:
+    """Let people in again."""
+
+    def change(ref: str) -> tuple[object, str]:
+        changed = context.client.users.update(ref, state="active")
+        return changed, f"{changed['email']} is active"
+
+    return each(context, args.users, change)
+
+
+def fields(parser: Arguments) -> None:
+    """What a user may be made or changed with."""
+    parser.add_argument("--domain", metavar="DOMAIN", help="name or id of their domain")
+    parser.add_argument(
+        "--project", metavar="PROJECT", action="append", help="a project of theirs; again for more"
+    )
+    parser.add_argument("--role", choices=ROLES, help="their office")
+    parser.add_argument("--state", choices=STATES, help="whether they may sign in")
+    parser.add_argument("--description", help="who they are")
+    parser.add_argument(
+        "--address", metavar="NETWORK", action="append", help="where they may sign in from; again for more"
+    )
+    parser.add_argument("--keep-password", action="store_true", help="they need not change their password")
+
+
+def fields_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Those of them that were given, as fields of a request."""
+    lists = {"projects": args.project, "addresses": args.address}
+    return {
+        **given(args, "domain", "role", "state", "description"),
+        **{field: values for field, values in lists.items() if values},
+        **({"must_change_password": False} if args.keep_password else {}),
+    }
+
+
+def _user(parser: Arguments) -> None:
+    parser.add_argument("user", metavar="USER", help="their e-mail or id")
+
+
+def _users(parser: Arguments) -> None:
+    parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids")
+
+
+def _projects(user: models.UserView | models.UserDetail) -> str:
+    return ", ".join(
+        f"{project['name']} (administrator)" if project["admin"] else project["name"]
+        for project in user["projects"]
+    )
+
+
+def _print(user: models.UserDetail) -> None:
+    print_facts(
+        [
+            ("e-mail", user["email"]),
+            ("name", user["name"]),
+            ("id", user["id"]),
+            ("state", user["state"]),
+            ("role", user["role"]),
+            ("domain", user["domain"]["name"]),
+            ("projects", _projects(user)),
+            ("description", user["description"]),
+            ("password", _password(user)),
+            ("2nd factor", "yes" if user["second_factor"] else "no"),
+            ("providers", ", ".join(user["providers"])),
+            ("addresses", ", ".join(user["addresses"]) or "any"),
+            ("keypairs", str(user["keypairs"])),
+            ("sign-ins", str(user["logins"])),
+            ("live sessions", str(user["live_sessions"])),
+            ("created", user["created_at"]),
+            ("last seen", user["last_seen_at"] or "never"),
+        ]
+    )
+
+
+def _password(user: models.UserDetail) -> str:
+    if not user["has_password"]:
+        return "none"
+    return "must be changed" if user["must_change_password"] else "set"
