@@ -7,15 +7,10 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import ldap3
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from own_authority import certificates
 
 BASE = "dc=example,dc=org"
 PEOPLE, GROUPS = f"ou=people,{BASE}", f"ou=groups,{BASE}"
@@ -77,7 +72,7 @@ class Slapd:
 def slapd(folder: Path) -> Iterator[Slapd]:
     """A directory that runs, with its reader and nobody else in it."""
     (folder / "db").mkdir(parents=True)
-    ca = _certificates(folder)
+    ca = certificates(folder)
     (folder / "slapd.conf").write_text(_CONFIG.format(folder=folder, modules=_MODULES))
     with closing(socket.socket()) as one, closing(socket.socket()) as other:
         for probe in (one, other):
@@ -119,49 +114,3 @@ overlay memberof
 access to attrs=userPassword by anonymous auth by * none
 access to * by dn.exact="{READER}" read by * none
 """
-
-
-def _certificates(folder: Path) -> str:
-    """A certificate for 127.0.0.1 in the folder; gives that of its authority."""
-    authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    authority = _name("Authority of this test")
-    ca = _sign(authority, authority_key, authority, authority_key, x509.BasicConstraints(ca=True, path_length=0))
-    host = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
-    server = _sign(_name("127.0.0.1"), key, authority, authority_key, host)
-    (folder / "server.pem").write_bytes(server)
-    (folder / "server.key").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
-    return ca.decode()
-
-
-def _name(text: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
-
-
-def _sign(
-    subject: x509.Name,
-    key: ec.EllipticCurvePrivateKey,
-    issuer: x509.Name,
-    issuer_key: ec.EllipticCurvePrivateKey,
-    extension: x509.ExtensionType,
-) -> bytes:
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), critical=False
-        )
-        .sign(issuer_key, hashes.SHA256())
-    )
-    return made.public_bytes(serialization.Encoding.PEM)
