@@ -208,6 +208,7 @@ async def _apply_projects(
 async def _note_projects(
     tx: AsyncSession, actor: Actor, user: User, before: dict[ProjectId, str], after: dict[ProjectId, str]
 ) -> None:
+    # not narrowed: the provider's mapping says which projects, and nothing is shown to anybody.
     found = await tx.execute(select(Project).where(Project.id.in_([*before, *after])).order_by(Project.id))
     for project in found.scalars():
         details = {

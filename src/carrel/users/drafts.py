@@ -43,6 +43,7 @@ class Surroundings:
 
 async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCreate]) -> Surroundings:
     """What these drafts need to be checked, in three statements whatever their number."""
+    # not narrowed: whether the actor may make users there is decided for each draft.
     drafts = list(wanted)
     refs = {draft.domain or actor.domain_id for draft in drafts}
     domains = (
