@@ -182,6 +182,13 @@ class EventView(TypedDict):
     object: EventObject
 
 
+class Exchange(TypedDict):
+    """code: as it came to the waiting command line. verifier: what its challenge was made from."""
+
+    code: str
+    verifier: str
+
+
 class FactorAdded(TypedDict):
     """recovery_codes: shown this once; empty when you had some already.
 
@@ -218,8 +225,29 @@ class Greeting(TypedDict):
     languages: list[str]
     passkeys: bool
     password: PasswordRulesView
-    providers: list[ProviderRef]
+    providers: list[OfferedProvider]
     sign_up: SignUpView
+
+
+class GroupRule(TypedDict):
+    """What a group at the provider gives: a project, a role, or both.
+
+    group: as the provider names it; of a directory the whole DN, or its first value (`staff` for
+    `cn=staff,ou=groups,...`). project: id or name in the provider's domain."""
+
+    admin: NotRequired[bool]
+    group: str
+    project: NotRequired[str | None]
+    role: NotRequired[Literal["domain_admin", "superadmin"] | None]
+
+
+class GroupRuleView(TypedDict):
+    """project: null too when it does not exist any more."""
+
+    admin: bool
+    group: str
+    project: ProjectRef | None
+    role: Literal["domain_admin", "superadmin"] | None
 
 
 class Health(TypedDict):
@@ -299,6 +327,31 @@ class KeypairView(TypedDict):
     owner: UserRef
     rate_limit: int | None
     rotated_at: str | None
+
+
+class LdapOptions(TypedDict):
+    """A directory. In filters {login} is what was typed, {dn} the person's name in the directory."""
+
+    bind_dn: NotRequired[str]
+    ca: NotRequired[str]
+    create_users: NotRequired[bool]
+    email_attribute: NotRequired[str]
+    group_base: NotRequired[str]
+    group_filter: NotRequired[str]
+    groups_attribute: NotRequired[str]
+    host: str
+    label: NotRequired[str]
+    may_appoint_superadmins: NotRequired[bool]
+    name_attribute: NotRequired[str]
+    port: NotRequired[int | None]
+    subject_attribute: NotRequired[str]
+    tls: NotRequired[LdapTls]
+    trusted_email_domains: NotRequired[list[str]]
+    user_base: str
+    user_filter: NotRequired[str]
+
+
+LdapTls = Literal["none", "starttls", "tls"]
 
 
 class LoginList(TypedDict):
@@ -387,6 +440,33 @@ class MembersAdded(TypedDict):
     added: int
     failed: int
     items: list[MemberAdded]
+
+
+class OfferedProvider(TypedDict):
+    """For the sign-in page. start: where the button leads; null: the form takes what people have there."""
+
+    kind: ProviderKind
+    label: str
+    name: str
+    start: str | None
+
+
+class OidcOptions(TypedDict):
+    """An OpenID provider."""
+
+    ca: NotRequired[str]
+    client_id: str
+    create_users: NotRequired[bool]
+    email_claim: NotRequired[str]
+    groups_claim: NotRequired[str]
+    issuer: str
+    label: NotRequired[str]
+    may_appoint_superadmins: NotRequired[bool]
+    name_claim: NotRequired[str]
+    require_verified_email: NotRequired[bool]
+    scopes: NotRequired[list[str]]
+    trusted_email_domains: NotRequired[list[str]]
+    trusted_factors: NotRequired[list[str]]
 
 
 class OpenedApp(TypedDict):
@@ -582,12 +662,75 @@ class Proof(TypedDict):
     recovery_code: NotRequired[str | None]
 
 
-class ProviderRef(TypedDict):
-    """kind: "oidc" or "ldap"."""
+class ProviderCreate(TypedDict):
+    """Exactly one of oidc and ldap. secret: the client's secret, or the password of bind_dn; never shown again.
 
-    id: str
-    kind: str
+    domain: id or name; where people who come for the first time are made."""
+
+    active: NotRequired[bool]
+    domain: str
+    ldap: NotRequired[LdapOptions | None]
+    mapping: NotRequired[list[GroupRule]]
     name: str
+    oidc: NotRequired[OidcOptions | None]
+    secret: NotRequired[str | None]
+
+
+ProviderKind = Literal["oidc", "ldap"]
+
+
+class ProviderList(TypedDict):
+    items: list[ProviderView]
+    next_cursor: str | None
+
+
+class ProviderTest(TypedDict):
+    """login: somebody to search a directory for; without it, only the connection is tried."""
+
+    login: NotRequired[str | None]
+
+
+class ProviderTestResult(TypedDict):
+    """steps: in the order they were taken; the first that fails is the last."""
+
+    ok: bool
+    steps: list[ProviderTestStep]
+
+
+class ProviderTestStep(TypedDict):
+    """name: "discovery" or "keys"; of a directory "connection", "bind", "search" or "person"."""
+
+    name: str
+    ok: bool
+    sentence: str
+
+
+class ProviderUpdate(TypedDict):
+    """Only what is present changes; oidc, ldap and mapping are replaced as a whole. secret null: taken away."""
+
+    active: NotRequired[bool]
+    domain: NotRequired[str]
+    ldap: NotRequired[LdapOptions | None]
+    mapping: NotRequired[list[GroupRule]]
+    oidc: NotRequired[OidcOptions | None]
+    secret: NotRequired[str | None]
+
+
+class ProviderView(TypedDict):
+    """redirect_uri: what to register at an OpenID provider. people: how many have signed in by it."""
+
+    active: bool
+    created_at: str
+    domain: DomainRef
+    id: str
+    kind: ProviderKind
+    ldap: LdapOptions | None
+    mapping: list[GroupRuleView]
+    name: str
+    oidc: OidcOptions | None
+    people: int
+    redirect_uri: str | None
+    secret_set: bool
 
 
 class PurgeOne(TypedDict):

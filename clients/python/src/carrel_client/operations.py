@@ -170,6 +170,13 @@ class Auth(Group):
         answer: models.PasskeyOptions = self._transport.call("POST", "/api/v1/auth/passkey-options")
         return answer
 
+    def providers_exchange(self, *, code: str, verifier: str) -> models.Me:
+        """Sign a command line in with the code that its browser brought; `pending` as after a password."""
+        answer: models.Me = self._transport.call(
+            "POST", "/api/v1/auth/providers/exchange", body=_given(code=code, verifier=verifier)
+        )
+        return answer
+
     def reset(self, *, password: str, token: str) -> None:
         """Set a new password by a one-time link; you are signed out everywhere."""
         self._transport.call("POST", "/api/v1/auth/reset", body=_given(password=password, token=token))
@@ -523,6 +530,69 @@ class Projects(Group):
             "PATCH",
             f"/api/v1/projects/{segment(ref)}",
             body=_given(ceilings=ceilings, description=description, name=name),
+        )
+        return answer
+
+
+class Providers(Group):
+    def create(
+        self,
+        *,
+        domain: str,
+        name: str,
+        active: bool = UNSET,
+        ldap: models.LdapOptions | None = UNSET,
+        mapping: Sequence[models.GroupRule] = UNSET,
+        oidc: models.OidcOptions | None = UNSET,
+        secret: str | None = UNSET,
+    ) -> models.ProviderView:
+        """Set an identity provider up. Its name is unique."""
+        answer: models.ProviderView = self._transport.call(
+            "POST",
+            "/api/v1/providers",
+            body=_given(
+                active=active, domain=domain, ldap=ldap, mapping=mapping, name=name, oidc=oidc, secret=secret
+            ),
+        )
+        return answer
+
+    def list(self) -> models.ProviderList:
+        """Every identity provider, by name. Secrets are never shown."""
+        answer: models.ProviderList = self._transport.call("GET", "/api/v1/providers")
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Remove an identity provider. Accounts that came from it stay, and cannot sign in by it any more."""
+        self._transport.call("DELETE", f"/api/v1/providers/{segment(ref)}")
+
+    def show(self, ref: str) -> models.ProviderView:
+        """One identity provider."""
+        answer: models.ProviderView = self._transport.call("GET", f"/api/v1/providers/{segment(ref)}")
+        return answer
+
+    def test(self, ref: str, *, login: str | None = UNSET) -> models.ProviderTestResult:
+        """Try an identity provider out, active or not, and say step by step what works."""
+        answer: models.ProviderTestResult = self._transport.call(
+            "POST", f"/api/v1/providers/{segment(ref)}/test", body=_given(login=login)
+        )
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        active: bool = UNSET,
+        domain: str = UNSET,
+        ldap: models.LdapOptions | None = UNSET,
+        mapping: Sequence[models.GroupRule] = UNSET,
+        oidc: models.OidcOptions | None = UNSET,
+        secret: str | None = UNSET,
+    ) -> models.ProviderView:
+        """Change an identity provider; what is left out stays as it is."""
+        answer: models.ProviderView = self._transport.call(
+            "PATCH",
+            f"/api/v1/providers/{segment(ref)}",
+            body=_given(active=active, domain=domain, ldap=ldap, mapping=mapping, oidc=oidc, secret=secret),
         )
         return answer
 
@@ -928,6 +998,7 @@ class Operations:
         self.profile = Profile(transport)
         self.project_members = ProjectMembers(transport)
         self.projects = Projects(transport)
+        self.providers = Providers(transport)
         self.recovery_codes = RecoveryCodes(transport)
         self.resources = Resources(transport)
         self.server = Server(transport)

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses } from './types.gen';
+import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthProvidersCallbackData, AuthProvidersCallbackErrors, AuthProvidersCallbackResponses, AuthProvidersExchangeData, AuthProvidersExchangeErrors, AuthProvidersExchangeResponses, AuthProvidersStartData, AuthProvidersStartErrors, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, ProvidersCreateData, ProvidersCreateErrors, ProvidersCreateResponses, ProvidersListData, ProvidersListErrors, ProvidersListResponses, ProvidersRemoveData, ProvidersRemoveErrors, ProvidersRemoveResponses, ProvidersShowData, ProvidersShowErrors, ProvidersShowResponses, ProvidersTestData, ProvidersTestErrors, ProvidersTestResponses, ProvidersUpdateData, ProvidersUpdateErrors, ProvidersUpdateResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -166,6 +166,34 @@ export const passwordUpdate = <ThrowOnError extends boolean = true>(options: Opt
         ...options.headers
     }
 });
+
+/**
+ * Exchange
+ *
+ * Sign a command line in with the code that its browser brought; `pending` as after a password.
+ */
+export const authProvidersExchange = <ThrowOnError extends boolean = true>(options: Options<AuthProvidersExchangeData, ThrowOnError>) => (options.client ?? client).post<AuthProvidersExchangeResponses, AuthProvidersExchangeErrors, ThrowOnError>({
+    url: '/api/v1/auth/providers/exchange',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Callback
+ *
+ * Where the provider sends the browser back to: signs in and goes to the page; a page for browsers.
+ */
+export const authProvidersCallback = <ThrowOnError extends boolean = true>(options: Options<AuthProvidersCallbackData, ThrowOnError>) => (options.client ?? client).get<AuthProvidersCallbackResponses, AuthProvidersCallbackErrors, ThrowOnError>({ url: '/api/v1/auth/providers/{name}/callback', ...options });
+
+/**
+ * Start
+ *
+ * Send the browser to the provider to sign in; a page for browsers, not for scripts.
+ */
+export const authProvidersStart = <ThrowOnError extends boolean = true>(options: Options<AuthProvidersStartData, ThrowOnError>) => (options.client ?? client).get<unknown, AuthProvidersStartErrors, ThrowOnError>({ url: '/api/v1/auth/providers/{name}/start', ...options });
 
 /**
  * Reset
@@ -558,6 +586,69 @@ export const projectMembersUpdate = <ThrowOnError extends boolean = true>(option
  * Take new sessions in an archived project again.
  */
 export const projectsRestore = <ThrowOnError extends boolean = true>(options: Options<ProjectsRestoreData, ThrowOnError>) => (options.client ?? client).post<ProjectsRestoreResponses, ProjectsRestoreErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/restore', ...options });
+
+/**
+ * List Providers
+ *
+ * Every identity provider, by name. Secrets are never shown.
+ */
+export const providersList = <ThrowOnError extends boolean = true>(options?: Options<ProvidersListData, ThrowOnError>) => (options?.client ?? client).get<ProvidersListResponses, ProvidersListErrors, ThrowOnError>({ url: '/api/v1/providers', ...options });
+
+/**
+ * Create
+ *
+ * Set an identity provider up. Its name is unique.
+ */
+export const providersCreate = <ThrowOnError extends boolean = true>(options: Options<ProvidersCreateData, ThrowOnError>) => (options.client ?? client).post<ProvidersCreateResponses, ProvidersCreateErrors, ThrowOnError>({
+    url: '/api/v1/providers',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Remove an identity provider. Accounts that came from it stay, and cannot sign in by it any more.
+ */
+export const providersRemove = <ThrowOnError extends boolean = true>(options: Options<ProvidersRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProvidersRemoveResponses, ProvidersRemoveErrors, ThrowOnError>({ url: '/api/v1/providers/{ref}', ...options });
+
+/**
+ * Show
+ *
+ * One identity provider.
+ */
+export const providersShow = <ThrowOnError extends boolean = true>(options: Options<ProvidersShowData, ThrowOnError>) => (options.client ?? client).get<ProvidersShowResponses, ProvidersShowErrors, ThrowOnError>({ url: '/api/v1/providers/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change an identity provider; what is left out stays as it is.
+ */
+export const providersUpdate = <ThrowOnError extends boolean = true>(options: Options<ProvidersUpdateData, ThrowOnError>) => (options.client ?? client).patch<ProvidersUpdateResponses, ProvidersUpdateErrors, ThrowOnError>({
+    url: '/api/v1/providers/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Try Out
+ *
+ * Try an identity provider out, active or not, and say step by step what works.
+ */
+export const providersTest = <ThrowOnError extends boolean = true>(options: Options<ProvidersTestData, ThrowOnError>) => (options.client ?? client).post<ProvidersTestResponses, ProvidersTestErrors, ThrowOnError>({
+    url: '/api/v1/providers/{ref}/test',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
 
 /**
  * Show Resources

@@ -486,6 +486,22 @@ export type EventView = {
 };
 
 /**
+ * Exchange
+ *
+ * code: as it came to the waiting command line. verifier: what its challenge was made from.
+ */
+export type Exchange = {
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Verifier
+     */
+    verifier: string;
+};
+
+/**
  * FactorAdded
  *
  * recovery_codes: shown this once; empty when you had some already.
@@ -576,8 +592,58 @@ export type Greeting = {
     /**
      * Providers
      */
-    providers: Array<ProviderRef>;
+    providers: Array<OfferedProvider>;
     sign_up: SignUpView;
+};
+
+/**
+ * GroupRule
+ *
+ * What a group at the provider gives: a project, a role, or both.
+ *
+ * group: as the provider names it; of a directory the whole DN, or its first value (`staff` for
+ * `cn=staff,ou=groups,...`). project: id or name in the provider's domain.
+ */
+export type GroupRule = {
+    /**
+     * Admin
+     *
+     * Whether they administer the project.
+     */
+    admin?: boolean;
+    /**
+     * Group
+     */
+    group: string;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * Role
+     */
+    role?: 'domain_admin' | 'superadmin' | null;
+};
+
+/**
+ * GroupRuleView
+ *
+ * project: null too when it does not exist any more.
+ */
+export type GroupRuleView = {
+    /**
+     * Admin
+     */
+    admin: boolean;
+    /**
+     * Group
+     */
+    group: string;
+    project: ProjectRef | null;
+    /**
+     * Role
+     */
+    role: 'domain_admin' | 'superadmin' | null;
 };
 
 /**
@@ -793,6 +859,106 @@ export type KeypairView = {
      */
     rotated_at: string | null;
 };
+
+/**
+ * LdapOptions
+ *
+ * A directory. In filters {login} is what was typed, {dn} the person's name in the directory.
+ */
+export type LdapOptions = {
+    /**
+     * Bind Dn
+     *
+     * Who searches the directory; empty: nobody in particular.
+     */
+    bind_dn?: string;
+    /**
+     * Ca
+     *
+     * Certificates (PEM) to trust besides those that this machine trusts.
+     */
+    ca?: string;
+    /**
+     * Create Users
+     *
+     * Whether people who come for the first time get an account.
+     */
+    create_users?: boolean;
+    /**
+     * Email Attribute
+     */
+    email_attribute?: string;
+    /**
+     * Group Base
+     *
+     * Where groups are searched for; empty: they are not.
+     */
+    group_base?: string;
+    /**
+     * Group Filter
+     */
+    group_filter?: string;
+    /**
+     * Groups Attribute
+     *
+     * Holds a person's groups, where it exists.
+     */
+    groups_attribute?: string;
+    /**
+     * Host
+     */
+    host: string;
+    /**
+     * Label
+     *
+     * What the sign-in page calls it; empty: its name.
+     */
+    label?: string;
+    /**
+     * May Appoint Superadmins
+     *
+     * Whether its groups may make superadmins.
+     */
+    may_appoint_superadmins?: boolean;
+    /**
+     * Name Attribute
+     */
+    name_attribute?: string;
+    /**
+     * Port
+     *
+     * null: 389, or 636 for TLS.
+     */
+    port?: number | null;
+    /**
+     * Subject Attribute
+     *
+     * What never changes and is never given to somebody else.
+     */
+    subject_attribute?: string;
+    tls?: LdapTls;
+    /**
+     * Trusted Email Domains
+     *
+     * Where this provider decides whose an e-mail is: an account that has the e-mail already is given to whoever the provider says has it.
+     */
+    trusted_email_domains?: Array<string>;
+    /**
+     * User Base
+     */
+    user_base: string;
+    /**
+     * User Filter
+     */
+    user_filter?: string;
+};
+
+/**
+ * LdapTls
+ *
+ * NONE: in the open, for a server on this machine. STARTTLS: begins in the open. TLS: ldaps.
+ */
+export type LdapTls = 'none' | 'starttls' | 'tls';
 
 /**
  * LoginList
@@ -1018,6 +1184,101 @@ export type MembersAdded = {
      * Items
      */
     items: Array<MemberAdded>;
+};
+
+/**
+ * OfferedProvider
+ *
+ * For the sign-in page. start: where the button leads; null: the form takes what people have there.
+ */
+export type OfferedProvider = {
+    kind: ProviderKind;
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Start
+     */
+    start: string | null;
+};
+
+/**
+ * OidcOptions
+ *
+ * An OpenID provider.
+ */
+export type OidcOptions = {
+    /**
+     * Ca
+     *
+     * Certificates (PEM) to trust besides those that this machine trusts.
+     */
+    ca?: string;
+    /**
+     * Client Id
+     */
+    client_id: string;
+    /**
+     * Create Users
+     *
+     * Whether people who come for the first time get an account.
+     */
+    create_users?: boolean;
+    /**
+     * Email Claim
+     */
+    email_claim?: string;
+    /**
+     * Groups Claim
+     */
+    groups_claim?: string;
+    /**
+     * Issuer
+     */
+    issuer: string;
+    /**
+     * Label
+     *
+     * What the sign-in page calls it; empty: its name.
+     */
+    label?: string;
+    /**
+     * May Appoint Superadmins
+     *
+     * Whether its groups may make superadmins.
+     */
+    may_appoint_superadmins?: boolean;
+    /**
+     * Name Claim
+     */
+    name_claim?: string;
+    /**
+     * Require Verified Email
+     *
+     * Whether the provider must say of the e-mail that it is verified.
+     */
+    require_verified_email?: boolean;
+    /**
+     * Scopes
+     */
+    scopes?: Array<string>;
+    /**
+     * Trusted Email Domains
+     *
+     * Where this provider decides whose an e-mail is: an account that has the e-mail already is given to whoever the provider says has it.
+     */
+    trusted_email_domains?: Array<string>;
+    /**
+     * Trusted Factors
+     *
+     * Values of `amr` or `acr` that stand for a second factor at the provider; whoever comes with one is not asked for another here.
+     */
+    trusted_factors?: Array<string>;
 };
 
 /**
@@ -1527,23 +1788,172 @@ export type Proof = {
 };
 
 /**
- * ProviderRef
+ * ProviderCreate
  *
- * kind: "oidc" or "ldap".
+ * Exactly one of oidc and ldap. secret: the client's secret, or the password of bind_dn; never shown again.
+ *
+ * domain: id or name; where people who come for the first time are made.
  */
-export type ProviderRef = {
+export type ProviderCreate = {
     /**
-     * Id
+     * Active
      */
-    id: string;
+    active?: boolean;
     /**
-     * Kind
+     * Domain
      */
-    kind: string;
+    domain: string;
+    ldap?: LdapOptions | null;
+    /**
+     * Mapping
+     */
+    mapping?: Array<GroupRule>;
     /**
      * Name
      */
     name: string;
+    oidc?: OidcOptions | null;
+    /**
+     * Secret
+     */
+    secret?: string | null;
+};
+
+/**
+ * ProviderKind
+ */
+export type ProviderKind = 'oidc' | 'ldap';
+
+/**
+ * ProviderList
+ */
+export type ProviderList = {
+    /**
+     * Items
+     */
+    items: Array<ProviderView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * ProviderTest
+ *
+ * login: somebody to search a directory for; without it, only the connection is tried.
+ */
+export type ProviderTest = {
+    /**
+     * Login
+     */
+    login?: string | null;
+};
+
+/**
+ * ProviderTestResult
+ *
+ * steps: in the order they were taken; the first that fails is the last.
+ */
+export type ProviderTestResult = {
+    /**
+     * Ok
+     */
+    ok: boolean;
+    /**
+     * Steps
+     */
+    steps: Array<ProviderTestStep>;
+};
+
+/**
+ * ProviderTestStep
+ *
+ * name: "discovery" or "keys"; of a directory "connection", "bind", "search" or "person".
+ */
+export type ProviderTestStep = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Ok
+     */
+    ok: boolean;
+    /**
+     * Sentence
+     */
+    sentence: string;
+};
+
+/**
+ * ProviderUpdate
+ *
+ * Only what is present changes; oidc, ldap and mapping are replaced as a whole. secret null: taken away.
+ */
+export type ProviderUpdate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * Domain
+     */
+    domain?: string;
+    ldap?: LdapOptions | null;
+    /**
+     * Mapping
+     */
+    mapping?: Array<GroupRule>;
+    oidc?: OidcOptions | null;
+    /**
+     * Secret
+     */
+    secret?: string | null;
+};
+
+/**
+ * ProviderView
+ *
+ * redirect_uri: what to register at an OpenID provider. people: how many have signed in by it.
+ */
+export type ProviderView = {
+    /**
+     * Active
+     */
+    active: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    domain: DomainRef;
+    /**
+     * Id
+     */
+    id: string;
+    kind: ProviderKind;
+    ldap: LdapOptions | null;
+    /**
+     * Mapping
+     */
+    mapping: Array<GroupRuleView>;
+    /**
+     * Name
+     */
+    name: string;
+    oidc: OidcOptions | null;
+    /**
+     * People
+     */
+    people: number;
+    /**
+     * Redirect Uri
+     */
+    redirect_uri: string | null;
+    /**
+     * Secret Set
+     */
+    secret_set: boolean;
 };
 
 /**
@@ -3695,6 +4105,128 @@ export type PasswordUpdateResponses = {
 
 export type PasswordUpdateResponse = PasswordUpdateResponses[keyof PasswordUpdateResponses];
 
+export type AuthProvidersExchangeData = {
+    body: Exchange;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/providers/exchange';
+};
+
+export type AuthProvidersExchangeErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthProvidersExchangeError = AuthProvidersExchangeErrors[keyof AuthProvidersExchangeErrors];
+
+export type AuthProvidersExchangeResponses = {
+    /**
+     * Successful Response
+     */
+    200: Me;
+};
+
+export type AuthProvidersExchangeResponse = AuthProvidersExchangeResponses[keyof AuthProvidersExchangeResponses];
+
+export type AuthProvidersCallbackData = {
+    body?: never;
+    path: {
+        /**
+         * Name
+         *
+         * The provider's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * State
+         */
+        state?: string;
+        /**
+         * Code
+         */
+        code?: string;
+        /**
+         * Iss
+         */
+        iss?: string;
+        /**
+         * Error
+         */
+        error?: string;
+    };
+    url: '/api/v1/auth/providers/{name}/callback';
+};
+
+export type AuthProvidersCallbackErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthProvidersCallbackError = AuthProvidersCallbackErrors[keyof AuthProvidersCallbackErrors];
+
+export type AuthProvidersCallbackResponses = {
+    /**
+     * A question, when a command line waits
+     */
+    200: unknown;
+};
+
+export type AuthProvidersStartData = {
+    body?: never;
+    path: {
+        /**
+         * Name
+         *
+         * The provider's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * Return To
+         */
+        return_to?: string;
+        /**
+         * Port
+         */
+        port?: number | null;
+        /**
+         * Challenge
+         *
+         * SHA-256 of the verifier, in base64url
+         */
+        challenge?: string | null;
+    };
+    url: '/api/v1/auth/providers/{name}/start';
+};
+
+export type AuthProvidersStartErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type AuthProvidersStartError = AuthProvidersStartErrors[keyof AuthProvidersStartErrors];
+
 export type AuthResetData = {
     body: ResetRequest;
     path?: never;
@@ -5116,6 +5648,211 @@ export type ProjectsRestoreResponses = {
 };
 
 export type ProjectsRestoreResponse = ProjectsRestoreResponses[keyof ProjectsRestoreResponses];
+
+export type ProvidersListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/providers';
+};
+
+export type ProvidersListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProvidersListError = ProvidersListErrors[keyof ProvidersListErrors];
+
+export type ProvidersListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProviderList;
+};
+
+export type ProvidersListResponse = ProvidersListResponses[keyof ProvidersListResponses];
+
+export type ProvidersCreateData = {
+    body: ProviderCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/providers';
+};
+
+export type ProvidersCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProvidersCreateError = ProvidersCreateErrors[keyof ProvidersCreateErrors];
+
+export type ProvidersCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: ProviderView;
+};
+
+export type ProvidersCreateResponse = ProvidersCreateResponses[keyof ProvidersCreateResponses];
+
+export type ProvidersRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/providers/{ref}';
+};
+
+export type ProvidersRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProvidersRemoveError = ProvidersRemoveErrors[keyof ProvidersRemoveErrors];
+
+export type ProvidersRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type ProvidersRemoveResponse = ProvidersRemoveResponses[keyof ProvidersRemoveResponses];
+
+export type ProvidersShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/providers/{ref}';
+};
+
+export type ProvidersShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProvidersShowError = ProvidersShowErrors[keyof ProvidersShowErrors];
+
+export type ProvidersShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProviderView;
+};
+
+export type ProvidersShowResponse = ProvidersShowResponses[keyof ProvidersShowResponses];
+
+export type ProvidersUpdateData = {
+    body: ProviderUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/providers/{ref}';
+};
+
+export type ProvidersUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProvidersUpdateError = ProvidersUpdateErrors[keyof ProvidersUpdateErrors];
+
+export type ProvidersUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProviderView;
+};
+
+export type ProvidersUpdateResponse = ProvidersUpdateResponses[keyof ProvidersUpdateResponses];
+
+export type ProvidersTestData = {
+    /**
+     * Body
+     */
+    body?: ProviderTest | null;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/providers/{ref}/test';
+};
+
+export type ProvidersTestErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProvidersTestError = ProvidersTestErrors[keyof ProvidersTestErrors];
+
+export type ProvidersTestResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProviderTestResult;
+};
+
+export type ProvidersTestResponse = ProvidersTestResponses[keyof ProvidersTestResponses];
 
 export type ResourcesShowData = {
     body?: never;
