@@ -1,5 +1,9 @@
 """Settings of the installation, and what the sign-in page is told."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 from auth_kit import set_site, sign_in, sql
 from installation import Api
@@ -86,3 +90,12 @@ async def test_a_browser_changes_them_with_its_token(api: Api):
     admin = await sign_in(api, "admin")
     assert (await admin.patch("/site", {"lock_minutes": 5})).status_code == 200
     assert (await admin.patch("/site", {"lock_minutes": 6}, headers={"X-Carrel-CSRF": ""})).status_code == 403
+
+
+def test_every_setting_is_documented_with_its_default():
+    page = Path(__file__).parents[2] / "docs/reference/site-settings.md"
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\S+) \|", page.read_text(), re.MULTILINE))
+    assert rows.pop("mail_password") == "-"
+    defaults = SiteSettings().model_dump(mode="json")
+    shown = {name: f"`{json.dumps(value)}`".replace('"', "") for name, value in defaults.items()}
+    assert rows == {name: "-" if text in ("`null`", "``", "`[]`") else text for name, text in shown.items()}

@@ -98,7 +98,10 @@ class SiteSettings(BaseModel):
     mail_user: str = Field(default="", max_length=254, description="Who signs in at it; empty: nobody.")
     mail_sender: EmailAddress | None = Field(default=None, description="The address that mail comes from.")
     api_rate_limit: int = Field(
-        default=30_000, ge=100, le=10_000_000, description="Requests in 15 minutes, for each person."
+        default=30_000,
+        ge=100,
+        le=10_000_000,
+        description="Requests in 15 minutes, of each sign-in, keypair and token.",
     )
     audit_retention_days: int = Field(
         default=0, ge=0, le=36_500, description="How long the audit trail is kept; 0: for ever."

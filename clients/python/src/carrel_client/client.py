@@ -28,6 +28,7 @@ class Carrel(operations.Operations):
     """
 
     auth: Auth
+    password: Password
     sessions: Sessions
     events: Events
     audit: Audit
@@ -45,6 +46,7 @@ class Carrel(operations.Operations):
         self.transport = Transport(url, keypair=keypair, token=token, timeout_s=timeout_s)
         super().__init__(self.transport)
         self.auth = Auth(self.transport)
+        self.password = Password(self.transport)
         self.sessions = Sessions(self.transport)
         self.events = Events(self.transport)
         self.audit = Audit(self.transport)
@@ -77,8 +79,31 @@ class Auth(operations.Auth):
 
     def login(self, *, email: str, password: str) -> models.Me:
         """Sign in; this client then acts as that person until `logout`."""
-        me = super().login(email=email, password=password)
+        return self._went_on(super().login(email=email, password=password))
+
+    def factor(
+        self,
+        *,
+        code: str | None = operations.UNSET,
+        passkey: models.PasskeyCredential | None = operations.UNSET,
+        recovery_code: str | None = operations.UNSET,
+    ) -> models.Me:
+        """The second step of signing in, after `pending` was "factor"."""
+        return self._went_on(super().factor(code=code, passkey=passkey, recovery_code=recovery_code))
+
+    def _went_on(self, me: models.Me) -> models.Me:
         self._transport.prove_page(me["csrf_token"] or "")
+        return me
+
+
+class Password(operations.Password):
+    """One's own password."""
+
+    def update(self, *, current: str, new: str) -> models.Me:
+        """Change it; other browsers are signed out, and this client stays who it is."""
+        me = super().update(current=current, new=new)
+        if me["csrf_token"]:
+            self._transport.prove_page(me["csrf_token"])
         return me
 
 

@@ -9,6 +9,7 @@ import sys
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_facts, report, say
 from carrel_client.cli.parser import USAGE, Arguments
+from carrel_client.cli.steps import finish
 from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
 from carrel_client.profiles import DEFAULT, Profile, load, path_of, remove, resolve, save
@@ -21,6 +22,7 @@ def login_arguments(parser: Arguments) -> None:
     )
     parser.add_argument("--email", metavar="E", help="asked for when left out")
     parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+    parser.add_argument("--code", help="of your device, or a recovery code; asked for when it is needed")
     parser.explain(
         "Sign in, and keep a keypair on this machine: in ~/.config/carrel/profiles, readable by you alone.\n"
         "The password itself is kept nowhere. With --profile NAME (or CARREL_PROFILE) you can be signed in\n"
@@ -53,7 +55,8 @@ def login(args: argparse.Namespace, context: Context) -> int:
         return USAGE
     email = args.email or _asked("E-mail: ")
     client = Carrel(url)
-    me = client.auth.login(email=email, password=_password(args.password_stdin))
+    password = _password(args.password_stdin)
+    me = finish(client, client.auth.login(email=email, password=password), password=password, code=args.code)
     keypair = client.keypairs.create()
     before = _stored(name)
     path = save(

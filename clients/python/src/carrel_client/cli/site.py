@@ -1,0 +1,113 @@
+"""Commands about the settings of the installation."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import print_facts, print_line
+from carrel_client.cli.parser import Arguments
+from carrel_client.errors import CarrelError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_YES, _NO = ("true", "on", "yes"), ("false", "off", "no")
+
+
+def show_arguments(parser: Arguments) -> None:
+    parser.explain("Show the settings of the installation. The password of the mail server is never shown.")
+    parser.example("carrel site show", "carrel site show -o json | jq .lock_minutes")
+
+
+def show(args: argparse.Namespace, context: Context) -> int:
+    """Show the settings."""
+    found = context.client.site.show()
+    context.answer(found, lambda: print_facts([(name, _said(value)) for name, value in found.items()]))
+    return 0
+
+
+def change_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "settings",
+        metavar="NAME=VALUE",
+        nargs="*",
+        help="as carrel site show names them; nothing behind = empties",
+    )
+    parser.add_argument(
+        "--mail-password-stdin",
+        action="store_true",
+        help="read the mail server's password from standard input",
+    )
+    parser.explain(
+        "Change settings of the installation. Lists are written with commas, switches as on or off.\n"
+        "What each means is in the reference of site settings."
+    )
+    parser.example(
+        "carrel site set second_factor=administrators lock_minutes=30",
+        "carrel site set sign_up_email_domains=example.org,example.com",
+        "pass show smtp | carrel site set mail_host=smtp.example.org mail_sender=carrel@example.org "
+        "--mail-password-stdin",
+    )
+
+
+def change(args: argparse.Namespace, context: Context) -> int:
+    """Change settings."""
+    now = context.client.site.show()
+    wanted = dict(_read(text, now) for text in args.settings)
+    if args.mail_password_stdin:
+        wanted["mail_password"] = sys.stdin.readline().rstrip("\r\n") or None
+    if not wanted:
+        raise CarrelError("usage", "Nothing was given to change.", status=422, hint="carrel site set --help")
+    changed = context.client.site.update(**wanted)
+    context.answer(
+        changed, lambda: print_facts([(name, _said(changed.get(name, "changed"))) for name in wanted])
+    )
+    return 0
+
+
+def test_mail_arguments(parser: Arguments) -> None:
+    parser.add_argument("to", metavar="E-MAIL", help="who gets it")
+    parser.explain("Send a letter, and say what the mail server said; exit code 1 when it did not take it.")
+    parser.example("carrel site test-mail ada@example.org")
+
+
+def test_mail(args: argparse.Namespace, context: Context) -> int:
+    """Send a letter."""
+    result = context.client.site.test_mail(to=args.to)
+    context.answer(
+        result, lambda: print_line(result["error"] or f"The mail server took the letter to {args.to}.")
+    )
+    return 0 if result["sent"] else 1
+
+
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+
+
+def _read(text: str, now: Mapping[str, Any]) -> tuple[str, Any]:
+    """Name and value, as the setting is now: a switch, a number, a list or a text. Raises: CarrelError."""
+    name, equals, value = text.partition("=")
+    if not equals or name not in now:
+        raise CarrelError(
+            "usage", f"{text} is no setting.", status=422, hint="Write NAME=VALUE; see carrel site show."
+        )
+    before = now[name]
+    if isinstance(before, bool):
+        if value.lower() not in _YES + _NO:
+            raise CarrelError("usage", f"{name} is on or off.", status=422)
+        return name, value.lower() in _YES
+    if isinstance(before, int) and value.isdigit():
+        return name, int(value)
+    if isinstance(before, list):
+        return name, [part for part in value.split(",") if part]
+    return name, value or (None if name in _ABSENT else "")
+
+
+_ABSENT = ("mail_sender", "sign_up_domain", "sign_up_project")
+"""Texts that are either there or not; all others may be empty."""
