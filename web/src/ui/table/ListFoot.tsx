@@ -11,16 +11,19 @@ interface Props {
   more?: boolean;
   loading?: boolean;
   sorted?: boolean;
+  /** The server gives the order asked for: what is loaded is the beginning of that, not the newest. */
+  presorted?: boolean;
   onMore?: () => void;
 }
 
 /** Below a list: how many there are, and more of them. */
-export function ListFoot({ counted, count, more = false, loading, sorted = false, onMore }: Props) {
+export function ListFoot({ counted, count, more = false, loading, sorted = false, presorted = false, onMore }: Props) {
   return (
     <div className={styles.foot}>
       <span aria-live="polite">
-        {more ? <Trans>The newest {count} are loaded.</Trans> : counted}
-        {more && sorted && (
+        {!more && counted}
+        {more && (presorted ? <Trans>The first {count} are loaded.</Trans> : <Trans>The newest {count} are loaded.</Trans>)}
+        {more && sorted && !presorted && (
           <>
             {" "}
             <Trans>Sorted among these only.</Trans>

@@ -19,3 +19,9 @@ export function sorted<T>(
     return collator.compare(String(a), String(b)) * turn;
   });
 }
+
+/** What the server is asked to sort by: the column of the address, or nothing when the list has no such column. */
+export function serverSort<T>(columns: readonly Column<T>[], { sort, order }: Sorting): string | undefined {
+  if (!columns.some(({ key, sortable }) => sortable && key === sort)) return undefined;
+  return order === "desc" ? `-${sort}` : sort;
+}

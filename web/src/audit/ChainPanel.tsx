@@ -1,0 +1,97 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Box, Button, Code, Group, List, Loader, Stack, Text } from "@mantine/core";
+import { IconShieldCheck, IconShieldX } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import type { AuditCheck } from "@/api/types";
+import { verifyChain } from "@/queries/audit-verify";
+import { CopyButton } from "@/ui/CopyButton";
+import { Instant } from "@/ui/Instant";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+type Found = AuditCheck & { total: number };
+
+/** Looks through the whole chain, says how far it is, and what it found. */
+export function ChainPanel() {
+  const [round, setRound] = useState(0);
+  const [checked, setChecked] = useState(0);
+  const [found, setFound] = useState<Found | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another round looks anew
+  useEffect(() => {
+    const stop = new AbortController();
+    setFound(null);
+    setProblem(null);
+    setChecked(0);
+    verifyChain(setChecked, stop.signal)
+      .then(setFound)
+      .catch((thrown) => {
+        if (!stop.signal.aborted) setProblem(thrown);
+      });
+    return () => stop.abort();
+  }, [round]);
+  const again = () => setRound(round + 1);
+  return (
+    <Box px="md" pb="sm" aria-live="polite">
+      {problem != null ? (
+        <ProblemAlert problem={problem} onRetry={again} />
+      ) : found ? (
+        <Verdict found={found} onAgain={again} />
+      ) : (
+        <Group gap="xs">
+          <Loader size="xs" aria-hidden />
+          <Text size="sm">
+            <Plural value={checked} one="# entry looked through…" other="# entries looked through…" />
+          </Text>
+        </Group>
+      )}
+    </Box>
+  );
+}
+
+function Verdict({ found, onAgain }: { found: Found; onAgain: () => void }) {
+  const { t } = useLingui();
+  const whole = found.faults.length === 0;
+  const head = `${found.head.position}:${found.head.hash}`;
+  const Icon = whole ? IconShieldCheck : IconShieldX;
+  return (
+    <Alert
+      color={whole ? "lamp" : "red"}
+      variant="light"
+      icon={<Icon size={18} aria-hidden />}
+      title={whole ? t`Nobody altered the trail` : t`The trail was altered`}
+    >
+      <Stack gap="xs">
+        <Text size="sm">
+          <Plural value={found.total} one="# entry was looked through." other="# entries were looked through." />{" "}
+          {found.waiting > 0 && (
+            <Plural value={found.waiting} one="# is not sealed yet." other="# are not sealed yet." />
+          )}{" "}
+          {found.cut_at && (
+            <Trans>
+              The oldest were cut off by the retention on <Instant at={found.cut_at} />.
+            </Trans>
+          )}
+        </Text>
+        {!whole && (
+          <List size="sm">
+            {found.faults.map((fault) => (
+              <List.Item key={`${fault.kind}:${fault.position}`}>{fault.sentence}</List.Item>
+            ))}
+          </List>
+        )}
+        <Text size="sm">
+          <Trans>Keep this elsewhere, to prove later that nothing before it was altered:</Trans>
+        </Text>
+        <Group gap={4} wrap="nowrap">
+          <Code style={{ overflowWrap: "anywhere" }}>{head}</Code>
+          <CopyButton text={head} label={t`Copy the place in the chain`} />
+        </Group>
+        <Group>
+          <Button size="xs" variant="default" onClick={onAgain}>
+            <Trans>Verify again</Trans>
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,112 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Anchor, Code, Drawer, Stack, Table, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { AuditEntry } from "@/api/types";
+import { Facts } from "@/ui/Facts";
+import { Instant } from "@/ui/Instant";
+import { differences, otherFacts } from "./differences";
+import { ObjectLink } from "./ObjectLink";
+import { useActionText } from "./use-action-text";
+
+interface Props {
+  opened: boolean;
+  entry: AuditEntry;
+  onClose: () => void;
+}
+
+/** One entry of the audit trail with all that is known of it. */
+export function EntryDrawer({ opened, entry, onClose }: Props) {
+  const { t } = useLingui();
+  const said = useActionText();
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="xl"
+      title={said(entry.action)}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      <Stack gap="lg">
+        {entry.outcome === "refused" && (
+          <Alert color="red" variant="light" title={t`It was refused`}>
+            {entry.reason || <Trans>No reason was recorded.</Trans>}
+          </Alert>
+        )}
+        <Facts
+          facts={[
+            [t`When`, <Instant key="at" at={entry.at} />],
+            [
+              t`Who`,
+              entry.actor.email ? (
+                <Anchor
+                  key="who"
+                  size="sm"
+                  renderRoot={(props) => (
+                    <Link {...props} to="/audit" search={{ actor: entry.actor.id ?? entry.actor.email }} />
+                  )}
+                >
+                  {entry.actor.email}
+                </Anchor>
+              ) : (
+                "–"
+              ),
+            ],
+            [t`What`, <Code key="what">{entry.action}</Code>],
+            [t`To what`, <ObjectLink key="object" object={entry.object} />],
+            [t`By`, entry.credential],
+            [t`Address`, entry.address],
+            [t`Request`, entry.request_id],
+            [
+              t`Place in the chain`,
+              entry.position === null ? <Trans>not sealed yet</Trans> : `${entry.position}`,
+            ],
+            [t`Hash`, entry.hash !== null && <Code key="hash">{entry.hash}</Code>],
+          ]}
+        />
+        <Changes entry={entry} />
+      </Stack>
+    </Drawer>
+  );
+}
+
+function Changes({ entry }: { entry: AuditEntry }) {
+  const { t } = useLingui();
+  const changed = differences(entry.details);
+  const others = otherFacts(entry.details);
+  return (
+    <>
+      {changed.length > 0 && (
+        <section>
+          <Title order={2} size="h4" mb="xs">
+            <Trans>What changed</Trans>
+          </Title>
+          <Table aria-label={t`What changed`} layout="fixed">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th w="26%">
+                  <Trans>Field</Trans>
+                </Table.Th>
+                <Table.Th>
+                  <Trans>Before</Trans>
+                </Table.Th>
+                <Table.Th>
+                  <Trans>After</Trans>
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {changed.map(({ field, before, after }) => (
+                <Table.Tr key={field} style={{ overflowWrap: "anywhere" }}>
+                  <Table.Td>{field}</Table.Td>
+                  <Table.Td c="dimmed">{before ?? "–"}</Table.Td>
+                  <Table.Td>{after ?? "–"}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </section>
+      )}
+      {others && <Code block>{others}</Code>}
+    </>
+  );
+}

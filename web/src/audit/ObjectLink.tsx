@@ -1,0 +1,25 @@
+import { Anchor } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { AuditEntry } from "@/api/types";
+
+/** What was acted on, with a link to it where it has a page. */
+export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
+  const { kind, id, name } = object;
+  const said = name || id;
+  if (!id) return said || "–";
+  switch (kind) {
+    case "session":
+      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/sessions" search={{ session: id }} />}>{said}</Anchor>;
+    case "user":
+    case "profile":
+      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/users" search={{ user: id }} />}>{said}</Anchor>;
+    case "project":
+      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/projects" search={{ open: id }} />}>{said}</Anchor>;
+    case "domain":
+      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/domains" search={{ open: id }} />}>{said}</Anchor>;
+    case "site":
+      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/site" />}>{said}</Anchor>;
+    default:
+      return `${kind} ${said}`;
+  }
+}

@@ -1,0 +1,61 @@
+import { msg } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Badge, Text } from "@mantine/core";
+import type { AuditEntry } from "@/api/types";
+import { Instant } from "@/ui/Instant";
+import type { Column } from "@/ui/table/column";
+import { ActionText } from "./ActionText";
+
+export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
+  {
+    key: "at",
+    title: msg`When`,
+    width: "12.5rem",
+    shown: "always",
+    value: (entry) => entry.at,
+    cell: (entry) => <Instant at={entry.at} />,
+  },
+  {
+    key: "actor",
+    title: msg`Who`,
+    width: "14rem",
+    value: (entry) => entry.actor.email,
+    cell: (entry) => entry.actor.email || (entry.credential === "carrel" ? "Carrel" : <Trans>nobody known</Trans>),
+  },
+  {
+    key: "action",
+    title: msg`What`,
+    value: (entry) => entry.action,
+    cell: (entry) => <ActionText action={entry.action} />,
+  },
+  {
+    key: "object",
+    title: msg`To what`,
+    width: "15rem",
+    value: (entry) => entry.object.name || entry.object.id,
+  },
+  {
+    key: "outcome",
+    title: msg`Outcome`,
+    width: "7rem",
+    value: (entry) => entry.outcome,
+    cell: (entry) =>
+      entry.outcome === "refused" ? (
+        <Badge size="sm" variant="light" color="red">
+          <Trans>refused</Trans>
+        </Badge>
+      ) : (
+        <Text size="sm" c="dimmed">
+          <Trans>done</Trans>
+        </Text>
+      ),
+  },
+  { key: "address", title: msg`Address`, width: "9rem", value: (entry) => entry.address },
+  {
+    key: "credential",
+    title: msg`By`,
+    width: "9rem",
+    shown: "chosen",
+    value: (entry) => entry.credential,
+  },
+];

@@ -1,0 +1,35 @@
+interface Difference {
+  field: string;
+  /** As text; undefined: there was, or is, nothing of it. */
+  before: string | undefined;
+  after: string | undefined;
+}
+
+type Details = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Details =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function text(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(", ");
+  return JSON.stringify(value);
+}
+
+/** What an entry says of fields before and after. */
+export function differences(details: Details): Difference[] {
+  const before = isObject(details.before) ? details.before : {};
+  const after = isObject(details.after) ? details.after : {};
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].map((field) => ({
+    field,
+    before: text(before[field]),
+    after: text(after[field]),
+  }));
+}
+
+/** The other facts of an entry as JSON, or null when there are none. */
+export function otherFacts(details: Details): string | null {
+  const { before, after, ...others } = details;
+  return Object.keys(others).length > 0 ? JSON.stringify(others, null, 2) : null;
+}

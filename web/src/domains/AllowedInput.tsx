@@ -1,0 +1,39 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Checkbox, Input, TagsInput } from "@mantine/core";
+import type { ReactNode } from "react";
+
+interface Props {
+  label: string;
+  /** Names; null: all of them. */
+  value: string[] | null;
+  onChange: (value: string[] | null) => void;
+  error?: ReactNode;
+}
+
+/** Which of a kind may be used: all, or those that are named. */
+export function AllowedInput({ label, value, onChange, error }: Props) {
+  const { t } = useLingui();
+  return (
+    <Input.Wrapper label={label} labelElement="div" error={error}>
+      <Checkbox
+        mt={4}
+        size="xs"
+        label={<Trans>all, also those that come later</Trans>}
+        aria-label={t`${label}: all`}
+        checked={value === null}
+        onChange={(event) => onChange(event.currentTarget.checked ? null : [])}
+      />
+      {value !== null && (
+        <TagsInput
+          mt={6}
+          size="xs"
+          aria-label={label}
+          placeholder={value.length === 0 ? t`None: write names` : undefined}
+          value={value}
+          onChange={onChange}
+          splitChars={[",", " "]}
+        />
+      )}
+    </Input.Wrapper>
+  );
+}

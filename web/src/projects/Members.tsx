@@ -1,0 +1,149 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Badge, Button, Group, Paper, Skeleton, Stack, Switch, Text, Tooltip } from "@mantine/core";
+import { IconUserMinus } from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useDeferredValue, useState } from "react";
+import type { Member, WholeProject } from "@/api/types";
+import { membersListQuery, useAppointMember, useRemoveMember } from "@/queries/project-members";
+import { mayBeyondOwn } from "@/shell/may";
+import { useMe } from "@/shell/use-me";
+import { EmptyState } from "@/ui/EmptyState";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { RowTool } from "@/ui/table/RowTool";
+import { SearchBox } from "@/ui/table/SearchBox";
+import { AddMembers } from "./AddMembers";
+
+interface Props {
+  project: WholeProject;
+  /** Why the person may not change who is in it; null when they may. */
+  refusal: string | null;
+}
+
+/** Who is in a project, and who of them administers it. */
+export function Members({ project, refusal }: Props) {
+  const { t } = useLingui();
+  const [q, setQ] = useState<string>();
+  const list = useInfiniteQuery(membersListQuery(project.id, useDeferredValue(q ?? "")));
+  const appoint = useAppointMember();
+  const members = (list.data?.pages ?? []).flatMap((page) => page.items);
+  return (
+    <Stack gap="sm">
+      {refusal ? (
+        <Text size="sm" c="dimmed">
+          {refusal}
+        </Text>
+      ) : (
+        <AddMembers project={project} />
+      )}
+      {(project.members > 8 || q) && (
+        <SearchBox
+          label={t`Search by e-mail or name`}
+          placeholder={t`E-mail or name`}
+          value={q}
+          onChange={setQ}
+        />
+      )}
+      {list.isPending && <Skeleton height={120} aria-busy />}
+      {list.isError && <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />}
+      {appoint.error && <ProblemAlert problem={appoint.error} />}
+      {list.data && members.length === 0 && (
+        <EmptyState title={q ? t`No member meets the filter` : t`Nobody is in it yet`} />
+      )}
+      {members.map((member) => (
+        <MemberRow
+          key={member.id}
+          member={member}
+          project={project}
+          refusal={refusal}
+          onAdmin={(admin) => appoint.mutate({ project: project.id, user: member.id, admin })}
+        />
+      ))}
+      {list.hasNextPage && (
+        <Button
+          size="xs"
+          variant="default"
+          loading={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+        >
+          <Trans>Load more</Trans>
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+interface RowProps extends Props {
+  member: Member;
+  onAdmin: (admin: boolean) => void;
+}
+
+function MemberRow({ member, project, refusal, onAdmin }: RowProps) {
+  const { t } = useLingui();
+  const me = useMe();
+  const remove = useRemoveMember();
+  const ask = () =>
+    askToConfirm({
+      title: t`Take somebody out of a project`,
+      closeLabel: t`Close`,
+      confirm: t`Take out`,
+      onConfirm: () => remove.mutateAsync({ project: project.id, user: member.id }),
+      children: (
+        <Trans>
+          <b>{member.email}</b> starts no more sessions in {project.name}. Those that are live go on.
+        </Trans>
+      ),
+    });
+  return (
+    <Paper withBorder p="xs">
+      <Group justify="space-between" wrap="nowrap">
+        <div style={{ minWidth: 0 }}>
+          <Group gap="xs">
+            {mayBeyondOwn(me, "user.read") ? (
+              <Anchor
+                size="sm"
+                fw={500}
+                style={{ overflowWrap: "anywhere" }}
+                renderRoot={(props) => <Link {...props} to="/users" search={{ user: member.id }} />}
+              >
+                {member.email}
+              </Anchor>
+            ) : (
+              <Text size="sm" fw={500}>
+                {member.email}
+              </Text>
+            )}
+            {member.state !== "active" && (
+              <Badge size="xs" color="gray">
+                <Trans>inactive</Trans>
+              </Badge>
+            )}
+          </Group>
+          <Text size="xs" c="dimmed">
+            {member.name}
+          </Text>
+        </div>
+        <Group gap="xs" wrap="nowrap">
+          <Tooltip label={refusal} disabled={!refusal} multiline maw={280}>
+            <Switch
+              size="xs"
+              label={<Trans>Administrator</Trans>}
+              aria-label={t`${member.email} is administrator`}
+              checked={member.admin}
+              disabled={refusal !== null}
+              onChange={(event) => onAdmin(event.currentTarget.checked)}
+            />
+          </Tooltip>
+          <RowTool
+            label={t`Take out`}
+            row={member.email}
+            icon={IconUserMinus}
+            refusal={refusal}
+            onClick={ask}
+          />
+        </Group>
+      </Group>
+    </Paper>
+  );
+}

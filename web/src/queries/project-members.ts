@@ -1,0 +1,49 @@
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import {
+  projectMembersAdd,
+  projectMembersList,
+  projectMembersRemove,
+  projectMembersUpdate,
+} from "@/api/generated/sdk.gen";
+import type { MembersAdded } from "@/api/generated/types.gen";
+import { useChange } from "./use-change";
+
+/** Who is in a project, by e-mail, page by page. */
+export function membersListQuery(project: string, q: string) {
+  return infiniteQueryOptions({
+    queryKey: ["projects", "members", project, q] as const,
+    queryFn: async ({ pageParam, signal }) =>
+      (
+        await projectMembersList({
+          path: { ref: project },
+          query: { q: q || undefined, limit: 100, cursor: pageParam },
+          signal,
+        })
+      ).data,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+}
+
+const TOUCHED = ["projects", "users", "auth"];
+
+/** Puts people in a project; the answer says of each whether they are in. */
+export const useAddMembers = () =>
+  useChange<{ project: string; users: string[]; admin: boolean }, MembersAdded>(
+    async ({ project, ...body }) => (await projectMembersAdd({ path: { ref: project }, body })).data,
+    TOUCHED,
+  );
+
+/** Makes a member an administrator of the project, or no more. */
+export const useAppointMember = () =>
+  useChange<{ project: string; user: string; admin: boolean }, unknown>(
+    async ({ project, user, admin }) =>
+      (await projectMembersUpdate({ path: { ref: project, user }, body: { admin } })).data,
+    TOUCHED,
+  );
+
+export const useRemoveMember = () =>
+  useChange<{ project: string; user: string }, unknown>(
+    async ({ project, user }) => (await projectMembersRemove({ path: { ref: project, user } })).data,
+    TOUCHED,
+  );

@@ -1,0 +1,25 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { siteTestMail, siteUpdate } from "@/api/generated/sdk.gen";
+import type { Problem } from "@/api/problem";
+import type { Site, SiteUpdate } from "@/api/types";
+import { siteShowQuery } from "./site-show";
+import { useChange } from "./use-change";
+
+/** Changes what is given of the settings. */
+export function useUpdateSite() {
+  const client = useQueryClient();
+  return useMutation<Site, Problem, SiteUpdate>({
+    mutationFn: async (body) => (await siteUpdate({ body })).data,
+    onSuccess: (site) => {
+      client.setQueryData(siteShowQuery.queryKey, site);
+      void client.invalidateQueries({ queryKey: ["auth", "greeting"] });
+    },
+  });
+}
+
+/** Sends a letter, and says what the mail server said. */
+export const useTestMail = () =>
+  useChange<string, { sent: boolean; error: string | null }>(
+    async (to) => (await siteTestMail({ body: { to } })).data,
+    ["site"],
+  );

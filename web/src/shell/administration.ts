@@ -1,0 +1,22 @@
+import { useLingui } from "@lingui/react/macro";
+import { IconAdjustments, IconHistory, IconIdBadge2, IconUsers } from "@tabler/icons-react";
+import { may, mayBeyondOwn } from "./may";
+import { useMe } from "./use-me";
+
+/** The pages of administration that the person may see. */
+export function useAdministration() {
+  const { t } = useLingui();
+  const me = useMe();
+  const pages = [
+    { to: "/users", label: t`Users`, icon: IconUsers, shown: mayBeyondOwn(me, "user.read") },
+    { to: "/audit", label: t`Audit`, icon: IconHistory, shown: mayBeyondOwn(me, "audit.read") },
+    { to: "/site", label: t`Configurations`, icon: IconAdjustments, shown: may(me, "site.read") },
+    {
+      to: "/providers",
+      label: t`Identity providers`,
+      icon: IconIdBadge2,
+      shown: may(me, "provider.read"),
+    },
+  ] as const;
+  return pages.filter(({ shown }) => shown);
+}

@@ -1,0 +1,49 @@
+import { useLingui } from "@lingui/react/macro";
+import { useCallback } from "react";
+import { ACTIONS, type ActionName, type Reach } from "@/api/actions";
+import type { Me } from "@/api/types";
+import { ACTION_SENTENCES } from "@/sentences/actions";
+import { useMe } from "./use-me";
+
+/** Whose something is; what is left out is not theirs. */
+export interface Whose {
+  owner?: string;
+  domain?: string;
+  project?: string;
+}
+
+/** Whether somebody may do this at all, or to what is somebody's. The server decides; this only spares a "no". */
+export function may(me: Me, action: ActionName, whose?: Whose): boolean {
+  const reach = me.actions[action];
+  if (!reach) return false;
+  if (!whose || reach === "all") return true;
+  if (whose.owner === me.user.id) return true;
+  if (reach === "domain") return whose.domain === me.user.domain.id;
+  if (reach !== "project") return false;
+  const everyMember = (ACTIONS[action].user as Reach) === "project";
+  return me.projects.some(({ id, admin }) => id === whose.project && (everyMember || admin));
+}
+
+/** Whether somebody may do this to more than what is their own. */
+export function mayBeyondOwn(me: Me, action: ActionName): boolean {
+  return ["project", "domain", "all"].includes(me.actions[action] ?? "none");
+}
+
+const WIDE: readonly Reach[] = ["project", "domain", "all"];
+
+/** Says why the person may not do something, in a sentence; null when they may. */
+export function useRefusal(): (action: ActionName, whose?: Whose) => string | null {
+  const { t, i18n } = useLingui();
+  const me = useMe();
+  return useCallback(
+    (action, whose) => {
+      if (may(me, action, whose)) return null;
+      const sentence = i18n._(ACTION_SENTENCES[action]);
+      const { projectAdmin, domainAdmin } = ACTIONS[action];
+      if (WIDE.includes(projectAdmin)) return t`For the administrators of the project: ${sentence}`;
+      if (WIDE.includes(domainAdmin)) return t`For the administrators of the domain: ${sentence}`;
+      return t`For superadmins: ${sentence}`;
+    },
+    [t, i18n, me],
+  );
+}

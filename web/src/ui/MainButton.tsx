@@ -1,0 +1,34 @@
+import { Button, Tooltip } from "@mantine/core";
+import type { IconPlus } from "@tabler/icons-react";
+
+interface Props {
+  label: string;
+  icon?: typeof IconPlus;
+  variant?: string;
+  color?: string;
+  /** Why it cannot be pressed; null or absent when it can. */
+  refusal?: string | null;
+  loading?: boolean;
+  onClick: () => void;
+}
+
+/** A button of a page. One that is refused stays within reach of the keyboard, to say why. */
+export function MainButton({ label, icon: Icon, variant, color, refusal, loading, onClick }: Props) {
+  return (
+    <Tooltip label={refusal} disabled={!refusal} multiline maw={280}>
+      <Button
+        size="xs"
+        variant={variant}
+        color={color}
+        loading={loading}
+        leftSection={Icon && <Icon size={15} aria-hidden />}
+        aria-label={refusal ? `${label}. ${refusal}` : undefined}
+        aria-disabled={refusal ? true : undefined}
+        data-disabled={refusal ? true : undefined}
+        onClick={refusal ? undefined : onClick}
+      >
+        {label}
+      </Button>
+    </Tooltip>
+  );
+}

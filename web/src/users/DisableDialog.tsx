@@ -1,0 +1,39 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import { useState } from "react";
+import type { User } from "@/api/types";
+import { useUpdateUser } from "@/queries/users-update";
+import { ManyDialog } from "./ManyDialog";
+import { SessionsChoice } from "./SessionsChoice";
+
+/** Asks what becomes of the live sessions of those who are deactivated. */
+export function DisableDialog({ users, onDone }: { users: User[]; onDone: () => void }) {
+  const { t } = useLingui();
+  const update = useUpdateUser();
+  const [sessions, setSessions] = useState<"keep" | "end">("keep");
+  return (
+    <ManyDialog
+      items={users.map(({ id, email }) => ({ id, name: email }))}
+      confirm={t`Deactivate`}
+      dangerous
+      act={({ id }) => update.mutateAsync({ id, state: "inactive", sessions })}
+      onDone={onDone}
+    >
+      <Text size="sm">
+        {users.length === 1 ? (
+          <Trans>
+            <b>{users[0]?.email}</b> is signed out everywhere at once, and their keypairs are refused. It can be
+            undone.
+          </Trans>
+        ) : (
+          <Plural
+            value={users.length}
+            one="# user is signed out everywhere at once, and their keypairs are refused. It can be undone."
+            other="# users are signed out everywhere at once, and their keypairs are refused. It can be undone."
+          />
+        )}
+      </Text>
+      <SessionsChoice label={t`Sessions that are live`} value={sessions} onChange={setSessions} />
+    </ManyDialog>
+  );
+}

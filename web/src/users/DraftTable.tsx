@@ -1,0 +1,67 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { ScrollArea, Table, Text } from "@mantine/core";
+import { Problem } from "@/api/problem";
+import type { DraftUser, Trouble, UserMade } from "@/api/types";
+import { useProblemText } from "@/sentences/use-problem-text";
+
+interface Props {
+  rows: DraftUser[];
+  /** What the server says of each row; absent while it looks. */
+  checked: UserMade[] | undefined;
+}
+
+/** Users as they were written, each with what is wrong with it. Those with a problem come first. */
+export function DraftTable({ rows, checked }: Props) {
+  const { t } = useLingui();
+  const order = rows.map((row, at) => ({ row, at, says: checked?.[at] }));
+  order.sort((a, b) => Number(b.says?.status === "failed") - Number(a.says?.status === "failed") || a.at - b.at);
+  return (
+    <ScrollArea.Autosize mah="40vh" type="auto">
+      <Table stickyHeader aria-label={t`Users to be made`}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={60}>
+              <Trans>Row</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>E-mail</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Name</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>State</Trans>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {order.map(({ row, at, says }) => (
+            <Table.Tr key={at}>
+              <Table.Td>{at + 1}</Table.Td>
+              <Table.Td style={{ overflowWrap: "anywhere" }}>{row.email}</Table.Td>
+              <Table.Td>{row.name}</Table.Td>
+              <Table.Td>
+                <Verdict says={says} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea.Autosize>
+  );
+}
+
+function Verdict({ says }: { says: UserMade | undefined }) {
+  const said = useProblemText();
+  if (!says) return <Trans>being checked</Trans>;
+  if (says.status === "created") return <Trans>made</Trans>;
+  if (says.status === "valid") return <Trans>can be made</Trans>;
+  return (
+    <Text size="sm" c="var(--carrel-bad)">
+      {(says.problems ?? []).map((trouble) => said(asProblem(trouble)).detail).join(" ")}
+    </Text>
+  );
+}
+
+const asProblem = ({ code, detail, hint, field }: Trouble) =>
+  new Problem({ status: 422, code, detail, hint, field });

@@ -1,0 +1,90 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Drawer, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { UserDetail } from "@/api/types";
+import { useUpdateUser } from "@/queries/users-update";
+import { usersShowQuery } from "@/queries/users-show";
+import { Form } from "@/ui/form/Form";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { updateUserCommand } from "./command";
+import { toUpdate, type UserValues, valuesOf } from "./form-values";
+import { SessionsChoice } from "./SessionsChoice";
+import { UserFields } from "./UserFields";
+import { useUserRules } from "./use-user-rules";
+
+interface Props {
+  opened: boolean;
+  id: string;
+  onClose: () => void;
+}
+
+/** Changes one user; only what is other than before is sent. */
+export function EditUserDrawer({ opened, id, onClose }: Props) {
+  const { t } = useLingui();
+  const user = useQuery(usersShowQuery(id));
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={user.data ? t`Edit ${user.data.email}` : t`Edit a user`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {user.isPending && (
+        <Stack aria-busy>
+          {[1, 2, 3, 4].map((key) => (
+            <Skeleton key={key} height={56} />
+          ))}
+        </Stack>
+      )}
+      {user.isError && <ProblemAlert problem={user.error} onRetry={() => void user.refetch()} />}
+      {user.data && <EditForm key={user.data.id} user={user.data} onDone={onClose} />}
+    </Drawer>
+  );
+}
+
+function EditForm({ user, onDone }: { user: UserDetail; onDone: () => void }) {
+  const update = useUpdateUser();
+  const [before] = useState(() => valuesOf(user));
+  const [choice, setChoice] = useState<"keep" | "end">("keep");
+  const validate = useUserRules();
+  const form = useProblemForm<UserValues>({ initialValues: before, validate }, update.error);
+  const changed = toUpdate(before, form.values);
+  const disables = changed.state !== undefined && changed.state !== "active";
+  const asks = user.live_sessions > 0 && (disables || changed.domain !== undefined);
+  const wanted = asks ? { ...changed, sessions: changed.domain ? ("end" as const) : choice } : changed;
+  const nothing = Object.keys(changed).length === 0;
+  return (
+    <Form
+      onSubmit={form.onSubmit(
+        () => (nothing ? onDone() : update.mutate({ id: user.id, ...wanted }, { onSuccess: onDone })),
+        focusFirst(form),
+      )}
+      submit={nothing ? <Trans>Nothing changed</Trans> : <Trans>Save</Trans>}
+      onCancel={onDone}
+      busy={update.isPending}
+      problem={update.error}
+      command={nothing ? undefined : updateUserCommand(user.email, wanted)}
+    >
+      <UserFields form={form} existing />
+      {asks &&
+        (changed.domain ? (
+          <Text size="sm" c="var(--carrel-bad)">
+            <Plural
+              value={user.live_sessions}
+              one="Their live session ends when they move."
+              other="Their # live sessions end when they move."
+            />
+          </Text>
+        ) : (
+          <SessionsChoice
+            label={<Plural value={user.live_sessions} one="# session is live" other="# sessions are live" />}
+            value={choice}
+            onChange={setChoice}
+          />
+        ))}
+    </Form>
+  );
+}

@@ -1,0 +1,64 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { IconFileDownload, IconKey } from "@tabler/icons-react";
+import { useState } from "react";
+import type { UserMade } from "@/api/types";
+import { downloadText } from "@/ui/download";
+import { type CsvFields, toCsv } from "@/ui/table/csv";
+import type { Outcome } from "./CreateManyDrawer";
+import { DraftTable } from "./DraftTable";
+
+const SECRETS: CsvFields<UserMade> = [
+  ["email", (one) => one.email],
+  ["password", (one) => one.password],
+  ["link", (one) => one.link?.url],
+  ["link_expires_at", (one) => one.link?.expires_at],
+];
+
+/** What became of each; the passwords, the only time that they can be had. */
+export function ManyResult({ outcome, onDone }: { outcome: Outcome; onDone: () => void }) {
+  const { t } = useLingui();
+  const [saved, setSaved] = useState(false);
+  const made = outcome.made.filter(({ status }) => status === "created");
+  const failed = outcome.made.filter(({ status }) => status === "failed");
+  const secrets = made.filter(({ password, link }) => password || link);
+  const save = () => {
+    downloadText("passwords.csv", toCsv(secrets, SECRETS), "text/csv;charset=utf-8");
+    setSaved(true);
+  };
+  return (
+    <Stack>
+      <Text fw={600} role="status">
+        <Plural value={made.length} one="# user is made." other="# users are made." />{" "}
+        {failed.length > 0 && (
+          <Plural value={failed.length} one="# could not be made." other="# could not be made." />
+        )}
+      </Text>
+      {secrets.length > 0 && (
+        <Alert
+          color="brass"
+          variant="light"
+          icon={<IconKey size={18} aria-hidden />}
+          title={t`Save the passwords now`}
+        >
+          <Stack gap="xs" align="flex-start">
+            <Text size="sm">
+              <Trans>
+                Passwords and links can be had this one time. Without them, make a one-time link for each.
+              </Trans>
+            </Text>
+            <Button size="xs" leftSection={<IconFileDownload size={15} aria-hidden />} onClick={save}>
+              <Trans>Save as CSV</Trans>
+            </Button>
+          </Stack>
+        </Alert>
+      )}
+      <DraftTable rows={outcome.rows} checked={outcome.made} />
+      <Group justify="flex-end">
+        <Button variant={secrets.length > 0 && !saved ? "default" : "filled"} onClick={onDone}>
+          <Trans>Done</Trans>
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

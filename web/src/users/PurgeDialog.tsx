@@ -1,0 +1,61 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Checkbox, List, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { User } from "@/api/types";
+import { usePurgeUser } from "@/queries/users-purge";
+import { ManyDialog } from "./ManyDialog";
+
+/** Deletes inactive users for good, after saying what is lost and having it typed. */
+export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => void }) {
+  const { t } = useLingui();
+  const purge = usePurgeUser();
+  const [typed, setTyped] = useState("");
+  const [endSessions, setEnd] = useState(false);
+  const emails = new Map(users.map(({ id, email }) => [id, email]));
+  const phrase = users.length === 1 ? (users[0]?.email ?? "") : `purge ${users.length}`;
+  return (
+    <ManyDialog
+      items={users.map(({ id, email }) => ({ id, name: email }))}
+      confirm={t`Delete for good`}
+      dangerous
+      ready={typed === phrase}
+      act={({ id }) => purge.mutateAsync({ id, confirm: emails.get(id) ?? "", endSessions })}
+      onDone={onDone}
+    >
+      <Text size="sm">
+        <Plural
+          value={users.length}
+          one="This user is deleted for good. It cannot be undone. What is lost:"
+          other="These # users are deleted for good. It cannot be undone. What is lost:"
+        />
+      </Text>
+      <List size="sm">
+        <List.Item>
+          <Trans>name, e-mail, password, second factors and passkeys</Trans>
+        </List.Item>
+        <List.Item>
+          <Trans>keypairs, tokens and SSH keys: scripts that use them are refused</Trans>
+        </List.Item>
+        <List.Item>
+          <Trans>their places in projects</Trans>
+        </List.Item>
+      </List>
+      <Text size="sm" c="dimmed">
+        <Trans>Past sessions and the audit trail stay. The e-mail can be used again.</Trans>
+      </Text>
+      <Checkbox
+        label={t`End the sessions that are live`}
+        description={t`Whoever has live sessions stays without this.`}
+        checked={endSessions}
+        onChange={(event) => setEnd(event.currentTarget.checked)}
+      />
+      <TextInput
+        label={t`Type ${phrase} to confirm`}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        autoComplete="off"
+        spellCheck={false}
+      />
+    </ManyDialog>
+  );
+}

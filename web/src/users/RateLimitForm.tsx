@@ -1,0 +1,57 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Checkbox, NumberInput, Text } from "@mantine/core";
+import type { Keypair } from "@/api/types";
+import { useUpdateKeypair } from "@/queries/keypairs-change";
+import { Form } from "@/ui/form/Form";
+import { useProblemForm } from "@/ui/form/use-problem-form";
+import { commandLine } from "./command";
+
+/** How many requests a keypair may make. */
+export function RateLimitForm({ keypair, onDone }: { keypair: Keypair; onDone: () => void }) {
+  const { t } = useLingui();
+  const update = useUpdateKeypair();
+  const form = useProblemForm(
+    { initialValues: { usual: keypair.rate_limit === null, rate_limit: keypair.rate_limit ?? 10_000 } },
+    update.error,
+  );
+  const { usual, rate_limit } = form.values;
+  return (
+    <Form
+      onSubmit={form.onSubmit(() =>
+        update.mutate(
+          { key: keypair.access_key, rate_limit: usual ? null : rate_limit },
+          { onSuccess: onDone },
+        ),
+      )}
+      submit={<Trans>Save</Trans>}
+      onCancel={onDone}
+      busy={update.isPending}
+      problem={update.error}
+      command={commandLine(
+        "carrel",
+        "keypair",
+        "update",
+        keypair.access_key,
+        "--rate-limit",
+        usual ? "none" : String(rate_limit),
+      )}
+    >
+      <Checkbox
+        label={t`As the installation has it`}
+        {...form.getInputProps("usual", { type: "checkbox" })}
+      />
+      <NumberInput
+        label={t`Requests in 15 minutes`}
+        min={1}
+        max={1_000_000}
+        disabled={usual}
+        {...form.getInputProps("rate_limit")}
+      />
+      {!usual && rate_limit <= 100 && (
+        <Text size="sm" c="var(--carrel-busy)">
+          <Trans>So few may keep even the command line from working.</Trans>
+        </Text>
+      )}
+    </Form>
+  );
+}

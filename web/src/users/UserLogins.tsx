@@ -1,0 +1,78 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Badge, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import { IconLogout, IconShieldOff } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { UserDetail } from "@/api/types";
+import { useEndLogins } from "@/queries/logins-end";
+import { loginsOfQuery } from "@/queries/logins-of";
+import { EmptyState } from "@/ui/EmptyState";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { RowTool } from "@/ui/table/RowTool";
+import type { UserActs } from "./use-user-acts";
+
+/** Where somebody is signed in, and their second factor. */
+export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs }) {
+  const { t } = useLingui();
+  const logins = useQuery(loginsOfQuery(user.id));
+  const end = useEndLogins();
+  const whyNot = acts.why("login.remove", user);
+  const noFactor = user.second_factor ? null : t`There is no second factor.`;
+  return (
+    <Stack>
+      <Group gap="xs">
+        <MainButton
+          variant="default"
+          icon={IconLogout}
+          label={t`Sign out everywhere`}
+          refusal={whyNot ?? (logins.data?.length === 0 ? t`Signed in nowhere.` : null)}
+          loading={end.isPending}
+          onClick={() => end.mutate({ user: user.id })}
+        />
+        <MainButton
+          variant="default"
+          icon={IconShieldOff}
+          label={t`Reset the second factor…`}
+          refusal={acts.why("factor.reset", user) ?? noFactor}
+          onClick={() => acts.resetFactors(user)}
+        />
+      </Group>
+      {end.error && <ProblemAlert problem={end.error} />}
+      {logins.isPending && <Skeleton height={120} aria-busy />}
+      {logins.isError && <ProblemAlert problem={logins.error} onRetry={() => void logins.refetch()} />}
+      {logins.data?.length === 0 && <EmptyState title={t`Signed in nowhere`} />}
+      {logins.data?.map((login) => (
+        <Paper key={login.id} withBorder p="xs">
+          <Group justify="space-between" wrap="nowrap">
+            <div style={{ minWidth: 0 }}>
+              <Group gap="xs">
+                <Text size="sm" fw={500}>
+                  {[login.browser, login.system].filter(Boolean).join(" · ") || t`Unknown browser`}
+                </Text>
+                {login.current && (
+                  <Badge size="xs">
+                    <Trans>this one</Trans>
+                  </Badge>
+                )}
+              </Group>
+              <Text size="xs" c="dimmed">
+                {login.address} · {login.method} ·{" "}
+                <Trans>
+                  last seen <Instant at={login.seen_at} />
+                </Trans>
+              </Text>
+            </div>
+            <RowTool
+              label={t`Sign out`}
+              row={login.browser || login.address}
+              icon={IconLogout}
+              refusal={whyNot}
+              onClick={() => end.mutate({ login: login.id })}
+            />
+          </Group>
+        </Paper>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,106 @@
+import Papa from "papaparse";
+import type { DraftUser } from "@/api/types";
+
+/** The columns of a file of users, in the order of the template. */
+export const CSV_COLUMNS = [
+  "email",
+  "name",
+  "password",
+  "role",
+  "state",
+  "domain",
+  "projects",
+  "must_change_password",
+  "addresses",
+  "description",
+] as const;
+type CsvColumn = (typeof CSV_COLUMNS)[number];
+
+const ALSO: Record<string, CsvColumn> = {
+  "e-mail": "email",
+  mail: "email",
+  username: "name",
+  "full name": "name",
+  full_name: "name",
+  project: "projects",
+  address: "addresses",
+  status: "state",
+  "change password": "must_change_password",
+};
+
+export const CSV_TEMPLATE = `${CSV_COLUMNS.join(",")}\r\nada@example.org,Ada Lovelace,,user,active,,"vision;speech",yes,,\r\n`;
+
+export interface Parsed {
+  rows: DraftUser[];
+  /** Titles that name no column of ours; what is below them is left out. */
+  unknown: string[];
+  /** Nothing says which column holds the e-mails. */
+  noEmail: boolean;
+}
+
+/** The users in a file of comma-separated values with a header, whatever the case of its titles. */
+export function parseUsers(text: string): Parsed {
+  const { data, meta } = Papa.parse<Record<string, string>>(text.trim(), {
+    header: true,
+    skipEmptyLines: "greedy",
+    transformHeader: (title) => title.trim().toLowerCase(),
+  });
+  const columns = new Map<string, CsvColumn>();
+  const unknown: string[] = [];
+  for (const title of meta.fields ?? []) {
+    const column = CSV_COLUMNS.find((one) => one === title) ?? ALSO[title];
+    if (column) columns.set(title, column);
+    else if (title) unknown.push(title);
+  }
+  const noEmail = ![...columns.values()].includes("email");
+  return { rows: noEmail ? [] : data.map((row) => draft(row, columns)), unknown, noEmail };
+}
+
+function draft(row: Record<string, string>, columns: Map<string, CsvColumn>): DraftUser {
+  const found: Record<string, unknown> = {};
+  for (const [title, column] of columns) {
+    const text = (row[title] ?? "").trim();
+    if (text === "") continue;
+    if (column === "projects" || column === "addresses") {
+      found[column] = text
+        .split(";")
+        .map((one) => one.trim())
+        .filter(Boolean);
+    } else if (column === "must_change_password") {
+      found[column] = /^(yes|true|1|y|on)$/i.test(text);
+    } else if (column === "role" || column === "state") {
+      found[column] = text.toLowerCase().replaceAll(" ", "_");
+    } else {
+      found[column] = text;
+    }
+  }
+  return found;
+}
+
+export const MOST_BY_PATTERN = 100;
+
+/** So many users, numbered with as many digits as the last one needs: "lab01@example.org". */
+export function patternUsers({
+  prefix,
+  suffix,
+  count,
+}: {
+  prefix: string;
+  suffix: string;
+  count: number;
+}): DraftUser[] {
+  const width = String(count).length;
+  const domain = suffix.trim().replace(/^@/, "");
+  if (prefix.trim() === "" || domain === "" || !(count >= 1 && count <= MOST_BY_PATTERN)) return [];
+  return Array.from({ length: count }, (_, at) => {
+    const name = prefix.trim() + String(at + 1).padStart(width, "0");
+    return { email: `${name}@${domain}`, name };
+  });
+}
+
+/** The list in pieces of at most so many. */
+export function pieces<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
+    list.slice(at * size, (at + 1) * size),
+  );
+}
