@@ -33,6 +33,7 @@ from urllib.parse import quote
 
 _START_S = 60.0
 _STOP_S = 60.0
+_ANSWER_S = 30.0
 _LOOK_S = 0.05
 _CUSTOM = quote('{"type":["custom"]}')
 
@@ -49,6 +50,7 @@ class OwnDockerd:
         self._bridge = f"tdk{self._token}"
         self._process: subprocess.Popen[bytes] | None = None
         self._containerd: subprocess.Popen[bytes] | None = None
+        self._links: set[str] = set()
         self.folder = Path()
         self.url = ""
 
@@ -57,6 +59,7 @@ class OwnDockerd:
             raise RuntimeError("A daemon of our own needs root and Docker's daemons (Debian: docker.io).")
         self.folder = Path(tempfile.mkdtemp(prefix=f"own-dockerd-{self._token}-", dir="/tmp"))
         self.url = f"unix://{self.folder}/docker.sock"
+        self._links = _pairs_here()
         (self.folder / "daemon.json").write_text("{}")  # so that the machine's own settings are not read
         # Without a device of its own it would take, and on the way out delete, docker0.
         _run("ip", "link", "add", "name", self._bridge, "type", "bridge")
@@ -131,16 +134,19 @@ class OwnDockerd:
             # Killed last: only it knows which network devices it made.
             with contextlib.suppress(RuntimeError):
                 self.start()
-        if self._answers():
+        # One that hangs is not waited for: its processes are ended below.
+        with contextlib.suppress(OSError):
             self._delete_all("containers", "/containers/json?all=1", "?force=1&v=1")
             for network in self._delete_all("networks", f"/networks?filters={_CUSTOM}", ""):
                 _delete_rules(network["Options"].get("com.docker.network.bridge.name", ""))
-        self.stop()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.stop()
         for process in self._leftovers():
             os.kill(process, signal.SIGKILL)
         if self._containerd is not None:
             self._containerd.wait(_STOP_S)
         _until(lambda: not self._leftovers(), _STOP_S)
+        self._delete_stale_links()
         for mount in reversed(_mounts_under(self.folder, self._data)):
             subprocess.run(["umount", "-l", mount], capture_output=True)
         subprocess.run(["ip", "link", "del", self._bridge], capture_output=True)
@@ -182,8 +188,9 @@ class OwnDockerd:
         return found
 
     def _ask(self, method: str, path: str) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("localhost", timeout=30)
+        connection = http.client.HTTPConnection("localhost")
         connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(_ANSWER_S)
         try:
             connection.sock.connect(self.url.removeprefix("unix://"))
             connection.request(method, path)
@@ -193,19 +200,28 @@ class OwnDockerd:
             connection.close()
 
     def _leftovers(self) -> list[int]:
-        """Processes started for this daemon: its containerd, and shims that a kill left without parents."""
+        """Processes started for this daemon: its containerd, and shims and containers that a kill left alone."""
         mine = str(self.folder).encode()
+        images = [f"={place}/overlay2/".encode() for place in (self.folder / "data", self._data) if place]
         found = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
             try:
                 command = (entry / "cmdline").read_bytes()
+                root = (entry / "mountinfo").read_bytes().partition(b"\n")[0]
             except OSError:
                 continue
-            if mine in command:
+            if mine in command or any(place in root for place in images):
                 found.append(int(entry.name))
         return found
+
+    def _delete_stale_links(self) -> None:
+        """Pairs of network devices that a killed daemon made and gave to no container any more."""
+        stale = _pairs_here() - self._links
+        time.sleep(1)  # another daemon may be about to give such a pair to a container of its own
+        for name in stale & _pairs_here():
+            subprocess.run(["ip", "link", "del", name], capture_output=True)
 
 
 def _run(*command: str) -> None:
@@ -219,6 +235,15 @@ def _until(claim: Callable[[], bool], bound_s: float) -> bool:
             return True
         time.sleep(_LOOK_S)
     return False
+
+
+def _pairs_here() -> set[str]:
+    """Devices that are one end of a pair whose other end is on this machine too, and in no container."""
+    rows = json.loads(
+        subprocess.run(["ip", "-j", "link", "show", "type", "veth"], capture_output=True).stdout or "[]"
+    )
+    names = {row["ifname"] for row in rows}
+    return {row["ifname"] for row in rows if row.get("link") in names}
 
 
 def _delete_rules(device: str) -> None:
