@@ -1,105 +1,80 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Box, Button, Stack, Text } from "@mantine/core";
-import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { Box, Stack, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo, useRef } from "react";
-import type { Keypair } from "@/api/types";
-import { useCreateKeypair } from "@/queries/keypairs-create";
+import { useCallback, useMemo, useRef, useState } from "react";
+import type { Keypair, NewKeypair } from "@/api/types";
 import { keypairsListQuery } from "@/queries/keypairs-list";
-import { useRemoveKeypair } from "@/queries/keypairs-remove";
+import { useRefusal } from "@/shell/may";
 import { EmptyState } from "@/ui/EmptyState";
-import { askToConfirm } from "@/ui/form/ConfirmDialog";
-import { ProblemAlert } from "@/ui/ProblemAlert";
+import { MainButton } from "@/ui/MainButton";
+import { ColumnMenu } from "@/ui/table/ColumnMenu";
 import { DataTable } from "@/ui/table/DataTable";
 import { ExportButton } from "@/ui/table/ExportButton";
 import { ListFoot } from "@/ui/table/ListFoot";
 import { ListToolbar } from "@/ui/table/ListToolbar";
 import styles from "@/ui/table/list.module.css";
-import { RowTool } from "@/ui/table/RowTool";
 import { SearchBox } from "@/ui/table/SearchBox";
+import { useColumnChoice } from "@/ui/table/use-column-choice";
 import { usePageKeys } from "@/ui/table/use-page-keys";
 import { usePageTitle } from "@/ui/use-page-title";
-import { KEYPAIR_COLUMNS, KEYPAIR_FIELDS } from "./columns";
+import { KeypairDrawer } from "./KeypairDrawer";
+import { KEYPAIR_COLUMNS, KEYPAIR_FIELDS } from "./keypair-columns";
 import { NewKeypairCard } from "./NewKeypairCard";
+import { useKeypairTools } from "./use-keypair-tools";
 
-const route = getRouteApi("/shell/keypairs");
+const route = getRouteApi("/shell/settings/keypairs");
 const keyOf = (keypair: Keypair) => keypair.access_key;
-const look = (keypair: Keypair) => ({ name: keypair.access_key, ended: !keypair.active });
+const look = (keypair: Keypair) => ({ name: keypair.name || keypair.access_key, ended: !keypair.active });
 
 /** The keypairs of the person, for the command line and for scripts. */
 export function KeypairsPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/keypairs" });
+  const navigate = useNavigate({ from: "/settings/keypairs" });
   const searchBox = useRef<HTMLInputElement>(null);
   const keypairs = useQuery(keypairsListQuery);
-  const create = useCreateKeypair();
-  const { mutateAsync: remove } = useRemoveKeypair();
+  const [made, setMade] = useState<NewKeypair>();
+  const refused = useRefusal()("keypair.create");
+  const [visible, choose] = useColumnChoice("keypairs", KEYPAIR_COLUMNS);
   usePageTitle(t`Keypairs`);
 
-  const change = (part: typeof search, replace = false) =>
-    void navigate({ search: (now) => ({ ...now, ...part }), replace });
-  const shown = useMemo(
-    () =>
-      (keypairs.data ?? []).filter(({ access_key }) => access_key.includes((search.q ?? "").toUpperCase())),
-    [keypairs.data, search.q],
+  const change = useCallback(
+    (part: typeof search, replace = false) =>
+      void navigate({ search: (now) => ({ ...now, ...part }), replace }),
+    [navigate],
   );
-  const askRemove = useCallback(
-    (accessKey: string) =>
-      askToConfirm({
-        title: t`Delete a keypair`,
-        closeLabel: t`Close`,
-        confirm: t`Delete`,
-        onConfirm: () => remove(accessKey),
-        children: (
-          <Trans>
-            Every script and command line that uses <b>{accessKey}</b> is refused from now on. This cannot be
-            undone.
-          </Trans>
-        ),
-      }),
-    [t, remove],
-  );
-  const tools = useCallback(
-    ({ access_key }: Keypair) => (
-      <RowTool
-        label={t`Delete`}
-        row={access_key}
-        icon={IconTrash}
-        color="red"
-        onClick={() => askRemove(access_key)}
-      />
-    ),
-    [t, askRemove],
-  );
-  const acts = (keypair: Keypair) => {
-    const removeIt = () => askRemove(keypair.access_key);
-    return { Delete: removeIt };
-  };
-  const make = () => create.mutate();
+  const shown = useMemo(() => {
+    const wanted = (search.q ?? "").toUpperCase();
+    return (keypairs.data ?? []).filter((keypair) =>
+      `${keypair.name}\n${keypair.access_key}`.toUpperCase().includes(wanted),
+    );
+  }, [keypairs.data, search.q]);
+  const edited = keypairs.data?.find((keypair) => keypair.access_key === search.form);
+  const { tools, acts } = useKeypairTools({
+    onEdit: useCallback(({ access_key }: Keypair) => change({ form: access_key }), [change]),
+    onSecret: setMade,
+  });
+  const make = () => change({ form: "new" });
   usePageKeys({ onNew: make, onSearch: () => searchBox.current?.focus() });
 
   return (
     <div className={styles.page}>
       <ListToolbar
         title={t`Keypairs`}
-        tools={<ExportButton name="keypairs" fields={KEYPAIR_FIELDS} all={() => shown} />}
-        action={
-          <Button
-            size="xs"
-            leftSection={<IconPlus size={15} aria-hidden />}
-            loading={create.isPending}
-            onClick={make}
-          >
-            <Trans>New keypair</Trans>
-          </Button>
+        tools={
+          <>
+            <ColumnMenu columns={KEYPAIR_COLUMNS} chosen={visible} onChange={choose} />
+            <ExportButton name="keypairs" fields={KEYPAIR_FIELDS} all={() => shown} />
+          </>
         }
+        action={<MainButton icon={IconPlus} label={t`New keypair`} refusal={refused} onClick={make} />}
       >
         <SearchBox
           ref={searchBox}
-          label={t`Search by access key`}
-          placeholder={t`Access key`}
+          label={t`Search by name or access key`}
+          placeholder={t`Name or access key`}
           value={search.q}
           onChange={(q) => change({ q }, true)}
         />
@@ -111,18 +86,18 @@ export function KeypairsPage() {
             <code>carrel login</code> makes one by itself.
           </Trans>
         </Text>
-        {create.data && (
+        {made && (
           <Box maw={720}>
-            <NewKeypairCard keypair={create.data} onDone={() => create.reset()} />
+            <NewKeypairCard keypair={made} onDone={() => setMade(undefined)} />
           </Box>
         )}
-        {create.error && <ProblemAlert problem={create.error} />}
       </Stack>
       <DataTable
         label={t`Keypairs`}
         rows={shown}
         rowId={keyOf}
         columns={KEYPAIR_COLUMNS}
+        visible={visible}
         loading={keypairs.isPending}
         problem={keypairs.error}
         onRetry={() => void keypairs.refetch()}
@@ -131,6 +106,8 @@ export function KeypairsPage() {
         look={look}
         acts={acts}
         tools={tools}
+        toolsWidth="9rem"
+        minWidth="46rem"
         empty={
           search.q ? (
             <EmptyState title={t`No keypair meets the filter`} />
@@ -145,6 +122,12 @@ export function KeypairsPage() {
           counted={<Plural value={shown.length} one="# keypair" other="# keypairs" />}
         />
       )}
+      <KeypairDrawer
+        opened={search.form === "new" || edited !== undefined}
+        keypair={edited}
+        onClose={() => change({ form: undefined })}
+        onMade={setMade}
+      />
     </div>
   );
 }

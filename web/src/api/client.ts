@@ -1,5 +1,8 @@
 import { client } from "./generated/client.gen";
 import { toProblem } from "./problem";
+import { proofDesk } from "./proof";
+
+const CSRF_HEADER = "X-Carrel-CSRF";
 
 let csrfToken: string | null = null;
 let onSignedOut: (() => void) | null = null;
@@ -9,25 +12,60 @@ export function rememberCsrfToken(token: string | null): void {
   csrfToken = token;
 }
 
-/** Called whenever the server no longer knows who we are. */
+/** Called whenever the server no longer knows who we are, or wants something more before it does. */
 export function whenSignedOut(callback: () => void): void {
   onSignedOut = callback;
 }
 
-client.setConfig({ baseUrl: "", throwOnError: true, credentials: "same-origin" });
+/**
+ * Sends a request; once more where that helps.
+ *
+ * When the server wants a fresh proof that it is this person, they are asked for it first. When another tab got a new
+ * token, that one is fetched.
+ */
+export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const request = new Request(input, init);
+  const again = request.clone();
+  const response = await fetch(request);
+  if (response.status !== 403) return response;
+  const code = await codeOf(response.clone());
+  const open =
+    (code === "auth.confirm_needed" && (await proofDesk.ask())) ||
+    (code === "auth.csrf" && (await fetchCsrfToken()));
+  return open ? fetch(withToken(again)) : response;
+}
 
-client.interceptors.request.use((request) => {
+async function codeOf(response: Response): Promise<unknown> {
+  try {
+    return ((await response.json()) as { code?: unknown }).code;
+  } catch {
+    return null;
+  }
+}
+
+async function fetchCsrfToken(): Promise<boolean> {
+  const before = csrfToken;
+  const answer = await fetch("/api/v1/auth/me");
+  if (!answer.ok) return false;
+  rememberCsrfToken(((await answer.json()) as { csrf_token: string | null }).csrf_token);
+  return csrfToken !== before;
+}
+
+function withToken(request: Request): Request {
   if (csrfToken && !["GET", "HEAD", "OPTIONS"].includes(request.method)) {
-    request.headers.set("X-Carrel-CSRF", csrfToken);
+    request.headers.set(CSRF_HEADER, csrfToken);
   }
   return request;
-});
+}
 
-client.interceptors.error.use((error, response, request) => {
+client.setConfig({ baseUrl: "", throwOnError: true, credentials: "same-origin", fetch: send });
+
+client.interceptors.request.use(withToken);
+
+client.interceptors.error.use((error, response) => {
   if (error instanceof DOMException && error.name === "AbortError") return error;
   const problem = toProblem(error, response);
-  // A wrong password is an answer to the sign-in form, not a lost session.
-  if (problem.status === 401 && !request.url.endsWith("/auth/login")) onSignedOut?.();
+  if (problem.status === 401 || problem.code.startsWith("auth.pending_")) onSignedOut?.();
   return problem;
 });
 

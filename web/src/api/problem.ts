@@ -7,6 +7,8 @@ export class Problem extends Error {
   /** The input at fault, such as "slots.cpu". */
   readonly field: string | null;
   readonly requestId: string | null;
+  /** Facts beside the sentence, such as `retry_after_s`. */
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(init: {
     status: number;
@@ -15,6 +17,7 @@ export class Problem extends Error {
     hint?: string | null;
     field?: string | null;
     requestId?: string | null;
+    details?: Record<string, unknown>;
   }) {
     super(init.detail);
     this.name = "Problem";
@@ -23,6 +26,7 @@ export class Problem extends Error {
     this.hint = init.hint || null;
     this.field = init.field ?? null;
     this.requestId = init.requestId ?? null;
+    this.details = init.details ?? {};
   }
 
   /** No server answered: the network, a restart, a proxy. */
@@ -50,5 +54,9 @@ export function toProblem(error: unknown, response?: Response): Problem {
     hint: text("hint"),
     field: text("field"),
     requestId: text("request_id"),
+    details:
+      typeof body.details === "object" && body.details !== null
+        ? (body.details as Record<string, unknown>)
+        : {},
   });
 }

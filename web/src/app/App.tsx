@@ -5,6 +5,7 @@ import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { i18n } from "@/i18n";
+import { ProofDesk } from "@/signin/ProofDesk";
 import { theme } from "@/theme/theme";
 import { queryClient } from "./query-client";
 import { router } from "./router";
@@ -19,6 +20,7 @@ export function App() {
           <ModalsProvider>
             <Notifications position="bottom-right" limit={4} />
             <RouterProvider router={router} />
+            <ProofDesk />
           </ModalsProvider>
         </QueryClientProvider>
       </MantineProvider>

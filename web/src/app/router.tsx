@@ -13,7 +13,16 @@ import { CrashPage } from "./CrashPage";
 import { NotFoundPage } from "./NotFoundPage";
 import { loadAgain } from "./part";
 import { queryClient } from "./query-client";
-import { listSearch, sessionsSearch, signInSearch } from "./search";
+import {
+  activitySearch,
+  auditSearch,
+  listSearch,
+  ownListSearch,
+  placesSearch,
+  sessionsSearch,
+  signInSearch,
+  usersSearch,
+} from "./search";
 
 const rootRoute = createRootRoute({ component: Outlet });
 
@@ -21,20 +30,65 @@ export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/signin",
   validateSearch: signInSearch,
+  beforeLoad: async ({ search }) => {
+    // Asked anew, so that a sign-in that waits for its next step goes on with it after a reload.
+    const me = await queryClient.fetchQuery({ ...authMeQuery, staleTime: 0, retry: false }).catch(() => null);
+    if (me && !me.pending) throw redirect({ href: search.next ?? "/", replace: true });
+    // Whoever signs in next must see nothing of whoever was here before.
+    if (!me) queryClient.clear();
+  },
   component: lazyRouteComponent(() => loadAgain(() => import("@/signin/SignInPage")), "SignInPage"),
 });
+
+/** The pages for people without an account, or without its password. */
+const forgotPasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/forgot-password",
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/signin/ForgotPasswordPage")),
+    "ForgotPasswordPage",
+  ),
+});
+
+const resetPasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/reset-password",
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/signin/ResetPasswordPage")),
+    "ResetPasswordPage",
+  ),
+});
+
+const signUpRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sign-up",
+  component: lazyRouteComponent(() => loadAgain(() => import("@/signin/SignUpPage")), "SignUpPage"),
+});
+
+const verifyEmailRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/verify-email",
+  component: lazyRouteComponent(() => loadAgain(() => import("@/signin/VerifyEmailPage")), "VerifyEmailPage"),
+});
+
+const PUBLIC_PATHS: readonly string[] = [
+  "/signin",
+  "/forgot-password",
+  "/reset-password",
+  "/sign-up",
+  "/verify-email",
+];
 
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "shell",
   beforeLoad: async ({ location }) => {
-    try {
-      await queryClient.ensureQueryData(authMeQuery);
-    } catch (error) {
-      if (error instanceof Problem && error.status === 401) {
-        throw redirect({ to: "/signin", search: { next: location.href }, replace: true });
-      }
+    const me = await queryClient.ensureQueryData(authMeQuery).catch((error) => {
+      if (error instanceof Problem && error.status === 401) return null;
       throw error;
+    });
+    if (!me || me.pending) {
+      throw redirect({ to: "/signin", search: { next: location.href }, replace: true });
     }
   },
   component: lazyRouteComponent(() => loadAgain(() => import("@/shell/Shell")), "Shell"),
@@ -59,17 +113,178 @@ export const terminalRoute = createRoute({
   component: lazyRouteComponent(() => loadAgain(() => import("@/terminal/TerminalPage")), "TerminalPage"),
 });
 
+const settingsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/settings",
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/SettingsPage")), "SettingsPage"),
+});
+
+const settingsIndexRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/settings/profile", replace: true });
+  },
+});
+
+const profileRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "profile",
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/ProfilePage")), "ProfilePage"),
+});
+
+const passwordRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "password",
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/PasswordPage")), "PasswordPage"),
+});
+
+const twoFactorRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "two-factor",
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/TwoFactorPage")), "TwoFactorPage"),
+});
+
+const passkeysRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "passkeys",
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/PasskeysPage")), "PasskeysPage"),
+});
+
 const keypairsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "keypairs",
+  validateSearch: ownListSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/KeypairsPage")), "KeypairsPage"),
+});
+
+const tokensRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "tokens",
+  validateSearch: ownListSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/TokensPage")), "TokensPage"),
+});
+
+const sshKeysRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "ssh-keys",
+  validateSearch: ownListSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/SshKeysPage")), "SshKeysPage"),
+});
+
+const signInsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "sign-ins",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/SignInsPage")), "SignInsPage"),
+});
+
+const preferencesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "preferences",
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/account/PreferencesPage")),
+    "PreferencesPage",
+  ),
+});
+
+const activityRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "activity",
+  validateSearch: activitySearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/account/ActivityPage")), "ActivityPage"),
+});
+
+/** Where the keypairs were before there were settings. */
+const formerKeypairsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/keypairs",
+  beforeLoad: () => {
+    throw redirect({ to: "/settings/keypairs", replace: true });
+  },
+});
+
+const usersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/users",
+  validateSearch: usersSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/users/UsersPage")), "UsersPage"),
+});
+
+const allKeypairsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/users/keypairs",
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/KeypairsPage")), "KeypairsPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/users/AllKeypairsPage")), "AllKeypairsPage"),
+});
+
+const projectsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/projects",
+  validateSearch: placesSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/projects/ProjectsPage")), "ProjectsPage"),
+});
+
+const domainsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/domains",
+  validateSearch: placesSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/domains/DomainsPage")), "DomainsPage"),
+});
+
+const auditRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/audit",
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/audit/AuditPage")), "AuditPage"),
+});
+
+const siteRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/site",
+  component: lazyRouteComponent(() => loadAgain(() => import("@/site/SitePage")), "SitePage"),
+});
+
+const providersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/providers",
+  validateSearch: placesSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/providers/ProvidersPage")), "ProvidersPage"),
 });
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
-    shellRoute.addChildren([startRoute, sessionsRoute, terminalRoute, keypairsRoute]),
+    forgotPasswordRoute,
+    resetPasswordRoute,
+    signUpRoute,
+    verifyEmailRoute,
+    shellRoute.addChildren([
+      startRoute,
+      sessionsRoute,
+      terminalRoute,
+      formerKeypairsRoute,
+      settingsRoute.addChildren([
+        settingsIndexRoute,
+        profileRoute,
+        passwordRoute,
+        twoFactorRoute,
+        passkeysRoute,
+        keypairsRoute,
+        tokensRoute,
+        sshKeysRoute,
+        signInsRoute,
+        preferencesRoute,
+        activityRoute,
+      ]),
+      usersRoute,
+      allKeypairsRoute,
+      projectsRoute,
+      domainsRoute,
+      auditRoute,
+      siteRoute,
+      providersRoute,
+    ]),
   ]),
   defaultPreload: "intent",
   defaultPendingMs: 300,
@@ -81,7 +296,13 @@ export const router = createRouter({
 // Wherever a request finds out that the session is over, the person signs in again and comes back here.
 whenSignedOut(() => {
   const here = router.state.location;
-  if (here.pathname === "/signin") return;
+  if (PUBLIC_PATHS.includes(here.pathname)) {
+    // A sign-in that waited too long for its next step begins anew.
+    if (queryClient.getQueryData(authMeQuery.queryKey)) {
+      void queryClient.resetQueries({ queryKey: authMeQuery.queryKey });
+    }
+    return;
+  }
   queryClient.removeQueries({ queryKey: authMeQuery.queryKey });
   void router.navigate({ to: "/signin", search: { next: here.href } });
 });

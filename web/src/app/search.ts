@@ -1,3 +1,4 @@
+import { SPANS, type Span } from "@/account/activity-span";
 import type { SessionFilter } from "@/live/patch";
 
 export const DETAIL_TABS = ["overview", "history", "logs", "apps", "usage", "environment"] as const;
@@ -52,12 +53,141 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
   return found;
 }
 
-/** The address to go to after signing in, if it is one of ours. */
-export function signInSearch(raw: Record<string, unknown>): { next?: string } {
-  const next = text(raw.next);
-  return next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/\\")
-    ? { next }
-    : { next: undefined };
+export const USER_STATES = ["active", "inactive", "unverified"] as const;
+export const USER_ROLES = ["user", "project_admin", "domain_admin", "superadmin"] as const;
+export const USER_TABS = ["overview", "keypairs", "logins", "activity"] as const;
+export type UserTab = (typeof USER_TABS)[number];
+
+/** Everything about the users page that a link to it carries. */
+export interface UsersSearch extends ListSearch {
+  state?: (typeof USER_STATES)[number];
+  role?: (typeof USER_ROLES)[number];
+  /** Id of the domain, of the project, whose people are listed. */
+  domain?: string;
+  project?: string;
+  /** The user in the open drawer. */
+  user?: string;
+  tab?: UserTab;
+  /** The user who is being changed. */
+  edit?: string;
+  make?: "one" | "many";
+}
+
+export function usersSearch(raw: Record<string, unknown>): UsersSearch {
+  return {
+    ...listSearch(raw),
+    state: oneOf(USER_STATES, raw.state),
+    role: oneOf(USER_ROLES, raw.role),
+    domain: text(raw.domain),
+    project: text(raw.project),
+    user: text(raw.user),
+    tab: oneOf(USER_TABS, raw.tab),
+    edit: text(raw.edit),
+    make: oneOf(["one", "many"], raw.make),
+  };
+}
+
+/** Everything about the projects page, and that of domains, that a link carries. */
+export interface PlacesSearch extends ListSearch {
+  /** Left out: those in use. */
+  state?: "off" | "all";
+  domain?: string;
+  /** The one in the open drawer. */
+  open?: string;
+  edit?: string;
+  make?: "one";
+}
+
+export function placesSearch(raw: Record<string, unknown>): PlacesSearch {
+  return {
+    ...listSearch(raw),
+    state: oneOf(["off", "all"], raw.state),
+    domain: text(raw.domain),
+    open: text(raw.open),
+    edit: text(raw.edit),
+    make: oneOf(["one"], raw.make),
+  };
+}
+
+/** Which entries of the audit trail a link shows. */
+export interface AuditSearch {
+  q?: string;
+  from?: string;
+  to?: string;
+  actor?: string;
+  action?: string;
+  object_kind?: string;
+  object_id?: string;
+  outcome?: "done" | "refused";
+  address?: string;
+}
+
+export function auditSearch(raw: Record<string, unknown>): AuditSearch {
+  return {
+    q: text(raw.q),
+    from: text(raw.from),
+    to: text(raw.to),
+    actor: text(raw.actor),
+    action: text(raw.action),
+    object_kind: text(raw.object_kind),
+    object_id: text(raw.object_id),
+    outcome: oneOf(["done", "refused"], raw.outcome),
+    address: text(raw.address),
+  };
+}
+
+/** What a link to a list of one's own things carries besides: its form, for a new one or the one of this id. */
+export interface OwnListSearch extends ListSearch {
+  form?: string;
+}
+
+export function ownListSearch(raw: Record<string, unknown>): OwnListSearch {
+  return { ...listSearch(raw), form: text(raw.form) };
+}
+
+/** What a link to one's own activity carries. */
+export interface ActivitySearch {
+  q?: string;
+  /** What it is about, such as "session". */
+  kind?: string;
+  outcome?: "done" | "refused";
+  span?: Span;
+}
+
+export function activitySearch(raw: Record<string, unknown>): ActivitySearch {
+  return {
+    q: text(raw.q),
+    kind: text(raw.kind),
+    outcome: oneOf(["done", "refused"], raw.outcome),
+    span: oneOf(SPANS, raw.span),
+  };
+}
+
+/** What a link to the sign-in page carries. */
+export interface SignInSearch {
+  /** The address to go to afterwards, if it is one of ours. */
+  next?: string;
+  /** The code of why signing in at a provider failed. */
+  error?: string;
+  provider?: string;
+}
+
+export function signInSearch(raw: Record<string, unknown>): SignInSearch {
+  return { next: ownAddress(text(raw.next)), error: text(raw.error), provider: text(raw.provider) };
+}
+
+const HERE = "http://page.invalid";
+
+/** The address when a browser would stay on these pages with it. */
+function ownAddress(address: string | undefined): string | undefined {
+  if (!address?.startsWith("/")) return undefined;
+  try {
+    // As browsers read it: they take \\ for /, and leave tabs and line ends out.
+    const { origin, pathname, search, hash } = new URL(address, HERE);
+    return origin === HERE && !pathname.startsWith("//") ? `${pathname}${search}${hash}` : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The address of a drawer on the sessions page: over the list as it is, or over the usual one from elsewhere. */

@@ -18,7 +18,11 @@ export function preferredLanguage(): Language {
   } catch {
     // Storage may be blocked; the browser's languages still tell.
   }
-  if (isLanguage(stored)) return stored;
+  return isLanguage(stored) ? stored : browserLanguage();
+}
+
+/** The first of the browser's languages that we speak, else English. */
+export function browserLanguage(): Language {
   const spoken = navigator.languages.map((tag) => tag.split("-")[0]);
   return spoken.find(isLanguage) ?? "en";
 }

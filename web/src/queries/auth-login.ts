@@ -1,18 +1,24 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { rememberCsrfToken } from "@/api/client";
-import { authLogin } from "@/api/generated/sdk.gen";
+import { authLogin, authPasskey } from "@/api/generated/sdk.gen";
+import { provePasskey } from "@/api/passkey";
 import type { Problem } from "@/api/problem";
 import type { Me } from "@/api/types";
+import { welcome } from "./auth-welcome";
 
-/** Signs in; the cookie and the token against forged requests come with the answer. */
+/** Signs in by password; the answer says what is still missing, if anything. */
 export function useLogin() {
   const client = useQueryClient();
   return useMutation<Me, Problem, { email: string; password: string }>({
     mutationFn: async (body) => (await authLogin({ body })).data,
-    onSuccess: (me) => {
-      client.clear();
-      rememberCsrfToken(me.csrf_token ?? null);
-      client.setQueryData(["auth", "me"], me);
-    },
+    onSuccess: (me) => welcome(client, me),
+  });
+}
+
+/** Signs in by a passkey alone. */
+export function usePasskeyLogin() {
+  const client = useQueryClient();
+  return useMutation<Me, Problem, void>({
+    mutationFn: async () => (await authPasskey({ body: { credential: await provePasskey() } })).data,
+    onSuccess: (me) => welcome(client, me),
   });
 }

@@ -1,13 +1,14 @@
-import { useLingui } from "@lingui/react/macro";
-import { ActionIcon, Stack, Tooltip } from "@mantine/core";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { ActionIcon, Stack, Text, Tooltip } from "@mantine/core";
 import {
   IconHome2,
-  IconKey,
   IconLayoutSidebarLeftCollapse,
   IconLayoutSidebarLeftExpand,
+  IconSettings,
   IconTerminal2,
 } from "@tabler/icons-react";
-import { Link } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import { useAdministration } from "./administration";
 import styles from "./Shell.module.css";
 
 interface Props {
@@ -21,25 +22,24 @@ export function Navigation({ narrow, onNarrow }: Props) {
   const pages = [
     { to: "/", label: t({ context: "page", message: "Start" }), icon: IconHome2 },
     { to: "/sessions", label: t`Sessions`, icon: IconTerminal2 },
-    { to: "/keypairs", label: t`Keypairs`, icon: IconKey },
+    { to: "/settings", label: t`Your settings`, icon: IconSettings },
   ] as const;
+  const administration = useAdministration();
   const Fold = narrow ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse;
   const foldLabel = narrow ? t`Widen the menu` : t`Narrow the menu`;
   return (
     <>
       <Stack component="nav" gap={2} aria-label={t`Pages`} style={{ flex: 1 }}>
-        {pages.map(({ to, label, icon: Icon }) => (
-          <Tooltip key={to} label={label} position="right" disabled={!narrow}>
-            <Link
-              to={to}
-              className={narrow ? `${styles.link} ${styles.narrow}` : styles.link}
-              activeOptions={{ exact: to === "/", includeSearch: false }}
-              aria-label={label}
-            >
-              <Icon size={18} stroke={1.7} aria-hidden />
-              {!narrow && label}
-            </Link>
-          </Tooltip>
+        {pages.map((page) => (
+          <PageLink key={page.to} {...page} narrow={narrow} />
+        ))}
+        {administration.length > 0 && !narrow && (
+          <Text size="xs" fw={600} c="dimmed" px="0.6rem" pt="md" pb={4}>
+            <Trans>Administration</Trans>
+          </Text>
+        )}
+        {administration.map((page) => (
+          <PageLink key={page.to} {...page} narrow={narrow} />
         ))}
       </Stack>
       {onNarrow && (
@@ -50,5 +50,28 @@ export function Navigation({ narrow, onNarrow }: Props) {
         </Tooltip>
       )}
     </>
+  );
+}
+
+interface PageProps {
+  to: LinkProps["to"];
+  label: string;
+  icon: typeof IconHome2;
+  narrow: boolean;
+}
+
+function PageLink({ to, label, icon: Icon, narrow }: PageProps) {
+  return (
+    <Tooltip label={label} position="right" disabled={!narrow}>
+      <Link
+        to={to}
+        className={narrow ? `${styles.link} ${styles.narrow}` : styles.link}
+        activeOptions={{ exact: to === "/", includeSearch: false }}
+        aria-label={label}
+      >
+        <Icon size={18} stroke={1.7} aria-hidden />
+        {!narrow && label}
+      </Link>
+    </Tooltip>
   );
 }

@@ -1,10 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
-import { useMantineColorScheme } from "@mantine/core";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import {
   IconBox,
   IconHome2,
-  IconKey,
   IconLanguage,
   IconMoon,
   IconNotebook,
@@ -16,12 +14,15 @@ import {
 } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { SECTIONS } from "@/account/sections";
 import type { Me, Session } from "@/api/types";
 import { overSessions } from "@/app/search";
-import { chooseLanguage, LANGUAGES, type Language } from "@/i18n";
+import { LANGUAGES, type Language } from "@/i18n";
 import { sessionsListQuery } from "@/queries/sessions-list";
 import { STATE_LOOKS } from "@/sessions/state-names";
 import { useSessionActions } from "@/sessions/use-actions";
+import { useAdministration } from "./administration";
+import { usePreferences } from "./preferences";
 import { chooseProject } from "./project";
 
 export const [paletteStore, palette] = createSpotlight();
@@ -32,8 +33,9 @@ const PICTURE = { size: 18, stroke: 1.6, "aria-hidden": true } as const;
 export function Palette({ me }: { me: Me }) {
   const { t, i18n } = useLingui();
   const navigate = useNavigate();
-  const { setColorScheme } = useMantineColorScheme();
+  const { setLanguage, setTheme } = usePreferences();
   const actions = useSessionActions();
+  const administration = useAdministration();
   const live = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "me" }));
   const sessions = (live.data?.pages ?? []).flatMap((page) => page.items);
 
@@ -93,12 +95,18 @@ export function Palette({ me }: { me: Me }) {
         leftSection: <IconTerminal2 {...PICTURE} />,
         onClick: () => void navigate({ to: "/sessions" }),
       },
-      {
-        id: "keypairs",
-        label: t`Keypairs`,
-        leftSection: <IconKey {...PICTURE} />,
-        onClick: () => void navigate({ to: "/keypairs" }),
-      },
+      ...SECTIONS.map(({ to, label, icon: Icon }) => ({
+        id: to,
+        label: `${t`Your settings`}: ${i18n._(label)}`,
+        leftSection: <Icon {...PICTURE} />,
+        onClick: () => void navigate({ to }),
+      })),
+      ...administration.map(({ to, label, icon: Icon }) => ({
+        id: to,
+        label,
+        leftSection: <Icon {...PICTURE} />,
+        onClick: () => void navigate({ to }),
+      })),
     ],
   };
   const doing: SpotlightActionGroupData = {
@@ -115,19 +123,19 @@ export function Palette({ me }: { me: Me }) {
         id: "light",
         label: t`Light theme`,
         leftSection: <IconSun {...PICTURE} />,
-        onClick: () => setColorScheme("light"),
+        onClick: () => setTheme("light"),
       },
       {
         id: "dark",
         label: t`Dark theme`,
         leftSection: <IconMoon {...PICTURE} />,
-        onClick: () => setColorScheme("dark"),
+        onClick: () => setTheme("dark"),
       },
       ...(Object.keys(LANGUAGES) as Language[]).map((language) => ({
         id: `language:${language}`,
         label: LANGUAGES[language],
         leftSection: <IconLanguage {...PICTURE} />,
-        onClick: () => void chooseLanguage(language),
+        onClick: () => setLanguage(language),
       })),
       ...(me.projects.length > 1 ? me.projects : []).map((project) => ({
         id: `project:${project.id}`,

@@ -10,6 +10,7 @@ import { Navigation } from "./Navigation";
 import { NotificationBell } from "./NotificationBell";
 import { Palette, palette } from "./Palette";
 import { ProjectSwitcher } from "./ProjectSwitcher";
+import { useOwnPreferences } from "./preferences";
 import styles from "./Shell.module.css";
 import { UserMenu } from "./UserMenu";
 import { useMe } from "./use-me";
@@ -20,6 +21,7 @@ export function Shell() {
   const { t } = useLingui();
   const me = useMe();
   const line = useLive(me, useToasts());
+  useOwnPreferences(me);
   const [menuOpen, menu] = useDisclosure(false);
   const [narrow, setNarrow] = useLocalStorage({ key: "carrel.rail", defaultValue: false });
   const phone = useMediaQuery("(max-width: 47.99em)") ?? false;

@@ -4,22 +4,24 @@ import { notifications } from "@mantine/notifications";
 import {
   IconCheck,
   IconDeviceDesktop,
-  IconKey,
   IconLanguage,
   IconLogout,
   IconMoon,
+  IconSettings,
   IconSun,
   IconUser,
 } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Me } from "@/api/types";
-import { chooseLanguage, LANGUAGES, type Language } from "@/i18n";
+import { LANGUAGES, type Language } from "@/i18n";
 import { useLogout } from "@/queries/auth-logout";
+import { usePreferences } from "./preferences";
 
 /** The person's own settings, and the way out. */
 export function UserMenu({ me }: { me: Me }) {
   const { t, i18n } = useLingui();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { colorScheme } = useMantineColorScheme();
+  const { setLanguage, setTheme } = usePreferences();
   const navigate = useNavigate();
   const logout = useLogout();
   const themes = [
@@ -54,11 +56,11 @@ export function UserMenu({ me }: { me: Me }) {
         </Menu.Label>
         <Menu.Item
           component={Link}
-          to="/keypairs"
+          to="/settings"
           closeMenuOnClick
-          leftSection={<IconKey size={16} aria-hidden />}
+          leftSection={<IconSettings size={16} aria-hidden />}
         >
-          <Trans>Keypairs</Trans>
+          <Trans>Your settings</Trans>
         </Menu.Item>
         <Menu.Divider />
         <Menu.Label>
@@ -68,7 +70,7 @@ export function UserMenu({ me }: { me: Me }) {
           <Menu.Item
             key={language}
             lang={language}
-            onClick={() => void chooseLanguage(language)}
+            onClick={() => setLanguage(language)}
             leftSection={<IconLanguage size={16} aria-hidden />}
             rightSection={tick(i18n.locale === language)}
           >
@@ -82,7 +84,7 @@ export function UserMenu({ me }: { me: Me }) {
         {themes.map(({ value, label, icon: Icon }) => (
           <Menu.Item
             key={value}
-            onClick={() => setColorScheme(value)}
+            onClick={() => setTheme(value)}
             leftSection={<Icon size={16} aria-hidden />}
             rightSection={tick(colorScheme === value)}
           >

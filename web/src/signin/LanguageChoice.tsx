@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Button, Group } from "@mantine/core";
-import { chooseLanguage, LANGUAGES, type Language } from "@/i18n";
+import { LANGUAGES, type Language } from "@/i18n";
+import { wishLanguage } from "@/shell/preferences";
 
 /** The languages under their own names. */
 export function LanguageChoice() {
@@ -15,7 +16,7 @@ export function LanguageChoice() {
           color={i18n.locale === language ? undefined : "gray"}
           size="compact-sm"
           aria-pressed={i18n.locale === language}
-          onClick={() => void chooseLanguage(language)}
+          onClick={() => wishLanguage(language)}
         >
           {LANGUAGES[language]}
         </Button>

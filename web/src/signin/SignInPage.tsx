@@ -1,89 +1,71 @@
-import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
-import { useForm } from "@mantine/form";
-import { useQueryClient } from "@tanstack/react-query";
+import { useLingui } from "@lingui/react/macro";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
-import { useEffect } from "react";
-import { useLogin } from "@/queries/auth-login";
-import { Logo } from "@/ui/Logo";
-import { ProblemAlert } from "@/ui/ProblemAlert";
-import { usePageTitle } from "@/ui/use-page-title";
-import { LanguageChoice } from "./LanguageChoice";
-import styles from "./SignInPage.module.css";
+import { useCallback, useEffect, useState } from "react";
+import { authMeQuery } from "@/queries/auth-me";
+import { saveWishedLanguage } from "@/shell/preferences";
+import { CredentialsForm } from "./CredentialsForm";
+import { EnrolStep } from "./EnrolStep";
+import { EntryCard } from "./EntryCard";
+import { ForcedPasswordStep } from "./ForcedPasswordStep";
+import { SecondStep } from "./SecondStep";
 
 const route = getRouteApi("/signin");
 
+/**
+ * Signing in, step by step: whatever the server says is still missing is asked for.
+ *
+ * Which step it is comes from the server alone, so it is the same after a reload.
+ */
 export function SignInPage() {
   const { t } = useLingui();
-  const { next } = route.useSearch();
+  const { next, error, provider } = route.useSearch();
   const navigate = useNavigate();
   const router = useRouter();
-  const login = useLogin();
   const client = useQueryClient();
-  // Whoever signs in next must see nothing of whoever was here before.
-  useEffect(() => client.clear(), [client]);
-  usePageTitle(t`Sign in`);
-  const form = useForm({
-    mode: "uncontrolled",
-    initialValues: { email: "", password: "" },
-    validate: {
-      email: (value) => (value.trim() === "" ? t`Enter your e-mail address.` : null),
-      password: (value) => (value === "" ? t`Enter your password.` : null),
-    },
-  });
+  // The route asked who is signed in; each step puts its answer here.
+  const { data: me } = useQuery({ ...authMeQuery, enabled: false });
+  const [password, setPassword] = useState<string>();
+  const [codes, setCodes] = useState<string[]>();
+  const pending = me?.pending ?? null;
+  const done = me !== undefined && pending === null && codes === undefined;
 
-  const submit = form.onSubmit(({ email, password }) => {
-    login.mutate(
-      { email: email.trim(), password },
-      {
-        onSuccess: () => (next ? router.history.push(next) : void navigate({ to: "/" })),
-        onError: () => document.getElementById("password")?.focus(),
-      },
+  const enter = useCallback(() => {
+    void saveWishedLanguage(client);
+    if (next) router.history.push(next);
+    else void navigate({ to: "/" });
+  }, [client, next, router, navigate]);
+  useEffect(() => {
+    if (done) enter();
+  }, [done, enter]);
+
+  if (codes || pending === "enrol") {
+    return (
+      <EntryCard
+        title={codes ? t`Keep your recovery codes` : t`Set up a second step`}
+        text={codes ? undefined : t`This site asks for a second step when you sign in.`}
+      >
+        <EnrolStep codes={codes} onCodes={setCodes} onDone={() => setCodes(undefined)} />
+      </EntryCard>
     );
-  });
-
+  }
+  if (pending === "factor") {
+    return (
+      <EntryCard title={t`The second step`} text={me?.user.email}>
+        <SecondStep />
+      </EntryCard>
+    );
+  }
+  if (pending === "password") {
+    return (
+      <EntryCard title={t`Choose a new password`} text={t`Your password must be changed before you go on.`}>
+        <ForcedPasswordStep user={me?.user} current={password} />
+      </EntryCard>
+    );
+  }
   return (
-    <div className={styles.page}>
-      <main className={styles.card}>
-        <Stack gap="lg">
-          <Group gap="sm">
-            <Logo size={36} />
-            <Title order={1} size="h3">
-              Carrel
-            </Title>
-          </Group>
-          <Text size="sm" c="dimmed">
-            <Trans>A desk of your own on the machines that everybody shares.</Trans>
-          </Text>
-          <form onSubmit={submit} noValidate>
-            <Stack>
-              <TextInput
-                label={t`E-mail`}
-                type="email"
-                autoComplete="username"
-                size="md"
-                autoFocus
-                key={form.key("email")}
-                {...form.getInputProps("email")}
-              />
-              <PasswordInput
-                id="password"
-                label={t`Password`}
-                autoComplete="current-password"
-                size="md"
-                visibilityToggleButtonProps={{ "aria-label": t`Show the password`, tabIndex: 0 }}
-                key={form.key("password")}
-                {...form.getInputProps("password")}
-              />
-              {login.error && <ProblemAlert problem={login.error} />}
-              <Button type="submit" size="md" loading={login.isPending} fullWidth>
-                <Trans>Sign in</Trans>
-              </Button>
-            </Stack>
-          </form>
-          <LanguageChoice />
-        </Stack>
-      </main>
-    </div>
+    <EntryCard title={t`Sign in`} text={t`A desk of your own on the machines that everybody shares.`}>
+      <CredentialsForm next={next} failed={error} provider={provider} busy={done} onPassword={setPassword} />
+    </EntryCard>
   );
 }

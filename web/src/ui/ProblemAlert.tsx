@@ -7,12 +7,15 @@ import { useProblemText } from "@/sentences/use-problem-text";
 interface Props {
   problem: unknown;
   onRetry?: () => void;
+  /** Its sentences are in the page's language already. */
+  spoken?: boolean;
 }
 
 /** What went wrong, the next step, and the code to quote when asking for help. */
-export function ProblemAlert({ problem: thrown, onRetry }: Props) {
+export function ProblemAlert({ problem: thrown, onRetry, spoken = false }: Props) {
   const problem = toProblem(thrown);
-  const { detail, hint } = useProblemText()(thrown);
+  const said = useProblemText()(thrown);
+  const { detail, hint } = spoken ? { detail: problem.message, hint: problem.hint } : said;
   return (
     <Alert
       color="red"

@@ -23,7 +23,7 @@ export function SecretPanel({ title, secret, copyLabel, children, onDone }: Prop
           <Trans>It is shown this one time; the server keeps only its fingerprint.</Trans>
         </Text>
         <Group gap={4} wrap="nowrap">
-          <Text ff="monospace" size="sm" style={{ overflowWrap: "anywhere" }}>
+          <Text ff="monospace" size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
             {secret}
           </Text>
           <CopyButton text={secret} label={copyLabel} />

@@ -1,0 +1,97 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Drawer, Text, TextInput } from "@mantine/core";
+import type { Keypair, NewKeypair } from "@/api/types";
+import { shellQuote } from "@/launcher/command";
+import { useUpdateKeypair } from "@/queries/keypairs-change";
+import { useCreateKeypair } from "@/queries/keypairs-create";
+import { Form } from "@/ui/form/Form";
+import { useProblemForm } from "@/ui/form/use-problem-form";
+import { useLast } from "@/ui/use-last";
+import { useReturnFocus } from "@/ui/use-return-focus";
+
+interface Props {
+  opened: boolean;
+  /** The one to be named; absent to make a new one. */
+  keypair: Keypair | undefined;
+  onClose: () => void;
+  onMade: (made: NewKeypair) => void;
+}
+
+/** Asks what a keypair is for: of a new one, or of one that is there. */
+export function KeypairDrawer({ opened, keypair, onClose, onMade }: Props) {
+  const { t } = useLingui();
+  useReturnFocus(opened);
+  const subject = useLast(opened ? { keypair } : undefined)?.keypair;
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      title={subject ? t`Name a keypair` : t`New keypair`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+      size="28rem"
+    >
+      {subject ? (
+        <NameForm key={subject.access_key} keypair={subject} onClose={onClose} />
+      ) : (
+        <NewForm onClose={onClose} onMade={onMade} />
+      )}
+    </Drawer>
+  );
+}
+
+function NewForm({ onClose, onMade }: Pick<Props, "onClose" | "onMade">) {
+  const { t } = useLingui();
+  const create = useCreateKeypair();
+  const form = useProblemForm({ initialValues: { name: "" } }, create.error);
+  const name = form.values.name.trim();
+  const done = (made: NewKeypair) => {
+    onMade(made);
+    onClose();
+  };
+  return (
+    <Form
+      onSubmit={form.onSubmit(() => create.mutate({ name }, { onSuccess: done }))}
+      submit={<Trans>Make the keypair</Trans>}
+      onCancel={onClose}
+      busy={create.isPending}
+      problem={create.error}
+      command={`carrel keypair create${name ? ` --name ${shellQuote(name)}` : ""}`}
+    >
+      <TextInput
+        label={t`Name`}
+        description={t`What it is for; empty is fine too.`}
+        maxLength={64}
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Text size="sm" c="dimmed">
+        <Trans>Its secret is shown once, right after.</Trans>
+      </Text>
+    </Form>
+  );
+}
+
+function NameForm({ keypair, onClose }: { keypair: Keypair; onClose: () => void }) {
+  const { t } = useLingui();
+  const update = useUpdateKeypair();
+  const form = useProblemForm({ initialValues: { name: keypair.name } }, update.error);
+  const name = form.values.name.trim();
+  return (
+    <Form
+      onSubmit={form.onSubmit(() => update.mutate({ key: keypair.access_key, name }, { onSuccess: onClose }))}
+      submit={<Trans>Save</Trans>}
+      onCancel={onClose}
+      busy={update.isPending}
+      problem={update.error}
+      command={`carrel keypair update ${keypair.access_key} --name ${shellQuote(name)}`}
+    >
+      <TextInput
+        label={t`Name`}
+        description={keypair.access_key}
+        maxLength={64}
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,33 @@
+import { useLingui } from "@lingui/react/macro";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import styles from "./SettingsPage.module.css";
+import { SECTIONS } from "./sections";
+
+/** One's own settings: their parts at the side, or above in a narrow window. */
+export function SettingsPage() {
+  const { t, i18n } = useLingui();
+  const nav = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another part may be out of sight in a narrow window
+  useEffect(() => {
+    nav.current
+      ?.querySelector("[data-status='active']")
+      ?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [path]);
+  return (
+    <div className={styles.area}>
+      <nav ref={nav} className={styles.nav} aria-label={t`Your settings`}>
+        {SECTIONS.map(({ to, label, icon: Icon }) => (
+          <Link key={to} to={to} className={styles.link} activeOptions={{ includeSearch: false }}>
+            <Icon size={16} stroke={1.7} aria-hidden />
+            {i18n._(label)}
+          </Link>
+        ))}
+      </nav>
+      <div className={styles.content}>
+        <Outlet />
+      </div>
+    </div>
+  );
+}

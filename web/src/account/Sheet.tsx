@@ -1,0 +1,42 @@
+import { Stack, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import { usePageTitle } from "@/ui/use-page-title";
+import styles from "./SettingsPage.module.css";
+
+/** A part of the settings that is no list: its name, and panels below each other. */
+export function Sheet({ title, text, children }: { title: string; text?: ReactNode; children: ReactNode }) {
+  usePageTitle(title);
+  return (
+    <div className={styles.sheet}>
+      <Stack gap="md">
+        <div>
+          <Title order={1} size="h3">
+            {title}
+          </Title>
+          {text && (
+            <Text size="sm" c="dimmed" mt={4}>
+              {text}
+            </Text>
+          )}
+        </div>
+        {children}
+      </Stack>
+    </div>
+  );
+}
+
+/** One thing on a sheet. */
+export function Panel({ title, children }: { title?: string; children: ReactNode }) {
+  return (
+    <section className={styles.panel} aria-label={title}>
+      <Stack gap="sm">
+        {title && (
+          <Title order={2} size="h5">
+            {title}
+          </Title>
+        )}
+        {children}
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,40 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import { useLingui } from "@lingui/react/macro";
+import { useCallback } from "react";
+
+/** What the kinds of things are called that actions act on. */
+const KINDS: Record<string, MessageDescriptor> = {
+  app: msg`Apps`,
+  audit: msg`Audit trail`,
+  auth: msg`Yourself`,
+  domain: msg`Domains`,
+  event: msg`Events`,
+  factor: msg`Second factors`,
+  image: msg`Images`,
+  keypair: msg`Keypairs`,
+  login: msg`Sign-ins`,
+  password: msg`Password`,
+  profile: msg`Profile`,
+  project: msg`Projects`,
+  provider: msg`Identity providers`,
+  resource: msg`Free resources`,
+  server: msg`The installation's state`,
+  session: msg`Sessions`,
+  site: msg`Settings of the site`,
+  ssh_key: msg`SSH keys`,
+  token: msg`Tokens`,
+  user: msg`Users`,
+};
+
+/** What a kind is called in the page's language; its own name where this page does not know it. */
+export function useKindText(): (kind: string) => string {
+  const { i18n } = useLingui();
+  return useCallback(
+    (kind) => {
+      const known = KINDS[kind];
+      return known ? i18n._(known) : kind;
+    },
+    [i18n],
+  );
+}

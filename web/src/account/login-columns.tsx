@@ -1,0 +1,98 @@
+import { msg } from "@lingui/core/macro";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Badge, Group } from "@mantine/core";
+import { useCallback } from "react";
+import type { Login } from "@/api/types";
+import { Instant } from "@/ui/Instant";
+import type { Column } from "@/ui/table/column";
+
+/** "Firefox on Linux", as far as the browser told. */
+export function useDeviceName(): (login: Login) => string {
+  const { t } = useLingui();
+  return useCallback(
+    ({ browser, system }) => {
+      if (browser && system) return t`${browser} on ${system}`;
+      return browser || system || t`an unknown device`;
+    },
+    [t],
+  );
+}
+
+function Device({ login }: { login: Login }) {
+  const name = useDeviceName()(login);
+  return (
+    <Group gap={6}>
+      {name}
+      {login.current && (
+        <Badge size="xs" color="lamp" variant="light" tt="none">
+          <Trans>this one</Trans>
+        </Badge>
+      )}
+      {login.pending && (
+        <Badge size="xs" color="brass" variant="light" tt="none">
+          <Trans>not complete</Trans>
+        </Badge>
+      )}
+    </Group>
+  );
+}
+
+const STEPS = {
+  password: msg`password`,
+  totp: msg`code of an app`,
+  recovery: msg`recovery code`,
+  passkey: msg`passkey`,
+};
+
+/** "password, code of an app": each step by which somebody proved who they are. */
+function Method({ method }: { method: string }) {
+  const { t, i18n } = useLingui();
+  const said = method.split("+").map((step) => {
+    const [kind, provider] = step.split(":");
+    if (provider) return t`by ${provider}`;
+    const known = STEPS[kind as keyof typeof STEPS];
+    return known ? i18n._(known) : step;
+  });
+  return said.join(", ");
+}
+
+export const LOGIN_COLUMNS: readonly Column<Login>[] = [
+  {
+    key: "device",
+    title: msg`Device`,
+    shown: "always",
+    sortable: true,
+    value: ({ browser, system }) => `${browser} ${system}`,
+    cell: (login) => <Device login={login} />,
+  },
+  {
+    key: "address",
+    title: msg`Address`,
+    width: "11rem",
+    sortable: true,
+    value: (login) => login.address,
+  },
+  {
+    key: "method",
+    title: msg`Proved by`,
+    width: "14rem",
+    value: (login) => login.method,
+    cell: (login) => <Method method={login.method} />,
+  },
+  {
+    key: "seen",
+    title: msg`Last seen`,
+    width: "12rem",
+    sortable: true,
+    value: (login) => Date.parse(login.seen_at),
+    cell: (login) => <Instant at={login.seen_at} />,
+  },
+  {
+    key: "since",
+    title: msg`Signed in`,
+    width: "12rem",
+    sortable: true,
+    value: (login) => Date.parse(login.created_at),
+    cell: (login) => <Instant at={login.created_at} />,
+  },
+];

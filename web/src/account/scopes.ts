@@ -1,0 +1,68 @@
+import { ACTIONS, type ActionName } from "@/api/actions";
+
+/** Actions on one kind of thing, such as all on sessions. */
+export interface ScopeKind {
+  kind: string;
+  actions: ActionName[];
+}
+
+/** What everybody does anyway, or what no token can do. */
+const NEVER: ReadonlySet<string> = new Set<ActionName>([
+  "auth.login",
+  "auth.recover",
+  "auth.sign_up",
+  "auth.logout",
+  "auth.confirm",
+  "server.health",
+  "server.greet",
+]);
+
+/** The actions that a token of somebody can be given, by kind, in the order of the table. */
+export function kindsFor(held: Readonly<Record<string, string>>): ScopeKind[] {
+  const kinds = new Map<string, ActionName[]>();
+  for (const name of Object.keys(ACTIONS) as ActionName[]) {
+    if (NEVER.has(name) || !held[name]) continue;
+    const kind = kindOf(name);
+    kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
+  }
+  return [...kinds].map(([kind, actions]) => ({ kind, actions }));
+}
+
+/** What an action acts on: "session" of "session.read". */
+export const kindOf = (action: string): string => action.split(".")[0] ?? "";
+
+/** True of an action that changes nothing. */
+export const onlyReads = (action: string): boolean => action.endsWith(".read") || action === "auth.me";
+
+export const PRESETS = ["read", "sessions", "everything", "chosen"] as const;
+export type Preset = (typeof PRESETS)[number];
+
+const WORK: readonly string[] = ["session", "app", "image", "resource", "event", "project"];
+
+/** The actions that a preset stands for; of "chosen" there are none to begin with. */
+export function actionsOf(preset: Preset, kinds: readonly ScopeKind[]): ActionName[] {
+  const all = kinds.flatMap(({ actions }) => actions);
+  switch (preset) {
+    case "read":
+      return all.filter(onlyReads);
+    case "sessions":
+      return all.filter(
+        (action) =>
+          WORK.includes(kindOf(action)) && (onlyReads(action) || ["session", "app"].includes(kindOf(action))),
+      );
+    case "everything":
+      return all;
+    case "chosen":
+      return [];
+  }
+}
+
+/** The scopes to ask the server for: one for a whole kind where all of it is chosen, "*" for everything. */
+export function scopesOf(chosen: ReadonlySet<string>, kinds: readonly ScopeKind[]): string[] {
+  if (kinds.every(({ actions }) => actions.every((action) => chosen.has(action)))) return ["*"];
+  return kinds.flatMap(({ kind, actions }) => {
+    const wanted = actions.filter((action) => chosen.has(action));
+    const whole = Object.keys(ACTIONS).filter((action) => kindOf(action) === kind);
+    return whole.length > 1 && whole.every((action) => chosen.has(action)) ? [`${kind}.*`] : wanted;
+  });
+}

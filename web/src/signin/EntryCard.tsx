@@ -1,0 +1,67 @@
+import { useLingui } from "@lingui/react/macro";
+import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense } from "react";
+import { greetingQuery } from "@/queries/auth-greeting";
+import { Logo } from "@/ui/Logo";
+import { usePageTitle } from "@/ui/use-page-title";
+import styles from "./Entry.module.css";
+import { LanguageChoice } from "./LanguageChoice";
+
+// Most installations announce nothing.
+const Markdown = lazy(async () => ({ default: (await import("@/ui/Markdown")).Markdown }));
+
+interface Props {
+  title: string;
+  /** What this page is for, below its title. */
+  text?: ReactNode;
+  children: ReactNode;
+  /** Leads back to signing in. */
+  back?: boolean;
+}
+
+/** The frame around everything that is shown before somebody is signed in. */
+export function EntryCard({ title, text, children, back = false }: Props) {
+  const { t } = useLingui();
+  const { data: greeting } = useQuery(greetingQuery);
+  usePageTitle(title);
+  return (
+    <div className={styles.page}>
+      <main className={styles.card}>
+        <Stack gap="lg">
+          <Group gap="sm">
+            <Logo size={32} />
+            <Text component="span" fz="lg" fw={600} ff="var(--carrel-display)">
+              Carrel
+            </Text>
+          </Group>
+          {greeting?.announcement && (
+            <section className={styles.announcement} aria-label={t`Announcement`}>
+              <Suspense>
+                <Markdown text={greeting.announcement} />
+              </Suspense>
+            </section>
+          )}
+          <Stack gap={4}>
+            <Title order={1} size="h3">
+              {title}
+            </Title>
+            {text && (
+              <Text size="sm" c="dimmed" component="div">
+                {text}
+              </Text>
+            )}
+          </Stack>
+          {children}
+          {back && (
+            <Anchor component={Link} to="/signin" size="sm">
+              {t`Back to signing in`}
+            </Anchor>
+          )}
+          <LanguageChoice />
+        </Stack>
+      </main>
+    </div>
+  );
+}

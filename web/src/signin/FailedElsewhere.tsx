@@ -1,0 +1,23 @@
+import { useLingui } from "@lingui/react/macro";
+import { Problem } from "@/api/problem";
+import { PROBLEMS } from "@/sentences/problems";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+interface Props {
+  code: string;
+  provider: string | undefined;
+}
+
+/** Why signing in at a provider failed. The provider's answer brings only a code, never words of its own. */
+export function FailedElsewhere({ code, provider }: Props) {
+  const { t, i18n } = useLingui();
+  const known = PROBLEMS[code];
+  const name = provider ?? "";
+  const problem = new Problem({
+    status: 403,
+    code,
+    detail: known ? i18n._(known.detail) : t`Signing in with ${name} did not work.`,
+    hint: known?.hint ? i18n._(known.hint) : t`Try again, or ask an administrator.`,
+  });
+  return <ProblemAlert problem={problem} spoken />;
+}

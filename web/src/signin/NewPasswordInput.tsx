@@ -1,0 +1,95 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { PasswordInput, type PasswordInputProps, Progress, Stack, Text } from "@mantine/core";
+import { IconCheck, IconCircle } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { greetingQuery } from "@/queries/auth-greeting";
+import styles from "./Entry.module.css";
+import { GUESSABLE_BELOW, type PasswordRules, rulesKept } from "./password-rules";
+import { useStrength } from "./use-strength";
+
+interface Props extends Omit<PasswordInputProps, "value"> {
+  value?: string;
+  /** Words that are easy to guess for this person: their e-mail and name. */
+  personal: readonly string[];
+}
+
+/** A new password, with the site's rules and how strong it is while it is typed. */
+export function NewPasswordInput({ value = "", personal, ...input }: Props) {
+  const { t } = useLingui();
+  const { data: greeting } = useQuery(greetingQuery);
+  return (
+    <Stack gap="xs">
+      <PasswordInput
+        {...input}
+        value={value}
+        autoComplete="new-password"
+        visibilityToggleButtonProps={{ "aria-label": t`Show the password`, tabIndex: 0 }}
+      />
+      {greeting && <Rules password={value} rules={greeting.password} personal={personal} />}
+    </Stack>
+  );
+}
+
+function Rules(props: { password: string; rules: PasswordRules; personal: readonly string[] }) {
+  const { password, rules, personal } = props;
+  const { t } = useLingui();
+  const kept = rulesKept(password, rules);
+  const strength = useStrength(password, personal);
+  const words = [t`very weak`, t`weak`, t`fair`, t`good`, t`strong`];
+  const word = strength === null ? "" : (words[strength] ?? "");
+  const colors = ["red", "red", "brass", "lamp", "lamp"];
+  return (
+    <Stack gap={6}>
+      {password !== "" && strength !== null && (
+        <div>
+          <Progress
+            value={(strength + 1) * 20}
+            color={colors[strength]}
+            size="sm"
+            aria-label={t`Strength of the password`}
+            aria-valuetext={word}
+          />
+          <Text size="xs" c="dimmed" aria-live="polite">
+            <Trans>Strength: {word}</Trans>
+          </Text>
+        </div>
+      )}
+      <ul className={styles.rules} aria-label={t`What a password must be like`}>
+        <Rule kept={kept.length}>
+          <Plural value={rules.min_length} one="At least # character" other="At least # characters" />
+        </Rule>
+        {rules.classes > 1 && (
+          <Rule kept={kept.classes}>
+            <Trans>
+              At least {rules.classes} of: small letters, capital letters, digits, other characters
+            </Trans>
+          </Rule>
+        )}
+        {rules.refuse_common && (
+          <Rule kept={strength !== null && password !== "" && strength >= GUESSABLE_BELOW}>
+            <Trans>Not easy to guess: no well-known password, not your name or e-mail</Trans>
+          </Rule>
+        )}
+        {rules.history > 0 && (
+          <Rule kept={false}>
+            <Plural
+              value={rules.history}
+              one="Not the one you have now, nor the one before it"
+              other="Not the one you have now, nor one of the # before it"
+            />
+          </Rule>
+        )}
+      </ul>
+    </Stack>
+  );
+}
+
+function Rule({ kept, children }: { kept: boolean; children: ReactNode }) {
+  return (
+    <li data-kept={kept || undefined}>
+      {kept ? <IconCheck size={13} aria-hidden /> : <IconCircle size={13} aria-hidden />}
+      <span>{children}</span>
+    </li>
+  );
+}

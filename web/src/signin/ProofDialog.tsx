@@ -1,0 +1,57 @@
+import { useLingui } from "@lingui/react/macro";
+import { Modal, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { takesPasskeys } from "@/api/passkey";
+import { proofDesk } from "@/api/proof";
+import type { Factors } from "@/api/types";
+import { useConfirmItIsYou } from "@/queries/auth-prove";
+import { factorsShowQuery } from "@/queries/factors-show";
+import { type Mean, ProofFields } from "./ProofFields";
+
+/** Asks once more who this is, for a request that waits for it; see `send` in api/client. */
+export function ProofDialog() {
+  const { t } = useLingui();
+  const { data: factors, isPending } = useQuery(factorsShowQuery);
+  const confirm = useConfirmItIsYou();
+  const giveUp = () => proofDesk.settle(false);
+  return (
+    <Modal
+      opened
+      onClose={giveUp}
+      title={t`Confirm that it is you`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+      size="26rem"
+      zIndex={400}
+    >
+      {/* Escape in a field is kept from what is open behind, so it is heard here. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: closes what the dialog's own key would close */}
+      <div onKeyDown={(event) => event.key === "Escape" && giveUp()}>
+        <Stack>
+          <Text size="sm">
+            {t`This is a change that somebody at your desk should not make. It is asked once in a quarter of an hour.`}
+          </Text>
+          {!isPending && (
+            <ProofFields
+              means={meansOf(factors)}
+              onProve={async (evidence) => {
+                await confirm.mutateAsync(evidence);
+                proofDesk.settle(true);
+              }}
+              submit={t`Confirm`}
+              other={{ label: t`Cancel`, onClick: giveUp }}
+            />
+          )}
+        </Stack>
+      </div>
+    </Modal>
+  );
+}
+
+/** By what somebody with these factors can prove it; the password first, which everybody knows best. */
+function meansOf(factors: Factors | undefined): Mean[] {
+  const means: Mean[] = ["password"];
+  if (factors?.totp_since) means.push("code");
+  if (factors?.passkeys_possible && factors.passkeys.length > 0 && takesPasskeys()) means.push("passkey");
+  if (factors && factors.recovery_codes_left > 0) means.push("recovery_code");
+  return means;
+}

@@ -1,0 +1,70 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
+import { IconCopy, IconDownload, IconKey } from "@tabler/icons-react";
+import { useState } from "react";
+import { copyText } from "@/ui/copy";
+import { downloadText } from "@/ui/download";
+import styles from "./Entry.module.css";
+
+interface Props {
+  codes: string[];
+  onDone: () => void;
+}
+
+/** Recovery codes, the only time that they are shown. They go when the person says that they have them. */
+export function RecoveryCodes({ codes, onDone }: Props) {
+  const { t } = useLingui();
+  const [kept, setKept] = useState(false);
+  const [copied, setCopied] = useState(false);
+  const text = `${codes.join("\n")}\n`;
+  return (
+    <Alert
+      color="brass"
+      variant="light"
+      icon={<IconKey size={18} aria-hidden />}
+      title={t`Recovery codes, shown this one time`}
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          <Trans>
+            Each lets you in once when you have not got your device. Keep them where you keep things safe, not
+            on that device.
+          </Trans>
+        </Text>
+        <ul className={styles.codes} aria-label={t`Recovery codes`}>
+          {codes.map((code) => (
+            <li key={code}>{code}</li>
+          ))}
+        </ul>
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconCopy size={15} aria-hidden />}
+            onClick={() => void copyText(text).then(() => setCopied(true))}
+          >
+            {copied ? <Trans>Copied</Trans> : <Trans>Copy the codes</Trans>}
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconDownload size={15} aria-hidden />}
+            onClick={() => downloadText("carrel-recovery-codes.txt", text, "text/plain")}
+          >
+            <Trans>Download</Trans>
+          </Button>
+        </Group>
+        <Checkbox
+          label={t`I have kept the codes`}
+          checked={kept}
+          onChange={(event) => setKept(event.currentTarget.checked)}
+        />
+        <Group>
+          <Button size="sm" onClick={onDone} disabled={!kept}>
+            <Trans>Continue</Trans>
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,24 @@
+import { useLingui } from "@lingui/react/macro";
+import { useQuery } from "@tanstack/react-query";
+import { takesPasskeys } from "@/api/passkey";
+import { greetingQuery } from "@/queries/auth-greeting";
+import { useSecondStep } from "@/queries/auth-prove";
+import { ProofFields } from "./ProofFields";
+import { useStartOver } from "./use-start-over";
+
+/** What is asked for after a right password, of somebody who has a second factor. */
+export function SecondStep() {
+  const { t } = useLingui();
+  const { data: greeting } = useQuery(greetingQuery);
+  const step = useSecondStep();
+  const startOver = useStartOver();
+  const passkeys = greeting?.passkeys === true && takesPasskeys();
+  return (
+    <ProofFields
+      means={passkeys ? ["code", "passkey", "recovery_code"] : ["code", "recovery_code"]}
+      onProve={step.mutateAsync}
+      submit={t`Continue`}
+      other={{ label: t`Use another account`, onClick: startOver }}
+    />
+  );
+}

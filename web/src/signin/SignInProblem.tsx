@@ -1,0 +1,30 @@
+import { useLingui } from "@lingui/react/macro";
+import { useState } from "react";
+import { Problem, toProblem } from "@/api/problem";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { useNow } from "@/ui/use-now";
+import { minutesAndSeconds } from "./waiting";
+
+/** Why signing in was refused; a lock says how long it still lasts. */
+export function SignInProblem({ problem: thrown }: { problem: unknown }) {
+  const problem = toProblem(thrown);
+  const wait = problem.details.retry_after_s;
+  return typeof wait === "number" ? (
+    <Locked key={problem.requestId} problem={problem} waitS={wait} />
+  ) : (
+    <ProblemAlert problem={problem} />
+  );
+}
+
+function Locked({ problem, waitS }: { problem: Problem; waitS: number }) {
+  const { t } = useLingui();
+  const [until] = useState(() => Date.now() + waitS * 1000);
+  const left = Math.max(0, Math.ceil((until - useNow()) / 1000));
+  const time = minutesAndSeconds(left);
+  const { status, code, requestId } = problem;
+  const detail =
+    code === "auth.locked" ? t`Too many failed attempts: signing in is locked.` : t`Too many requests.`;
+  const hint =
+    left > 0 ? t`You can try again in ${time}, or ask an administrator.` : t`You can try again now.`;
+  return <ProblemAlert problem={new Problem({ status, code, detail, hint, requestId })} spoken />;
+}

@@ -1,0 +1,101 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Button, Stack, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { greetingQuery } from "@/queries/auth-greeting";
+import { useSignUp } from "@/queries/auth-recover";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { EntryCard } from "./EntryCard";
+import { MailSent } from "./MailSent";
+import { NewPasswordInput } from "./NewPasswordInput";
+import { SignInProblem } from "./SignInProblem";
+
+/** Makes an account of one's own, where the site allows it. */
+export function SignUpPage() {
+  const { t } = useLingui();
+  const { data: greeting } = useQuery(greetingQuery);
+  const signUp = useSignUp();
+  const form = useProblemForm(
+    {
+      initialValues: { email: "", name: "", password: "" },
+      validate: {
+        email: (value) => (value.includes("@") ? null : t`Enter your e-mail address.`),
+        name: (value) => (value.trim() === "" ? t`Enter your name.` : null),
+        password: (value) => (value === "" ? t`Enter a password.` : null),
+      },
+    },
+    signUp.error,
+  );
+  if (signUp.isSuccess && greeting?.sign_up.verification) {
+    return (
+      <EntryCard title={t`Make an account`} back>
+        <MailSent title={t`Look into your mailbox`}>
+          <Trans>
+            A letter is on its way to {signUp.variables.email}. Follow the link in it; then you can sign in.
+          </Trans>
+        </MailSent>
+      </EntryCard>
+    );
+  }
+  if (signUp.isSuccess) {
+    return (
+      <EntryCard title={t`Make an account`}>
+        <Alert color="lamp" variant="light" role="status">
+          <Trans>Your account is ready. Sign in with it.</Trans>
+        </Alert>
+        <Button component={Link} to="/signin" size="md">
+          <Trans>Sign in</Trans>
+        </Button>
+      </EntryCard>
+    );
+  }
+  if (greeting && !greeting.sign_up.open) {
+    return (
+      <EntryCard title={t`Make an account`} back>
+        <Alert color="brass" variant="light">
+          <Trans>People do not make accounts of their own here. Ask an administrator for one.</Trans>
+        </Alert>
+      </EntryCard>
+    );
+  }
+  const domains = greeting?.sign_up.email_domains.join(", ") ?? "";
+  const send = form.onSubmit(
+    ({ email, name, password }) => signUp.mutate({ email: email.trim(), name: name.trim(), password }),
+    focusFirst(form),
+  );
+  return (
+    <EntryCard title={t`Make an account`} back>
+      <form onSubmit={send} noValidate>
+        <Stack>
+          <TextInput
+            label={t`E-mail`}
+            description={domains && t`Of ${domains}`}
+            type="email"
+            autoComplete="username"
+            size="md"
+            maxLength={254}
+            autoFocus
+            {...form.getInputProps("email")}
+          />
+          <TextInput
+            label={t`Name`}
+            autoComplete="name"
+            size="md"
+            maxLength={64}
+            {...form.getInputProps("name")}
+          />
+          <NewPasswordInput
+            label={t`Password`}
+            personal={[form.values.email, form.values.name]}
+            size="md"
+            {...form.getInputProps("password")}
+          />
+          {signUp.error && <SignInProblem problem={signUp.error} />}
+          <Button type="submit" size="md" loading={signUp.isPending} fullWidth>
+            <Trans>Make the account</Trans>
+          </Button>
+        </Stack>
+      </form>
+    </EntryCard>
+  );
+}

@@ -1,0 +1,11 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useLogout } from "@/queries/auth-logout";
+import { authMeQuery } from "@/queries/auth-me";
+
+/** Gives a sign-in up that is not complete, and shows the form again. */
+export function useStartOver(): () => void {
+  const client = useQueryClient();
+  const logout = useLogout();
+  return () =>
+    logout.mutate(undefined, { onSettled: () => client.resetQueries({ queryKey: authMeQuery.queryKey }) });
+}
