@@ -254,6 +254,7 @@ def _sign_in_routes(api: Api) -> list[str]:
         },
         "projects": [],
         "csrf_token": "csrf-1",
+        "pending": None,
     }
 
     def create(asked: Asked) -> tuple[int, object]:
