@@ -100,7 +100,9 @@ async def _identify(connection: HTTPConnection) -> Identity:
 
 
 def _of_request(connection: HTTPConnection, identity: Identity) -> Identity:
-    """The identity with this request's id, noted for those who write down what is refused."""
+    """The identity with this request's id where it may change something, for those who write down what did."""
+    if connection.scope.get("method") in _SAFE:
+        return identity
     state = connection.scope["state"]
     found = replace(identity, actor=replace(identity.actor, request_id=state.get("request_id", "")))
     state["actor"] = found.actor
