@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from installation import Api, installation
 from people import People
+from sso_kit import Sso, single_sign_on
 
 from carrel.db.database import Database
 
@@ -21,4 +22,11 @@ async def api(database: Database, people: People, tmp_path: Path) -> AsyncIterat
 async def living(database: Database, people: People, tmp_path: Path) -> AsyncIterator[Api]:
     """The application with its controllers: sessions run on the fake engine."""
     async with installation(database, people, tmp_path, controllers=True) as running:
+        yield running
+
+
+@pytest.fixture
+async def sso(api: Api, tmp_path: Path) -> AsyncIterator[Sso]:
+    """The same with a real OpenID provider that it is set up for."""
+    async with single_sign_on(api, tmp_path) as running:
         yield running

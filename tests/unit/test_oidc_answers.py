@@ -156,7 +156,7 @@ async def test_clocks_may_differ_a_little_and_tokens_may_be_for_others_too(liar:
 
 
 def unsigned(said: dict[str, Any]) -> str:
-    head, body, _ = signed(said, RSA).split(".")
+    _, body, _ = signed(said, RSA).split(".")
     return f"eyJhbGciOiJub25lIn0.{body}."
 
 

@@ -91,6 +91,10 @@ class Auth(operations.Auth):
         """The second step of signing in, after `pending` was "factor"."""
         return self._went_on(super().factor(code=code, passkey=passkey, recovery_code=recovery_code))
 
+    def providers_exchange(self, *, code: str, verifier: str) -> models.Me:
+        """Sign in with the code that a browser brought; this client then acts as that person until `logout`."""
+        return self._went_on(super().providers_exchange(code=code, verifier=verifier))
+
     def _went_on(self, me: models.Me) -> models.Me:
         self._transport.prove_page(me["csrf_token"] or "")
         return me

@@ -15,6 +15,10 @@ from carrel_client.errors import CarrelError
 from carrel_client.profiles import DEFAULT, Profile, load, path_of, remove, resolve, save
 from carrel_client.wire import Target, address
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+
 
 def login_arguments(parser: Arguments) -> None:
     parser.add_argument(
@@ -22,6 +26,8 @@ def login_arguments(parser: Arguments) -> None:
     )
     parser.add_argument("--email", metavar="E", help="asked for when left out")
     parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+    parser.add_argument("--sso", metavar="PROVIDER", help="sign in by this identity provider, in a browser here")
+    parser.add_argument("--print-url", action="store_true", help="with --sso: print the link, open no browser")
     parser.add_argument("--code", help="of your device, or a recovery code; asked for when it is needed")
     parser.explain(
         "Sign in, and keep a keypair on this machine: in ~/.config/carrel/profiles, readable by you alone.\n"
@@ -33,6 +39,7 @@ def login_arguments(parser: Arguments) -> None:
     parser.example(
         "carrel login http://localhost:8700 --email ada@example.org",
         "carrel login https://carrel.example.org --email ada@example.org --profile work",
+        "carrel login https://carrel.example.org --sso corp",
         "pass show carrel | carrel login https://carrel.example.org --email ada@example.org --password-stdin",
     )
 
@@ -43,7 +50,7 @@ def login(args: argparse.Namespace, context: Context) -> int:
     path_of(name, os.environ)
     url = address(args.url)
     _warn_of_open_line(url)
-    if not sys.stdin.isatty() and not (args.password_stdin and args.email):
+    if not args.sso and not sys.stdin.isatty() and not (args.password_stdin and args.email):
         report(
             CarrelError(
                 "usage",
@@ -53,15 +60,17 @@ def login(args: argparse.Namespace, context: Context) -> int:
             )
         )
         return USAGE
-    email = args.email or _asked("E-mail: ")
     client = Carrel(url)
-    password = _password(args.password_stdin)
-    me = finish(client, client.auth.login(email=email, password=password), password=password, code=args.code)
+    me = _by_provider(client, args) if args.sso else _by_password(client, args)
     keypair = client.keypairs.create()
     before = _stored(name)
     path = save(
         Profile(
-            name, url=url, access_key=keypair["access_key"], secret_key=keypair["secret_key"], email=email
+            name,
+            url=url,
+            access_key=keypair["access_key"],
+            secret_key=keypair["secret_key"],
+            email=me["user"]["email"],
         ),
         os.environ,
     )
@@ -75,6 +84,19 @@ def login(args: argparse.Namespace, context: Context) -> int:
     ]
     context.answer({**me, "csrf_token": None}, lambda: print_facts(told))
     return 0
+
+
+def _by_password(client: Carrel, args: argparse.Namespace) -> models.Me:
+    email = args.email or _asked("E-mail: ")
+    password = _password(args.password_stdin)
+    return finish(client, client.auth.login(email=email, password=password), password=password, code=args.code)
+
+
+def _by_provider(client: Carrel, args: argparse.Namespace) -> models.Me:
+    from carrel_client.cli.sso import sign_in
+
+    me = sign_in(client, args.sso, print_url=args.print_url)
+    return finish(client, me, password="", code=args.code)
 
 
 def logout_arguments(parser: Arguments) -> None:

@@ -31,6 +31,7 @@ GROUPS = {
     "domain": "Tenants: what they hold and may use",
     "sign-in": "Where you are signed in",
     "site": "Settings of the installation",
+    "provider": "Who else may say who somebody is: single sign-on and LDAP",
     "server": "The installation",
 }
 
@@ -105,6 +106,12 @@ COMMANDS = {
         Command("site show", "site:show", "Show the settings of the installation"),
         Command("site set", "site:change", "Change settings of the installation"),
         Command("site test-mail", "site:test_mail", "Send a letter, to see whether mail works"),
+        Command("provider ls", "providers:ls", "List identity providers"),
+        Command("provider show", "providers:show", "Show how a provider is set up"),
+        Command("provider add", "providers:add", "Set an identity provider up"),
+        Command("provider update", "providers:update", "Change an identity provider"),
+        Command("provider test", "providers:test", "Say step by step whether a provider works"),
+        Command("provider rm", "providers:rm", "Remove identity providers"),
         Command("server status", "catalogue:status", "Show the health of each part of the server"),
         Command("completion", "completion:completion", "Print what makes your shell complete carrel's words"),
     )

@@ -153,6 +153,8 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
         return {project["name"]: "" for project in _client().auth.me()["projects"]}
     if action.dest in ("user", "users", "emails"):
         return {user["email"]: user["name"] for user in _client().users.list(sort="email", limit=200)["items"]}
+    if action.dest in ("provider", "providers"):
+        return {each["name"]: each["kind"] for each in _client().providers.list()["items"]}
     if action.dest in ("domain", "domains"):
         return {domain["name"]: domain["description"] for domain in _client().domains.list(limit=200)["items"]}
     if action.dest == "projects":

@@ -1,0 +1,99 @@
+"""`carrel provider`, and `carrel login --sso` with a browser that a person uses."""
+
+import json
+import re
+from asyncio.subprocess import Process
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+from installation import Api
+from own_openid_provider import SECRET, sign_in_there
+from sso_kit import Sso
+
+
+@pytest.fixture
+def line(api: Api, tmp_path: Path) -> Callable[[], CommandLine]:
+    """The command line of somebody who never signed in."""
+    return lambda: CommandLine({"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)})
+
+
+@pytest.fixture
+async def admin(api: Api) -> CommandLine:
+    access_key, secret_key = await api.keypair(api.people.superadmin)
+    keys = {"CARREL_ACCESS_KEY": access_key, "CARREL_SECRET_KEY": secret_key}
+    return CommandLine({"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "CARREL_URL": api.url, **keys})
+
+
+async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: CommandLine):
+    said = await admin.ok(
+        "provider", "add", "office", "ldap", "host=127.0.0.1", "port=9", "user_base=ou=people,dc=example,dc=org",
+        "bind_dn=cn=reader", "tls=none", "trusted_email_domains=a.example,b.example", "create_users=off",
+        "--domain", "default", "--secret-stdin", "--map", "cn=staff,dc=example,dc=org=default",
+        "--map-admin", "leads=other", "--map-role", "deans=domain_admin", stdin=b"hush hush\n",
+    )  # fmt: skip
+    assert "hush" not in said
+    shown = json.loads(await admin.ok("provider", "show", "office", "-o", "json"))
+    assert shown["ldap"]["user_base"] == "ou=people,dc=example,dc=org"
+    assert shown["ldap"]["trusted_email_domains"] == ["a.example", "b.example"]
+    assert (shown["ldap"]["create_users"], shown["ldap"]["port"], shown["secret_set"]) == (False, 9, True)
+    assert [(rule["group"], rule["admin"], rule["role"]) for rule in shown["mapping"]] == [
+        ("cn=staff,dc=example,dc=org", False, None), ("leads", True, None), ("deans", False, "domain_admin")
+    ]  # fmt: skip
+    tried = await admin.run("provider", "test", "office")
+    assert (tried.code, b"cannot be reached" in tried.stdout) == (1, True)
+    await admin.ok("provider", "update", "office", "label=Our office", "--off", "--no-map")
+    changed = json.loads(await admin.ok("provider", "show", "office", "-o", "json"))
+    assert (changed["active"], changed["mapping"], changed["ldap"]["label"]) == (False, [], "Our office")
+    assert changed["ldap"]["bind_dn"] == "cn=reader"
+    assert "office" in await admin.ok("provider", "ls")
+    await admin.ok("provider", "rm", "office")
+    assert (await admin.run("provider", "show", "office")).code == 4
+
+
+async def link_of(process: Process) -> str:
+    """The link that the command prints, once the number has been shown too."""
+    assert process.stderr
+    said = ""
+    while "must show" not in said:
+        said += (await process.stderr.readline()).decode()
+    found = re.search(r"http\S+/start\?\S+", said)
+    assert found, said
+    return found[0] + "#" + "".join(re.findall(r"\d{3} \d{3}", said)[-1].split())
+
+
+async def test_people_of_a_provider_sign_the_command_line_in(sso: Sso, line: Callable[[], CommandLine]):
+    somebody = line()
+    process = await somebody.start("login", sso.api.url, "--sso", "corp", "--print-url", "-o", "json")
+    link, number = (await link_of(process)).split("#")
+    browser = await sso.browser()
+    answer = await browser.get(link)
+    page = await browser.get(await sign_in_there(browser, answer.headers["location"], "ada"))
+    assert number in "".join(page.text.split()).replace("</strong>", "")
+    yes = re.search(r'href="(http://127[^"]+)"', page.text)
+    assert yes
+    assert (await browser.get(unescape(yes[1]))).status_code == 200
+    stdout, stderr = await process.communicate()
+    assert process.returncode == 0, stderr
+    assert json.loads(stdout)["user"]["email"] == "ada@corp.example"
+    assert "ada@corp.example" in await somebody.ok("whoami")
+    assert SECRET not in stderr.decode()
+
+
+async def test_the_command_line_says_why_a_provider_did_not_sign_in(sso: Sso, line: Callable[[], CommandLine]):
+    await sso.change(create_users=False)
+    process = await line().start("login", sso.api.url, "--sso", "corp", "--print-url")
+    link = (await link_of(process)).split("#")[0]
+    browser = await sso.browser()
+    answer = await browser.get(link)
+    back = await browser.get(await sign_in_there(browser, answer.headers["location"], "ada"))
+    await browser.get(back.headers["location"])
+    _, stderr = await process.communicate()
+    assert (process.returncode, b"provider.not_invited" in stderr) == (3, True)
+
+
+async def test_an_unknown_provider_is_named_with_those_that_there_are(sso: Sso, line: Callable[[], CommandLine]):
+    done = await line().run("login", sso.api.url, "--sso", "crop")
+    assert (done.code, "It has: corp." in done.stderr) == (4, True)
