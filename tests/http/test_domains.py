@@ -123,6 +123,24 @@ async def test_a_disabled_domain_ends_sign_ins_and_takes_no_sessions(api: Api):
     assert (await keypair.get("/auth/me")).status_code == 200
 
 
+async def test_apps_that_were_opened_with_a_keypair_end_with_the_domain_and_with_their_user(api: Api):
+    admin, foreigner, user = [await api.as_(name) for name in ("superadmin", "foreigner", "user")]
+    async with api.database.transaction() as tx:
+        for who in (foreigner, user):
+            await tx.execute(
+                text("""INSERT INTO app_grants (token_hash, ticket, session_id, app, user_id, credential, expires_at)
+                    VALUES (decode(md5(:u), 'hex'), false, 's', 'a', :u, 'keypair:x', now() + interval '1 h')"""),
+                {"u": who.actor.user_id},  # type: ignore[union-attr]
+            )
+    await admin.patch("/domains/abroad", {"active": False})
+    async with api.database.transaction() as tx:
+        left = await tx.execute(text("SELECT user_id FROM app_grants"))
+        assert left.scalars().all() == [api.people.user.user_id]
+    await admin.patch("/users/user@example.org", {"state": "inactive"})
+    async with api.database.transaction() as tx:
+        assert (await tx.execute(text("SELECT count(*) FROM app_grants"))).scalar_one() == 0
+
+
 async def test_the_domain_of_the_last_superadmin_stays_enabled(api: Api):
     admin = await api.as_("superadmin")
     assert said(await admin.patch("/domains/default", {"active": False})) == (

@@ -77,6 +77,8 @@ async def test_what_a_new_user_may_not_be(api: Api):
         ({"email": "USER@example.org"}, (409, "user.email_taken")),
         ({"email": "no e-mail"}, (422, "invalid.request")),
         ({"email": "a@b\u0000"}, (422, "invalid.request")),
+        ({"description": "a\u0000b"}, (422, "invalid.request")),
+        ({"projects": ["a\u0000b"]}, (422, "invalid.request")),
         ({"name": "two\nlines"}, (422, "invalid.request")),
         ({"password": "short"}, (422, "password.too_short")),
         ({"password": GOOD, "generate_password": True}, (422, "invalid.password")),
@@ -114,6 +116,17 @@ async def test_who_sees_whom(api: Api):
         body = {"name": "x"} if method == "PATCH" else {"confirm": "foreigner@example.org"}
         answer = await head.ask(method, path, json=body)
         assert answer.status_code == (404 if method == "PATCH" else 403), answer.text
+
+
+async def test_who_administers_one_project_of_theirs_learns_of_no_other(api: Api):
+    head, lead = await domain_admin(api), await project_admin(api)
+    await head.patch("/users/user@example.org", {"projects": ["default", "other"]})
+    both = ["default", "other"]
+    for who, names in ((lead, ["default"]), (head, both), (await api.as_("user"), both)):
+        listed = (await who.get("/users", params={"q": "user@"})).json()["items"][0]
+        shown = (await who.get("/users/user@example.org")).json()
+        assert [p["name"] for p in listed["projects"]] == [p["name"] for p in shown["projects"]] == names
+    assert await emails(lead, project=api.people.other_project) == []
 
 
 async def test_lists_are_filtered_sorted_and_paged(api: Api):
@@ -284,6 +297,8 @@ async def test_moving_to_another_domain_leaves_projects_and_office_behind(api: A
     for choice in ({}, {"sessions": "keep"}):
         refused = await admin.patch("/users/user@example.org", {"domain": "abroad"} | choice)
         assert said(refused) == (409, "user.has_sessions")
+    both = {"domain": "abroad", "state": "inactive", "sessions": "keep"}
+    assert said(await admin.patch("/users/user@example.org", both)) == (409, "user.has_sessions")
     moved = await admin.patch("/users/user@example.org", {"domain": "abroad", "sessions": "end"})
     assert moved.status_code == 200, moved.text
     assert (moved.json()["domain"]["name"], moved.json()["projects"]) == ("abroad", [])

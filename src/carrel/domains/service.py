@@ -4,6 +4,7 @@ from sqlalchemy import delete, exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.apps.model import AppGrant
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict
@@ -65,9 +66,9 @@ async def _end_sign_ins(tx: AsyncSession, domain: Domain) -> None:
             hint="Make somebody in another domain a superadmin first.",
             field="active",
         )
-    await tx.execute(
-        delete(Login).where(Login.user_id.in_(select(User.id).where(User.domain_id == domain.id)))
-    )
+    people = select(User.id).where(User.domain_id == domain.id)
+    await tx.execute(delete(AppGrant).where(AppGrant.user_id.in_(people)))
+    await tx.execute(delete(Login).where(Login.user_id.in_(people)))
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:

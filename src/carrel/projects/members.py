@@ -7,11 +7,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
 from carrel.core.ids import ProjectId, UserId
+from carrel.events import service as events
 from carrel.policy.decide import Actor
 from carrel.projects.schemas import MemberAdded, MembersAdded, MemberView
 from carrel.projects.service import record
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.model import Membership, Project, User, UserState
+from carrel.tenancy.queries import user_data
 from carrel.tenancy.schemas import Trouble
 
 
@@ -24,7 +26,7 @@ async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *,
     people = await _people(tx, project, users)
     present = await _present(tx, project, [user.id for user in people.values()])
     items: list[MemberAdded] = []
-    changed: dict[str, str] = {}
+    changed: dict[str, User] = {}
     for wanted in users:
         user = people.get(wanted.strip().lower()) or people.get(wanted)
         if user is None:
@@ -37,11 +39,12 @@ async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *,
             tx.add(membership)
         if status == "added":
             membership.admin = admin
-            changed[user.email] = "administrator" if admin else "member"
+            changed[user.email] = user
         items.append(MemberAdded(user=wanted, status=status, member=_view(user, membership)))
     if changed:
         await tx.flush()
-        await record(tx, actor, "project.enrol", project, after=changed)
+        await record(tx, actor, "project.enrol", project, after=dict.fromkeys(changed, _office(admin)))
+        await _tell(tx, *changed.values())
     failed = sum(item.status == "failed" for item in items)
     return MembersAdded(items=items, added=len(changed), failed=failed)
 
@@ -57,6 +60,7 @@ async def appoint(
             tx, actor, "project.enrol", project,
             before={person.email: _office(before)}, after={person.email: _office(admin)},
         )  # fmt: skip
+        await _tell(tx, person)
     return project.id, person.id
 
 
@@ -65,6 +69,15 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str, user: str) -> None:
     project, membership, person = await _member(tx, actor, ref, user)
     await tx.delete(membership)
     await record(tx, actor, "project.enrol", project, before={person.email: _office(membership.admin)})
+    await _tell(tx, person)
+
+
+async def _tell(tx: AsyncSession, *people: User) -> None:
+    """Let the pages of these people know where they are now."""
+    for person in people:
+        await events.record(
+            tx, "user.updated", person.id, target=tenancy.user_target(person), data=user_data(person)
+        )
 
 
 def _office(admin: bool) -> str:

@@ -36,7 +36,9 @@ PlaceName = Annotated[
     says("A name has 1 to 64 letters, digits, _ . - and spaces, and begins with a letter or a digit."),
 ]
 Description = Annotated[
-    str, StringConstraints(max_length=500), says("A description has at most 500 characters.")
+    str,
+    StringConstraints(max_length=500, pattern=r"^[^\x00]*$"),
+    says("A description has at most 500 characters, of any kind but NUL."),
 ]
 Email = Annotated[
     str,
@@ -67,7 +69,11 @@ Amount = Annotated[
     ),
 ]
 Ceilings = Annotated[dict[SlotName, Amount], Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38}])]
-Ref = Annotated[str, StringConstraints(min_length=1, max_length=254)]
+Ref = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=254, pattern=r"^[^\x00]*$"),
+    says("An id, a name or an e-mail has 1 to 254 characters."),
+]
 
 
 class SessionsChoice(StrEnum):

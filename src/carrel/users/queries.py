@@ -20,6 +20,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import UserId
+from carrel.db.scope import reaches
 from carrel.db.search import has_part
 from carrel.http import paging
 from carrel.http.paging import Sort
@@ -53,14 +54,14 @@ _SORT = Sort(
 
 async def page(tx: AsyncSession, actor: Actor, wanted: UserQuery) -> UserList:
     """The users that the actor may see."""
-    chosen = _views().where(sees_user(actor), *_filters(wanted))
+    chosen = _views(actor).where(sees_user(actor), *_filters(actor, wanted))
     found = await paging.page(tx, chosen, _SORT, wanted)
     return UserList(
         items=[UserView.model_validate(_fields(row)) for row in found.rows], next_cursor=found.next_cursor
     )
 
 
-def _filters(wanted: UserQuery) -> list[ColumnElement[bool]]:
+def _filters(actor: Actor, wanted: UserQuery) -> list[ColumnElement[bool]]:
     conditions: list[Any] = [User.state == wanted.state if wanted.state else User.state != UserState.PURGED]
     if wanted.role is Role.PROJECT_ADMIN:
         conditions.append(exists().where(Membership.user_id == User.id, Membership.admin))
@@ -70,15 +71,15 @@ def _filters(wanted: UserQuery) -> list[ColumnElement[bool]]:
         named = or_(Domain.id == wanted.domain, func.lower(Domain.name) == wanted.domain.lower())
         conditions.append(User.domain_id.in_(select(Domain.id).where(named)))
     if wanted.project:
-        conditions.append(
-            User.id.in_(select(Membership.user_id).where(Membership.project_id == wanted.project))
-        )
+        members = select(Membership.user_id).join(Project, Project.id == Membership.project_id)
+        known = reaches(actor, "project.read", domain=Project.domain_id, project=Project.id)
+        conditions.append(User.id.in_(members.where(Project.id == wanted.project, known)))
     if wanted.q:
         conditions.append(has_part(SEARCHED, wanted.q))
     return conditions
 
 
-async def detail(tx: AsyncSession, user: UserId) -> UserDetail:
+async def detail(tx: AsyncSession, actor: Actor, user: UserId) -> UserDetail:
     """One user that exists."""
 
     def count(column: Any, *more: ColumnElement[bool]) -> ColumnElement[int]:
@@ -89,7 +90,7 @@ async def detail(tx: AsyncSession, user: UserId) -> UserDetail:
         .join(ExternalIdentity, ExternalIdentity.provider_id == Provider.id)
         .where(ExternalIdentity.user_id == User.id)
     )
-    wanted = _views().add_columns(
+    wanted = _views(actor).add_columns(
         User.password_hash.is_not(None).label("has_password"),
         User.password_set_at,
         providers.scalar_subquery().label("providers"),
@@ -101,7 +102,7 @@ async def detail(tx: AsyncSession, user: UserId) -> UserDetail:
     return UserDetail.model_validate({**_fields(row), "providers": row.providers or []})
 
 
-def _views() -> Select[*tuple[Any, ...]]:
+def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
     projects = (
         select(
             func.json_agg(
@@ -112,7 +113,11 @@ def _views() -> Select[*tuple[Any, ...]]:
             )
         )
         .join(Membership, Membership.project_id == Project.id)
-        .where(Membership.user_id == User.id)
+        .where(
+            Membership.user_id == User.id,
+            # Who administers one project of theirs need not know of the others.
+            reaches(actor, "project.read", domain=Project.domain_id, project=Project.id),
+        )
     )
     factors = or_(
         exists().where(and_(Totp.user_id == User.id, Totp.confirmed_at.is_not(None))),

@@ -64,7 +64,7 @@ async def create(request: Request, actor: CurrentActor, body: UserCreate) -> Use
         await require_confirmed(request)
     made = await service.create(_means(request), actor, body)
     async with state.database.transaction() as tx:
-        detail = await queries.detail(tx, made.id)
+        detail = await queries.detail(tx, actor, made.id)
     link = RecoveryLink.model_validate(made.link, from_attributes=True) if made.link else None
     return UserCreated(**detail.model_dump(), password=made.password, link=link)
 
@@ -91,7 +91,7 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> UserDetail:
     """One user."""
     async with request.app.state.database.transaction() as tx:
         user = await tenancy.user(tx, actor, ref)
-        return await queries.detail(tx, user.id)
+        return await queries.detail(tx, actor, user.id)
 
 
 @router.patch("/users/{ref}", operation_id="users.update", openapi_extra=names("user.update"))
@@ -102,7 +102,7 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: UserUpda
     state = request.app.state
     async with state.database.transaction() as tx:
         user = await service.update(tx, state.clock, actor, ref, body)
-        view = await queries.detail(tx, user)
+        view = await queries.detail(tx, actor, user)
     state.authenticator.forget()
     return view
 

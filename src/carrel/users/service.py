@@ -251,14 +251,15 @@ async def _end(
     choice: SessionsChoice | None,
 ) -> dict[str, object]:
     """End sign-ins of somebody who is disabled, and sessions as chosen; give what the audit trail says of it."""
-    if "state" in after and user.state != UserState.ACTIVE:
-        await end_sign_ins(tx, user.id)
-        reason = f"{user.email} was disabled."
-    elif "domain" in after:
-        reason = f"{user.email} moved to another domain."
-        choice = None if choice is SessionsChoice.KEEP else choice
-    else:
+    disabled = "state" in after and user.state != UserState.ACTIVE
+    if not disabled and "domain" not in after:
         return {}
+    if disabled:
+        await end_sign_ins(tx, user.id)
+    if "domain" in after and choice is SessionsChoice.KEEP:
+        # They would hold what the former domain has.
+        choice = None
+    reason = f"{user.email} {'was disabled' if disabled else 'moved to another domain'}."
     ended = await survivors.settle(
         tx, clock, actor, Session.owner_id == user.id, choice, code="user.has_sessions", reason=reason
     )
@@ -293,7 +294,4 @@ async def record(tx: AsyncSession, actor: Actor, action: str, user: User, **deta
     target = tenancy.user_target(user)
     audit.record(tx, actor, action, user.id, name=user.email, target=target, details=details)
     kind = "user.created" if action == "user.create" else "user.updated"
-    data = {
-        "id": user.id, "email": user.email, "name": user.name, "state": user.state, "role": user.role,
-    }  # fmt: skip
-    await events.record(tx, kind, user.id, target=target, data=data)
+    await events.record(tx, kind, user.id, target=target, data=tenancy.user_data(user))
