@@ -114,6 +114,22 @@ async def test_a_name_that_fits_two_people_is_nobodys(office: Office):
     assert await office.refused("ada", ADA) == (401, "auth.bad_credentials")
 
 
+async def test_dangerous_changes_are_confirmed_with_the_password_of_the_directory(office: Office):
+    client = await office.api.client()
+    answer = await client.post(f"{API}/auth/login", json={"email": "ada", "password": ADA})
+    client.headers["X-Carrel-CSRF"] = answer.json()["csrf_token"]
+    async with office.api.database.transaction() as tx:
+        await tx.execute(text("UPDATE logins SET confirmed_at = confirmed_at - interval '1 hour'"))
+    office.api.app.state.authenticator.forget()
+    assert (await client.post(f"{API}/keypairs", json={})).json()["code"] == "auth.confirm_needed"
+    wrong = await client.post(f"{API}/auth/confirm", json={"password": "wrong"})
+    assert wrong.json()["code"] == "auth.wrong_password"
+    right = await client.post(f"{API}/auth/confirm", json={"password": ADA})
+    assert right.status_code == 200, right.text
+    client.headers["X-Carrel-CSRF"] = right.json()["csrf_token"]
+    assert (await client.post(f"{API}/keypairs", json={})).status_code == 201
+
+
 async def test_failures_lock_and_success_forgives(office: Office):
     for _ in range(9):
         assert await office.refused("ada", "wrong") == (401, "auth.bad_credentials")

@@ -17,7 +17,7 @@ from carrel.db.seal import Seal
 from carrel.identity.passwords import password_matches
 from carrel.logins import attempts, factors, passkeys, service
 from carrel.logins.passkeys import Site
-from carrel.logins.service import Client
+from carrel.logins.service import Client, Elsewhere
 from carrel.policy.decide import Actor
 from carrel.tenancy.model import User
 
@@ -40,6 +40,7 @@ class Means:
     clock: Clock
     seal: Seal
     site: Site
+    elsewhere: Elsewhere
 
 
 async def second_step(means: Means, actor: Actor, evidence: Evidence, client: Client) -> str:
@@ -91,7 +92,7 @@ async def confirm(means: Means, actor: Actor, evidence: Evidence, client: Client
     async with means.database.transaction() as tx:
         user = (await tx.execute(select(User).where(User.id == actor.user_id))).scalar_one()
     # Not within a transaction, since it takes a while.
-    proved = evidence.password is not None and await password_matches(user.password_hash, evidence.password)
+    proved = evidence.password is not None and await _is_theirs(means, user, evidence.password, client)
     async with means.database.transaction() as tx:
         how = "password" if proved else await _examine(tx, means, user.id, evidence, now)
         if how:
@@ -103,6 +104,14 @@ async def confirm(means: Means, actor: Actor, evidence: Evidence, client: Client
             tx, user, email=user.email, method="confirm", client=client, reason="it was not proved"
         )
     raise _wrong(evidence)
+
+
+async def _is_theirs(means: Means, user: User, password: str, client: Client) -> bool:
+    """Whether it is the user's password, here or at a directory. Raises: Unavailable."""
+    if await password_matches(user.password_hash, password):
+        return True
+    proved = await means.elsewhere.prove(user.email, password, user, client)
+    return proved is not None and proved.user_id == user.id
 
 
 async def _examine(

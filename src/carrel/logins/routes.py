@@ -222,7 +222,8 @@ def client_of(request: Request) -> Client:
 def means_of(request: Request) -> Means:
     """With what evidence in a request is looked at."""
     state = request.app.state
-    return Means(state.database, state.clock, state.seal, site_of(state.settings.effective_public_url))
+    place = site_of(state.settings.effective_public_url)
+    return Means(state.database, state.clock, state.seal, place, state.elsewhere)
 
 
 def post_of(request: Request) -> Post:
