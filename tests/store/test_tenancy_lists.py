@@ -1,0 +1,93 @@
+"""Lists of people among many: by an index, whatever is asked for."""
+
+from dataclasses import replace
+
+import pytest
+from people import People
+from sqlalchemy import event, text
+
+from carrel.db.database import Database
+from carrel.policy.actions import Role
+from carrel.users import queries
+from carrel.users.schemas import UserQuery
+
+MANY = 20_000
+
+
+@pytest.fixture
+async def crowd(database: Database, people: People) -> Database:
+    """A database of many users, each in a project."""
+    async with database.transaction() as tx:
+        await tx.execute(
+            text("""INSERT INTO users (id, domain_id, email, name, role, created_at, last_seen_at)
+                SELECT 'u' || n, :domain, 'u' || md5(n::text) || '@example.org', 'Name ' || md5('n' || n), 'user',
+                    now() - n * interval '1 minute', CASE WHEN n % 3 > 0 THEN now() - n * interval '1 s' END
+                FROM generate_series(1, :many) n"""),
+            {"domain": people.domain, "many": MANY},
+        )
+        await tx.execute(
+            text(
+                "INSERT INTO memberships (project_id, user_id, admin) "
+                "SELECT :p, id, false FROM users WHERE id ~ '^u[0-9]'"
+            ),
+            {"p": people.other_project},
+        )
+    async with database.transaction() as tx:
+        await tx.execute(text("ANALYZE"))
+    return database
+
+
+async def plan(database: Database, actor, **wanted: object) -> str:  # type: ignore[no-untyped-def]
+    """How PostgreSQL answers the list."""
+    asked: list[tuple[str, object]] = []
+
+    def note(_conn, _cursor, statement, parameters, *_rest) -> None:  # type: ignore[no-untyped-def]
+        asked.append((statement, parameters))
+
+    engine = database._engine.sync_engine
+    event.listen(engine, "before_cursor_execute", note)
+    async with database.transaction() as tx:
+        await queries.page(tx, actor, UserQuery(**wanted))  # type: ignore[arg-type]
+    event.remove(engine, "before_cursor_execute", note)
+    [(statement, parameters)] = asked
+    async with database.transaction() as tx:
+        connection = await tx.connection()
+        rows = await connection.exec_driver_sql(f"EXPLAIN {statement}", parameters)  # type: ignore[arg-type]
+        return "\n".join(row[0] for row in rows)
+
+
+BY_INDEX: list[tuple[dict[str, object], str]] = [
+    ({"q": "a1b2c3"}, "ix_users_searched"),
+    ({"q": "a1b2c3", "sort": "email"}, "ix_users_searched"),
+    ({}, "created_at_id"),
+    ({"sort": "email"}, "uq_users_email"),
+    ({"sort": "-email"}, "uq_users_email"),
+    ({"sort": "name"}, "ix_users_name_id"),
+    ({"sort": "-last_seen_at"}, "ix_users_last_seen_at_id"),
+    ({"sort": "last_seen_at"}, "ix_users_last_seen_at_id"),
+]
+
+
+async def test_a_page_is_found_by_an_index_and_begins_where_the_last_one_ended(
+    crowd: Database, people: People
+):
+    for role in (Role.SUPERADMIN, Role.DOMAIN_ADMIN):
+        for wanted, index in BY_INDEX:
+            found = await plan(crowd, replace(people.superadmin, role=role), **wanted)
+            assert index in found, (role, wanted, found)
+            assert "Seq Scan on users" not in found, (role, wanted, found)
+    async with crowd.transaction() as tx:
+        first = await queries.page(tx, people.superadmin, UserQuery(sort="name", limit=5))
+    found = await plan(crowd, people.superadmin, sort="name", limit=5, cursor=first.next_cursor)
+    assert "Index Cond: (ROW(lower" in found, found
+
+
+async def test_who_administers_a_project_gets_its_members_without_looking_at_everybody(
+    crowd: Database, people: People
+):
+    lead = replace(people.user, administers=frozenset({people.project}))
+    found = await plan(crowd, lead)
+    assert "Seq Scan on users" not in found, found
+    async with crowd.transaction() as tx:
+        page = await queries.page(tx, lead, UserQuery(limit=200))
+    assert {user.email.split("@")[0] for user in page.items} == {"admin", "user", "colleague"}
