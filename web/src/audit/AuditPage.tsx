@@ -21,8 +21,8 @@ import { usePageKeys } from "@/ui/table/use-page-keys";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
 import { AuditFilters } from "./AuditFilters";
-import { AUDIT_COLUMNS } from "./columns";
 import { ChainPanel } from "./ChainPanel";
+import { AUDIT_COLUMNS } from "./columns";
 import { EntryDrawer } from "./EntryDrawer";
 import { exportAddress } from "./export-address";
 

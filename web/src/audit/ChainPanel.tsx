@@ -62,7 +62,11 @@ function Verdict({ found, onAgain }: { found: Found; onAgain: () => void }) {
     >
       <Stack gap="xs">
         <Text size="sm">
-          <Plural value={found.total} one="# entry was looked through." other="# entries were looked through." />{" "}
+          <Plural
+            value={found.total}
+            one="# entry was looked through."
+            other="# entries were looked through."
+          />{" "}
           {found.waiting > 0 && (
             <Plural value={found.waiting} one="# is not sealed yet." other="# are not sealed yet." />
           )}{" "}

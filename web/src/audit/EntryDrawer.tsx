@@ -56,10 +56,7 @@ export function EntryDrawer({ opened, entry, onClose }: Props) {
             [t`By`, entry.credential],
             [t`Address`, entry.address],
             [t`Request`, entry.request_id],
-            [
-              t`Place in the chain`,
-              entry.position === null ? <Trans>not sealed yet</Trans> : `${entry.position}`,
-            ],
+            [t`Place in the chain`, entry.position === null ? t`not sealed yet` : `${entry.position}`],
             [t`Hash`, entry.hash !== null && <Code key="hash">{entry.hash}</Code>],
           ]}
         />

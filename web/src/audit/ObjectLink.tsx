@@ -9,16 +9,36 @@ export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
   if (!id) return said || "–";
   switch (kind) {
     case "session":
-      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/sessions" search={{ session: id }} />}>{said}</Anchor>;
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/sessions" search={{ session: id }} />}>
+          {said}
+        </Anchor>
+      );
     case "user":
     case "profile":
-      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/users" search={{ user: id }} />}>{said}</Anchor>;
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/users" search={{ user: id }} />}>
+          {said}
+        </Anchor>
+      );
     case "project":
-      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/projects" search={{ open: id }} />}>{said}</Anchor>;
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/projects" search={{ open: id }} />}>
+          {said}
+        </Anchor>
+      );
     case "domain":
-      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/domains" search={{ open: id }} />}>{said}</Anchor>;
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/domains" search={{ open: id }} />}>
+          {said}
+        </Anchor>
+      );
     case "site":
-      return <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/site" />}>{said}</Anchor>;
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/site" />}>
+          {said}
+        </Anchor>
+      );
     default:
       return `${kind} ${said}`;
   }

@@ -20,7 +20,8 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
     title: msg`Who`,
     width: "14rem",
     value: (entry) => entry.actor.email,
-    cell: (entry) => entry.actor.email || (entry.credential === "carrel" ? "Carrel" : <Trans>nobody known</Trans>),
+    cell: (entry) =>
+      entry.actor.email || (entry.credential === "carrel" ? "Carrel" : <Trans>nobody known</Trans>),
   },
   {
     key: "action",

@@ -85,7 +85,7 @@ function DomainFacts({ domain }: { domain: Domain }) {
   return (
     <Facts
       facts={[
-        [t`State`, domain.active ? <Trans>active</Trans> : <Trans>disabled</Trans>],
+        [t`State`, domain.active ? t`active` : t`disabled`],
         [t`Description`, domain.description],
         [
           t`Users`,
@@ -100,7 +100,7 @@ function DomainFacts({ domain }: { domain: Domain }) {
         [
           t`Administrators`,
           domain.admins.length === 0 ? (
-            <Trans>none</Trans>
+            t`none`
           ) : (
             <Group key="admins" gap="xs">
               {domain.admins.map(({ id, email }) => (

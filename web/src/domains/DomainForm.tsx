@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Drawer, Skeleton, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Domain, DomainCreate } from "@/api/types";
+import type { Domain, DomainCreate, Slots } from "@/api/types";
 import { CeilingsInput } from "@/projects/CeilingsInput";
 import { type Ceiling, ceilingRows, ceilingsOf, ceilingWords } from "@/projects/ceilings";
 import { useCreateDomain, useUpdateDomain } from "@/queries/domains-change";
@@ -13,6 +13,12 @@ import { commandLine } from "@/users/command";
 import { AllowedInput } from "./AllowedInput";
 
 const ALLOWED = ["resource_groups", "registries", "storage_hosts"] as const;
+
+const OPTIONS = {
+  resource_groups: "--resource-group",
+  registries: "--registry",
+  storage_hosts: "--storage-host",
+} as const;
 
 type Values = {
   name: string;
@@ -78,7 +84,8 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
     },
     sent.error,
   );
-  const wanted: DomainCreate = { ...form.values, ceilings: ceilingsOf(form.values.ceilings) };
+  const ceilings = ceilingsOf(form.values.ceilings);
+  const wanted: DomainCreate = { ...form.values, ceilings };
   const changed = domain ? changedOf(domain, wanted) : wanted;
   const save = form.onSubmit(() => {
     const done = { onSuccess: onDone };
@@ -97,7 +104,7 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
       onCancel={onDone}
       busy={sent.isPending}
       problem={sent.error}
-      command={domainCommand(domain, wanted)}
+      command={domainCommand(domain, wanted, ceilings)}
     >
       <TextInput
         label={t`Name`}
@@ -141,18 +148,21 @@ function changedOf(domain: Domain, wanted: DomainCreate): Partial<DomainCreate> 
   );
 }
 
-function domainCommand(domain: Domain | undefined, wanted: DomainCreate): string {
+function domainCommand(domain: Domain | undefined, wanted: DomainCreate, ceilings: Slots): string {
   const words = domain ? ["update", domain.name, "--name"] : ["create"];
-  const allowed = ALLOWED.flatMap((kind) =>
-    (wanted[kind] ?? []).flatMap((name) => [`--${kind.slice(0, -1).replaceAll("_", "-").replace("registrie", "registry")}`, name]),
-  );
+  const allowed = ALLOWED.flatMap((kind) => {
+    const names = wanted[kind];
+    if (names) return names.flatMap((name) => [OPTIONS[kind], name]);
+    return domain?.[kind] ? ["--all", kind] : [];
+  });
   return commandLine(
     "carrel",
     "domain",
     ...words,
     wanted.name || "physics",
     ...(wanted.description ? ["--description", wanted.description] : []),
-    ...ceilingWords(wanted.ceilings ?? {}),
+    ...ceilingWords(ceilings),
+    ...(domain && Object.keys(ceilings).length === 0 ? ["--no-ceilings"] : []),
     ...allowed,
   );
 }

@@ -144,10 +144,7 @@ export function DomainsPage() {
         onMore={more}
       />
       <Suspense fallback={null}>
-        <DomainFormDrawer
-          opened={search.make !== undefined}
-          onClose={() => change({ make: undefined })}
-        />
+        <DomainFormDrawer opened={search.make !== undefined} onClose={() => change({ make: undefined })} />
         {edited && (
           <DomainFormDrawer
             opened={search.edit !== undefined}

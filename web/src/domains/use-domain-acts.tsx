@@ -46,7 +46,8 @@ export function useDomainActs() {
               </div>
               <div>
                 <Trans>
-                  <b>{domain.name}</b> takes no new sessions. Those that are live go on. It can be enabled again.
+                  <b>{domain.name}</b> takes no new sessions. Those that are live go on. It can be enabled
+                  again.
                 </Trans>
               </div>
             </Stack>

@@ -1,9 +1,10 @@
 import type { QueryClient } from "@tanstack/react-query";
-import type { Session } from "@/api/types";
+import type { Me, Session } from "@/api/types";
 import { pendingCreates } from "@/queries/sessions-create";
 import { sessionsShowQuery } from "@/queries/sessions-show";
 import { cachedSession, changeSession, missingSomewhere, placeSession } from "./caches";
 import type { SessionChange } from "./patch";
+import { concerns, refreshSoon, touchedBy } from "./refresh";
 import { rememberChange } from "./seen";
 import type { LiveEvent } from "./stream";
 import { usageFeed } from "./usage";
@@ -20,7 +21,8 @@ export interface Transition {
  * 1. Readings go to the sparklines and touch nothing else.
  * 2. What the event says is patched in at once, without asking the server.
  * 3. Only a session that a list should show and nobody here knows is asked for.
- * 4. What an event does not carry (history, apps, what is left) is asked for again where it is being looked at.
+ * 4. People and places are asked for again where they are being looked at, a burst of changes once.
+ * 5. What an event does not carry (history, apps, what is left) is asked for again where it is being looked at.
  */
 export async function applyEvent(
   client: QueryClient,
@@ -31,7 +33,12 @@ export async function applyEvent(
     usageFeed.add(event.data as Parameters<typeof usageFeed.add>[0]);
     return null;
   }
-  if (event.kind !== "session.created" && event.kind !== "session.updated") return null;
+  refreshSoon(client, ["audit"]);
+  if (event.kind !== "session.created" && event.kind !== "session.updated") {
+    refreshSoon(client, touchedBy(event.kind));
+    if (concerns(event, client.getQueryData<Me>(["auth", "me"]))) refreshSoon(client, ["auth"]);
+    return null;
+  }
 
   const change = event.data as SessionChange;
   const before = cachedSession(client, change.id);

@@ -27,7 +27,20 @@ interface StreamOptions {
   later?: (callback: () => void, delayMs: number) => unknown;
 }
 
-const KINDS = ["hello", "session.created", "session.updated", "usage"];
+const KINDS = [
+  "hello",
+  "session.created",
+  "session.updated",
+  "usage",
+  "user.created",
+  "user.updated",
+  "project.created",
+  "project.updated",
+  "project.removed",
+  "domain.created",
+  "domain.updated",
+  "domain.removed",
+];
 const CLOSED = 2;
 const LONGEST_WAIT_MS = 15_000;
 

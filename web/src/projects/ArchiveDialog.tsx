@@ -23,7 +23,13 @@ export function ArchiveDialog({ project, onDone }: { project: WholeProject; onDo
       onCancel={onDone}
       busy={archive.isPending}
       problem={archive.error}
-      command={commandLine("carrel", "project", "archive", project.name, ...(asks ? ["--sessions", sessions] : []))}
+      command={commandLine(
+        "carrel",
+        "project",
+        "archive",
+        project.name,
+        ...(asks ? ["--sessions", sessions] : []),
+      )}
     >
       <Text size="sm">
         <Trans>
@@ -32,9 +38,7 @@ export function ArchiveDialog({ project, onDone }: { project: WholeProject; onDo
       </Text>
       {asks && (
         <SessionsChoice
-          label={
-            <Plural value={project.live_sessions} one="# session is live" other="# sessions are live" />
-          }
+          label={<Plural value={project.live_sessions} one="# session is live" other="# sessions are live" />}
           value={sessions}
           onChange={setSessions}
         />

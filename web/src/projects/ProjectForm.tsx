@@ -94,6 +94,7 @@ function ProjectForm({ project, onDone }: { project: WholeProject | undefined; o
           : []),
         ...(description ? ["--description", description] : []),
         ...ceilingWords(ceilings),
+        ...(project && Object.keys(ceilings).length === 0 ? ["--no-ceilings"] : []),
       )}
     >
       <TextInput

@@ -18,7 +18,13 @@ export function ProjectTools({ project, acts, onEdit }: Props) {
   const { name } = project;
   return (
     <Group gap={0} wrap="nowrap" justify="flex-end">
-      <RowTool label={t`Edit`} row={name} icon={IconPencil} refusal={change} onClick={() => onEdit(project)} />
+      <RowTool
+        label={t`Edit`}
+        row={name}
+        icon={IconPencil}
+        refusal={change}
+        onClick={() => onEdit(project)}
+      />
       {project.archived_at ? (
         <RowTool
           label={t`Restore`}

@@ -148,7 +148,11 @@ export function ProjectsPage() {
         onNearEnd={more}
         empty={
           <EmptyState
-            title={search.q || search.domain || search.state ? t`No project meets the filter` : t`There is no project yet`}
+            title={
+              search.q || search.domain || search.state
+                ? t`No project meets the filter`
+                : t`There is no project yet`
+            }
           />
         }
       />
@@ -161,10 +165,7 @@ export function ProjectsPage() {
         onMore={more}
       />
       <Suspense fallback={null}>
-        <ProjectFormDrawer
-          opened={search.make !== undefined}
-          onClose={() => change({ make: undefined })}
-        />
+        <ProjectFormDrawer opened={search.make !== undefined} onClose={() => change({ make: undefined })} />
         {edited && (
           <ProjectFormDrawer
             opened={search.edit !== undefined}

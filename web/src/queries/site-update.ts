@@ -12,7 +12,7 @@ export function useUpdateSite() {
     mutationFn: async (body) => (await siteUpdate({ body })).data,
     onSuccess: (site) => {
       client.setQueryData(siteShowQuery.queryKey, site);
-      void client.invalidateQueries({ queryKey: ["auth", "greeting"] });
+      void client.invalidateQueries({ queryKey: ["greeting"] });
     },
   });
 }

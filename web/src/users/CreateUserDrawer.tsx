@@ -37,11 +37,7 @@ export function CreateUserDrawer({ opened, onClose }: Props) {
       // What is shown once must not go by a slip of the mouse.
       closeOnClickOutside={!secret}
     >
-      {secret && made ? (
-        <Made user={made} onDone={close} />
-      ) : (
-        <CreateForm create={create} onDone={close} />
-      )}
+      {secret && made ? <Made user={made} onDone={close} /> : <CreateForm create={create} onDone={close} />}
     </Drawer>
   );
 }

@@ -22,8 +22,8 @@ export function DisableDialog({ users, onDone }: { users: User[]; onDone: () => 
       <Text size="sm">
         {users.length === 1 ? (
           <Trans>
-            <b>{users[0]?.email}</b> is signed out everywhere at once, and their keypairs are refused. It can be
-            undone.
+            <b>{users[0]?.email}</b> is signed out everywhere at once, and their keypairs are refused. It can
+            be undone.
           </Trans>
         ) : (
           <Plural

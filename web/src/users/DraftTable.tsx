@@ -14,7 +14,9 @@ interface Props {
 export function DraftTable({ rows, checked }: Props) {
   const { t } = useLingui();
   const order = rows.map((row, at) => ({ row, at, says: checked?.[at] }));
-  order.sort((a, b) => Number(b.says?.status === "failed") - Number(a.says?.status === "failed") || a.at - b.at);
+  order.sort(
+    (a, b) => Number(b.says?.status === "failed") - Number(a.says?.status === "failed") || a.at - b.at,
+  );
   return (
     <ScrollArea.Autosize mah="40vh" type="auto">
       <Table stickyHeader aria-label={t`Users to be made`}>

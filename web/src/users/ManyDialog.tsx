@@ -95,7 +95,12 @@ export function ManyDialog({ items, children, confirm, dangerous, ready = true, 
           <Button variant="default" onClick={onDone} disabled={done !== null} data-autofocus>
             {failures.length > 0 ? <Trans>Close</Trans> : <Trans>Cancel</Trans>}
           </Button>
-          <Button type="submit" color={dangerous ? "red" : undefined} disabled={!ready} loading={done !== null}>
+          <Button
+            type="submit"
+            color={dangerous ? "red" : undefined}
+            disabled={!ready}
+            loading={done !== null}
+          >
             {failures.length > 0 ? <Trans>Try again</Trans> : confirm}
           </Button>
         </Group>

@@ -9,7 +9,13 @@ interface Pattern {
 }
 
 /** Users with numbers in their e-mail. */
-export function PatternSource({ pattern, onChange }: { pattern: Pattern; onChange: (next: Pattern) => void }) {
+export function PatternSource({
+  pattern,
+  onChange,
+}: {
+  pattern: Pattern;
+  onChange: (next: Pattern) => void;
+}) {
   const { t } = useLingui();
   const users = patternUsers(pattern);
   const [first, last] = [users[0]?.email, users.at(-1)?.email];

@@ -33,7 +33,7 @@ export function RateLimitForm({ keypair, onDone }: { keypair: Keypair; onDone: (
         "update",
         keypair.access_key,
         "--rate-limit",
-        usual ? "none" : String(rate_limit),
+        usual ? "0" : String(rate_limit),
       )}
     >
       <Checkbox

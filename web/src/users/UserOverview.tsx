@@ -72,9 +72,7 @@ export function UserOverview({ user, acts, onEdit }: Props) {
         />
       </Group>
       {recover.error && <ProblemAlert problem={recover.error} />}
-      {recover.data && (
-        <LinkPanel email={user.email} link={recover.data} onDone={() => recover.reset()} />
-      )}
+      {recover.data && <LinkPanel email={user.email} link={recover.data} onDone={() => recover.reset()} />}
       <UserFacts user={user} />
     </Stack>
   );
@@ -113,7 +111,7 @@ function UserFacts({ user }: { user: UserDetail }) {
         [
           t`Projects`,
           user.projects.length === 0 ? (
-            <Trans>in none</Trans>
+            t`in none`
           ) : (
             <Group key="projects" gap={6}>
               {user.projects.map(({ id, name, admin }) => (
@@ -131,9 +129,9 @@ function UserFacts({ user }: { user: UserDetail }) {
         ],
         [t`Description`, user.description],
         [t`Password`, <PasswordText key="password" user={user} />],
-        [t`Second factor`, user.second_factor ? <Trans>set up</Trans> : <Trans>none</Trans>],
+        [t`Second factor`, user.second_factor ? t`set up` : t`none`],
         [t`Identity providers`, user.providers.join(", ")],
-        [t`May sign in from`, user.addresses.length > 0 ? user.addresses.join(", ") : <Trans>anywhere</Trans>],
+        [t`May sign in from`, user.addresses.length > 0 ? user.addresses.join(", ") : t`anywhere`],
         [
           t`Sessions`,
           <Anchor
@@ -145,10 +143,7 @@ function UserFacts({ user }: { user: UserDetail }) {
           </Anchor>,
         ],
         [t`Created`, <Instant key="created" at={user.created_at} />],
-        [
-          t`Last seen`,
-          user.last_seen_at ? <Instant key="seen" at={user.last_seen_at} /> : <Trans>never</Trans>,
-        ],
+        [t`Last seen`, user.last_seen_at ? <Instant key="seen" at={user.last_seen_at} /> : t`never`],
       ]}
     />
   );

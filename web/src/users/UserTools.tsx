@@ -17,7 +17,13 @@ export function UserTools({ user, acts, onEdit }: Props) {
   const change = acts.why("user.update", user);
   return (
     <Group gap={0} wrap="nowrap" justify="flex-end">
-      <RowTool label={t`Edit`} row={user.email} icon={IconPencil} refusal={change} onClick={() => onEdit(user)} />
+      <RowTool
+        label={t`Edit`}
+        row={user.email}
+        icon={IconPencil}
+        refusal={change}
+        onClick={() => onEdit(user)}
+      />
       {user.state === "active" ? (
         <RowTool
           label={t`Deactivate`}

@@ -83,7 +83,10 @@ export function UsersPage() {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const whyNotMake = refusal("user.create");
   const make = useCallback(() => change({ make: "one" }), [change]);
-  const tools = useCallback((user: User) => <UserTools user={user} acts={acts} onEdit={edit} />, [acts, edit]);
+  const tools = useCallback(
+    (user: User) => <UserTools user={user} acts={acts} onEdit={edit} />,
+    [acts, edit],
+  );
   const rowActs = (user: User) => ({
     e: mayChange(user) ? () => edit(user) : undefined,
     Delete: acts.whyNotPurge(user) === null ? () => acts.purge([user]) : undefined,

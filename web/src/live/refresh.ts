@@ -1,0 +1,42 @@
+import type { QueryClient } from "@tanstack/react-query";
+import type { Me } from "@/api/types";
+import type { LiveEvent } from "./stream";
+
+/** Long enough for the changes of one request to arrive, too short to be waited for. */
+const BURST_MS = 300;
+
+const waiting = new Map<string, ReturnType<typeof setTimeout>>();
+
+/** Asks again for what begins with these keys and is being looked at, once for all that come in a burst. */
+export function refreshSoon(client: QueryClient, keys: readonly string[]): void {
+  for (const key of keys) {
+    if (waiting.has(key)) continue;
+    waiting.set(
+      key,
+      setTimeout(() => {
+        waiting.delete(key);
+        void client.invalidateQueries({ queryKey: [key] });
+      }, BURST_MS),
+    );
+  }
+}
+
+const TOUCHED: Readonly<Record<string, readonly string[]>> = {
+  user: ["users", "projects", "domains", "logins", "keypairs"],
+  project: ["projects", "users", "domains"],
+  domain: ["domains", "projects", "users"],
+};
+
+/** The first parts of the keys of what an event of this kind may have changed. */
+export function touchedBy(kind: string): readonly string[] {
+  return TOUCHED[kind.split(".")[0] ?? ""] ?? [];
+}
+
+/** Whether an event changes who the signed-in person is, or where they belong. */
+export function concerns(event: LiveEvent, me: Me | undefined): boolean {
+  if (!me || !event.object) return false;
+  const { kind, id } = event.object;
+  if (kind === "user") return id === me.user.id;
+  if (kind === "domain") return id === me.user.domain.id;
+  return kind === "project";
+}

@@ -1,0 +1,67 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, List, Stack, Text, TextInput, ThemeIcon, Title } from "@mantine/core";
+import { IconCheck, IconX } from "@tabler/icons-react";
+import { useState } from "react";
+import type { Provider } from "@/api/types";
+import { useTestProvider } from "@/queries/providers-change";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+/** Tries a provider out as it is saved, and says of each step whether it worked. */
+export function ProviderTest({ provider }: { provider: Provider }) {
+  const { t } = useLingui();
+  const test = useTestProvider();
+  const [login, setLogin] = useState("");
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">
+        <Trans>Test</Trans>
+      </Title>
+      <Group align="flex-end" gap="xs">
+        {provider.kind === "ldap" && (
+          <TextInput
+            style={{ flex: 1 }}
+            label={t`Somebody to look for`}
+            placeholder="ada"
+            value={login}
+            onChange={(event) => setLogin(event.currentTarget.value)}
+          />
+        )}
+        <Button
+          variant="default"
+          loading={test.isPending}
+          onClick={() => test.mutate({ id: provider.id, login })}
+        >
+          <Trans>Test now</Trans>
+        </Button>
+      </Group>
+      {test.error && <ProblemAlert problem={test.error} />}
+      {test.data && (
+        <div role="status">
+          <Text size="sm" fw={600} mb={4}>
+            {test.data.ok ? <Trans>It works.</Trans> : <Trans>It does not work yet.</Trans>}
+          </Text>
+          <List size="sm" center spacing={4}>
+            {test.data.steps.map((step) => (
+              <List.Item
+                key={step.name}
+                icon={
+                  <ThemeIcon
+                    size={18}
+                    radius="xl"
+                    color={step.ok ? "lamp" : "red"}
+                    aria-label={step.ok ? t`worked` : t`failed`}
+                    role="img"
+                  >
+                    {step.ok ? <IconCheck size={12} aria-hidden /> : <IconX size={12} aria-hidden />}
+                  </ThemeIcon>
+                }
+              >
+                <b>{step.name}</b>: {step.sentence}
+              </List.Item>
+            ))}
+          </List>
+        </div>
+      )}
+    </Stack>
+  );
+}

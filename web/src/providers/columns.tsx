@@ -1,0 +1,30 @@
+import { msg } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import type { Provider } from "@/api/types";
+import type { Column } from "@/ui/table/column";
+
+export const PROVIDER_COLUMNS: readonly Column<Provider>[] = [
+  { key: "name", title: msg`Name`, shown: "always", sortable: true, value: (provider) => provider.name },
+  {
+    key: "kind",
+    title: msg`Kind`,
+    width: "9rem",
+    sortable: true,
+    value: (provider) => (provider.kind === "oidc" ? "OpenID Connect" : "LDAP"),
+  },
+  {
+    key: "server",
+    title: msg`Server`,
+    sortable: true,
+    value: (provider) => provider.oidc?.issuer ?? provider.ldap?.host ?? null,
+  },
+  { key: "domain", title: msg`Domain`, width: "9rem", value: (provider) => provider.domain.name },
+  { key: "people", title: msg`People`, width: "6rem", sortable: true, value: (provider) => provider.people },
+  {
+    key: "active",
+    title: msg`Offered`,
+    width: "6rem",
+    value: (provider) => Number(provider.active),
+    cell: (provider) => (provider.active ? <Trans>yes</Trans> : <Trans>no</Trans>),
+  },
+];

@@ -1,0 +1,44 @@
+import { useLingui } from "@lingui/react/macro";
+import { ActionIcon } from "@mantine/core";
+import { IconSpeakerphone, IconX } from "@tabler/icons-react";
+import Markdown from "react-markdown";
+import styles from "./Announced.module.css";
+
+/** An announcement as everybody sees it. Raw HTML in it stays text. */
+export function Announced({ text, onDismiss }: { text: string; onDismiss?: () => void }) {
+  const { t } = useLingui();
+  return (
+    <div className={styles.announcement}>
+      <IconSpeakerphone size={17} aria-hidden className={styles.icon} />
+      <div className={styles.text}>
+        <Markdown
+          components={{
+            a: ({ href, children }) => (
+              <a href={href} target="_blank" rel="noreferrer">
+                {children}
+              </a>
+            ),
+            // A picture of another site would tell it who reads this.
+            img: ({ alt }) => <span>{alt}</span>,
+            h1: ({ children }) => <p className={styles.heading}>{children}</p>,
+            h2: ({ children }) => <p className={styles.heading}>{children}</p>,
+            h3: ({ children }) => <p className={styles.heading}>{children}</p>,
+          }}
+        >
+          {text}
+        </Markdown>
+      </div>
+      {onDismiss && (
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="sm"
+          aria-label={t`Dismiss the announcement`}
+          onClick={onDismiss}
+        >
+          <IconX size={15} aria-hidden />
+        </ActionIcon>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import { Trans } from "@lingui/react/macro";
+import { UnstyledButton } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import type { ReactNode } from "react";
+import { type Setting, SITE_DEFAULTS, type SiteValues, sameSetting } from "./defaults";
+
+interface Props {
+  form: UseFormReturnType<SiteValues>;
+  name: Setting;
+  /** The default in words. */
+  said: ReactNode;
+}
+
+/** What the default of a setting is, and a way back to it. */
+export function DefaultHint({ form, name, said }: Props) {
+  if (sameSetting(form.values[name], SITE_DEFAULTS[name])) return <Trans>Default: {said}</Trans>;
+  return (
+    <>
+      <Trans>Default: {said}</Trans>
+      {" · "}
+      <UnstyledButton
+        fz="inherit"
+        c="var(--carrel-accent)"
+        td="underline"
+        onClick={() => form.setFieldValue(name, SITE_DEFAULTS[name] as never)}
+      >
+        <Trans>back to it</Trans>
+      </UnstyledButton>
+    </>
+  );
+}

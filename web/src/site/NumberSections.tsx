@@ -1,0 +1,188 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { NumberInput, Select, SimpleGrid, Switch } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { DefaultHint } from "./DefaultHint";
+import { type Setting, SITE_DEFAULTS, type SiteValues } from "./defaults";
+import { Section } from "./Section";
+
+type NumberSetting = {
+  [Name in Setting]: SiteValues[Name] extends number ? Name : never;
+}[Setting];
+
+interface Given {
+  form: UseFormReturnType<SiteValues>;
+}
+
+interface NumberProps extends Given {
+  name: NumberSetting;
+  label: string;
+  min: number;
+  max: number;
+}
+
+/** A number with its default. */
+function NumberField({ form, name, label, min, max }: NumberProps) {
+  return (
+    <NumberInput
+      label={label}
+      description={<DefaultHint form={form} name={name} said={SITE_DEFAULTS[name]} />}
+      inputWrapperOrder={["label", "input", "description", "error"]}
+      min={min}
+      max={max}
+      allowDecimal={false}
+      {...form.getInputProps(name)}
+      onChange={(value) => form.setFieldValue(name, Number(value) as never)}
+    />
+  );
+}
+
+const GRID = { base: 1, sm: 2 };
+
+/** What a password must be. */
+export function PasswordSection({ form }: Given) {
+  const { t } = useLingui();
+  return (
+    <Section title={t`Passwords`}>
+      <SimpleGrid cols={GRID}>
+        <NumberField
+          form={form}
+          name="password_min_length"
+          label={t`Characters, at least`}
+          min={8}
+          max={128}
+        />
+        <NumberField
+          form={form}
+          name="password_classes"
+          label={t`Kinds of characters (small, capital, digits, others)`}
+          min={1}
+          max={4}
+        />
+        <NumberField
+          form={form}
+          name="password_history"
+          label={t`Former passwords that may not come back`}
+          min={0}
+          max={24}
+        />
+      </SimpleGrid>
+      <Switch
+        label={t`Refuse passwords that are easy to guess`}
+        description={<DefaultHint form={form} name="password_refuse_common" said={<Trans>on</Trans>} />}
+        {...form.getInputProps("password_refuse_common", { type: "checkbox" })}
+      />
+    </Section>
+  );
+}
+
+/** When too many failures lock. */
+export function LockSection({ form }: Given) {
+  const { t } = useLingui();
+  return (
+    <Section title={t`Lock-out`}>
+      <SimpleGrid cols={GRID}>
+        <NumberField
+          form={form}
+          name="lock_attempts"
+          label={t`Failures in a row that lock an account`}
+          min={3}
+          max={100}
+        />
+        <NumberField
+          form={form}
+          name="lock_address_attempts"
+          label={t`Failures that lock an address`}
+          min={3}
+          max={10_000}
+        />
+        <NumberField
+          form={form}
+          name="lock_minutes"
+          label={t`Minutes that a lock lasts`}
+          min={1}
+          max={1440}
+        />
+      </SimpleGrid>
+    </Section>
+  );
+}
+
+/** How long a browser stays signed in, and who needs a second factor. */
+export function SessionsSection({ form }: Given) {
+  const { t } = useLingui();
+  const whom = [
+    { value: "nobody", label: t`Nobody` },
+    { value: "administrators", label: t`Administrators` },
+    { value: "everybody", label: t`Everybody` },
+  ];
+  const hours = Math.round(form.values.login_idle_minutes / 60);
+  const days = Math.round(form.values.login_lifetime_hours / 24);
+  return (
+    <>
+      <Section
+        title={t`Sign-ins to the page`}
+        text={t`How long a browser stays signed in: so long without use, and so long in any case.`}
+      >
+        <SimpleGrid cols={GRID}>
+          <div>
+            <NumberField
+              form={form}
+              name="login_idle_minutes"
+              label={t`Minutes without use`}
+              min={5}
+              max={129_600}
+            />
+            {hours > 1 && <Plural value={hours} one="about # hour" other="about # hours" />}
+          </div>
+          <div>
+            <NumberField
+              form={form}
+              name="login_lifetime_hours"
+              label={t`Hours in any case`}
+              min={1}
+              max={2160}
+            />
+            {days > 1 && <Plural value={days} one="about # day" other="about # days" />}
+          </div>
+        </SimpleGrid>
+      </Section>
+      <Section title={t`Second factor`}>
+        <Select
+          label={t`Who must have one`}
+          description={<DefaultHint form={form} name="second_factor" said={<Trans>nobody</Trans>} />}
+          inputWrapperOrder={["label", "input", "description", "error"]}
+          allowDeselect={false}
+          data={whom}
+          {...form.getInputProps("second_factor")}
+        />
+      </Section>
+    </>
+  );
+}
+
+/** How much may be asked, and how long is kept who did what. */
+export function LimitsSection({ form }: Given) {
+  const { t } = useLingui();
+  return (
+    <>
+      <Section title={t`Rate limit`}>
+        <NumberField
+          form={form}
+          name="api_rate_limit"
+          label={t`Requests in 15 minutes, for each person`}
+          min={100}
+          max={10_000_000}
+        />
+      </Section>
+      <Section title={t`Audit`}>
+        <NumberField
+          form={form}
+          name="audit_retention_days"
+          label={t`Days that the trail is kept; 0: for ever`}
+          min={0}
+          max={36_500}
+        />
+      </Section>
+    </>
+  );
+}

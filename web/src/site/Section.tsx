@@ -1,0 +1,21 @@
+import { Paper, Stack, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+
+/** Settings that belong together. */
+export function Section({ title, text, children }: { title: string; text?: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="md" component="section">
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      {text && (
+        <Text size="sm" c="dimmed">
+          {text}
+        </Text>
+      )}
+      <Stack gap="md" mt="sm">
+        {children}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,79 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, Paper, Stack, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useState } from "react";
+import type { Site, SiteUpdate } from "@/api/types";
+import { useUpdateSite } from "@/queries/site-update";
+import { CommandLine } from "@/ui/CommandLine";
+import { useProblemForm } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { AnnouncementSection } from "./AnnouncementSection";
+import { siteCommand } from "./command";
+import { changedSettings, type SiteValues, settingsOf } from "./defaults";
+import { MailSection } from "./MailSection";
+import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./NumberSections";
+import { SignUpSection } from "./SignUpSection";
+import styles from "./SiteForm.module.css";
+
+/** All settings in sections; what is changed is saved together, and nothing else is sent. */
+export function SiteForm({ site }: { site: Site }) {
+  const { t } = useLingui();
+  const update = useUpdateSite();
+  const [password, setPassword] = useState<string | null | undefined>(undefined);
+  const before = settingsOf(site);
+  const form = useProblemForm<SiteValues>({ initialValues: before }, update.error);
+  const changed: SiteUpdate = {
+    ...changedSettings(before, form.values),
+    ...(password === undefined ? {} : { mail_password: password }),
+  };
+  const count = Object.keys(changed).length;
+  const discard = () => {
+    form.setValues(before);
+    form.clearErrors();
+    setPassword(undefined);
+    update.reset();
+  };
+  const save = form.onSubmit(() =>
+    update.mutate(changed, {
+      onSuccess: () => {
+        setPassword(undefined);
+        notifications.show({ color: "lamp", message: t`Saved. It holds from now on.` });
+      },
+    }),
+  );
+  const given = { form };
+  return (
+    <form onSubmit={save} noValidate>
+      <Stack gap="md">
+        <PasswordSection {...given} />
+        <LockSection {...given} />
+        <SessionsSection {...given} />
+        <SignUpSection {...given} />
+        <MailSection {...given} site={site} password={password} onPassword={setPassword} />
+        <LimitsSection {...given} />
+        <AnnouncementSection {...given} />
+      </Stack>
+      {count > 0 && (
+        <Paper withBorder shadow="md" p="sm" className={styles.bar}>
+          <Stack gap="xs">
+            {update.error && <ProblemAlert problem={update.error} />}
+            <CommandLine text={siteCommand(changed)} />
+            <Group justify="space-between">
+              <Text size="sm" aria-live="polite">
+                <Plural value={count} one="# setting is changed." other="# settings are changed." />
+              </Text>
+              <Group gap="xs">
+                <Button size="xs" variant="default" onClick={discard}>
+                  <Trans>Discard</Trans>
+                </Button>
+                <Button size="xs" type="submit" loading={update.isPending}>
+                  <Trans>Save</Trans>
+                </Button>
+              </Group>
+            </Group>
+          </Stack>
+        </Paper>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,29 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { siteShowQuery } from "@/queries/site-show";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { usePageTitle } from "@/ui/use-page-title";
+import { SiteForm } from "./SiteForm";
+
+/** The settings of the installation. */
+export function SitePage() {
+  const { t } = useLingui();
+  const site = useQuery(siteShowQuery);
+  usePageTitle(t`Configurations`);
+  return (
+    <Stack p="md" gap="md" maw={860}>
+      <div>
+        <Title order={1} size="h3">
+          <Trans>Configurations</Trans>
+        </Title>
+        <Text size="sm" c="dimmed">
+          <Trans>They hold for the whole installation, at once and without a restart.</Trans>
+        </Text>
+      </div>
+      {site.isPending && [1, 2, 3].map((key) => <Skeleton key={key} height={160} aria-busy />)}
+      {site.isError && <ProblemAlert problem={site.error} onRetry={() => void site.refetch()} />}
+      {site.data && <SiteForm site={site.data} />}
+    </Stack>
+  );
+}

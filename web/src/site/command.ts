@@ -1,0 +1,16 @@
+import type { SiteUpdate } from "@/api/types";
+import { commandLine } from "@/users/command";
+
+/** The line that makes the same changes; a password is asked for and never on the line. */
+export function siteCommand({ mail_password, ...changed }: SiteUpdate): string {
+  const words = Object.entries(changed).map(([name, value]) => `${name}=${written(value)}`);
+
+  if (mail_password !== undefined) words.push("--mail-password-stdin");
+  return commandLine("carrel", "site", "set", ...words);
+}
+
+function written(value: unknown): string {
+  if (Array.isArray(value)) return value.join(",");
+  if (typeof value === "boolean") return value ? "on" : "off";
+  return value === null || value === undefined ? "" : String(value);
+}

@@ -1,0 +1,52 @@
+import type { Site } from "@/api/types";
+
+/** A setting that this page shows. */
+export type Setting = Exclude<keyof Site, "mail_password_set" | "mail_error" | "mail_error_at">;
+
+/** What holds while nobody has chosen otherwise: the server's own, which a test compares. */
+export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
+  password_min_length: 10,
+  password_classes: 2,
+  password_refuse_common: true,
+  password_history: 5,
+  lock_attempts: 10,
+  lock_address_attempts: 50,
+  lock_minutes: 20,
+  login_idle_minutes: 4320,
+  login_lifetime_hours: 336,
+  second_factor: "nobody",
+  sign_up: false,
+  sign_up_email_domains: [],
+  sign_up_domain: null,
+  sign_up_project: null,
+  sign_up_verification: true,
+  mail_host: "",
+  mail_port: 587,
+  mail_tls: "starttls",
+  mail_user: "",
+  mail_sender: null,
+  api_rate_limit: 30_000,
+  audit_retention_days: 0,
+  announcement: "",
+};
+
+export type SiteValues = Required<Pick<Site, Setting>>;
+
+/** The settings out of an answer. */
+export function settingsOf(site: Site): SiteValues {
+  return Object.fromEntries(
+    (Object.keys(SITE_DEFAULTS) as Setting[]).map((name) => [name, site[name] ?? SITE_DEFAULTS[name]]),
+  ) as SiteValues;
+}
+
+/** The settings that are other than they were. */
+export function changedSettings(before: SiteValues, now: SiteValues): Partial<SiteValues> {
+  return Object.fromEntries(
+    (Object.keys(SITE_DEFAULTS) as Setting[])
+      .filter((name) => !sameSetting(before[name], now[name]))
+      .map((name) => [name, now[name]]),
+  );
+}
+
+export const sameSetting = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
