@@ -2377,7 +2377,7 @@ export type SiteUpdate = {
     /**
      * Api Rate Limit
      *
-     * Requests in 15 minutes, for each person.
+     * Requests in 15 minutes, of each sign-in, keypair and token.
      */
     api_rate_limit?: number;
     /**
@@ -2523,7 +2523,7 @@ export type SiteView = {
     /**
      * Api Rate Limit
      *
-     * Requests in 15 minutes, for each person.
+     * Requests in 15 minutes, of each sign-in, keypair and token.
      */
     api_rate_limit?: number;
     /**
