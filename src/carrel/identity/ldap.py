@@ -88,8 +88,8 @@ class Directory:
         return await self._in_thread(lambda: list(self._tested(login)))
 
     def close(self) -> None:
-        """Start nothing more."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Start nothing more; what is under way is answered."""
+        self._threads.shutdown(wait=False)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         running = asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -152,27 +152,32 @@ class Directory:
     @contextmanager
     def _open(self) -> Iterator[ldap3.Connection]:
         """A connection, encrypted as it shall be. Raises: Unavailable."""
-        account, name = self._account, self._account.name
-        # A server that failed once is not tried again for a while by the same object.
-        server = ldap3.Server(
-            account.host, port=account.port, use_ssl=account.tls == "tls", tls=self._tls, get_info=ldap3.NONE,
-            connect_timeout=_CONNECT_S,
-        )  # fmt: skip
-        connection = ldap3.Connection(
-            server, receive_timeout=int(TIMEOUT_S), auto_referrals=False, read_only=True,
-            check_names=False, raise_exceptions=False,
-        )  # fmt: skip
+        account, connection = self._account, None
         try:
+            connection = self._connection()
             connection.open(read_server_info=False)
             if account.tls == "starttls":
                 connection.start_tls(read_server_info=False)
             yield connection
         except LDAPInvalidDnError as error:
-            raise misconfigured(name, f"a name in its settings is none ({_short(error)})") from error
+            raise misconfigured(account.name, f"a name in its settings is none ({_short(error)})") from error
         except (LDAPException, OSError) as error:
-            raise unreachable(name, _why(error, f"{account.host}:{account.port}")) from error
+            raise unreachable(account.name, _why(error, f"{account.host}:{account.port}")) from error
         finally:
-            _leave(connection)
+            if connection:
+                _leave(connection)
+
+    def _connection(self) -> ldap3.Connection:
+        account = self._account
+        # Each time anew: one that failed once is not tried again for a while by the same object.
+        server = ldap3.Server(
+            account.host, port=account.port, use_ssl=account.tls == "tls", tls=self._tls, get_info=ldap3.NONE,
+            connect_timeout=_CONNECT_S,
+        )  # fmt: skip
+        return ldap3.Connection(
+            server, receive_timeout=int(TIMEOUT_S), auto_referrals=False, read_only=True, check_names=False,
+            raise_exceptions=False,
+        )  # fmt: skip
 
     def _bind(self, connection: ldap3.Connection) -> None:
         account = self._account
