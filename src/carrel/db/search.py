@@ -24,7 +24,10 @@ def part_condition(searched: str, part: str, *, parameter: str = "%({})s") -> st
     if len(part) < _TRIGRAM:
         # No trigram says anything about it; but so short a part is in many rows, and a page of them soon full.
         return like
-    return f"(trigrams({searched}) @> trigrams({parameter.format('part')}) AND {like})"
+    # As a CASE, so that PostgreSQL does not take it for a second condition that halves what the first leaves: it
+    # would expect next to nothing, and fetch every row that has a frequent part instead of the first of them.
+    trigrams = f"trigrams({searched}) @> trigrams({parameter.format('part')})"
+    return f"({trigrams} AND CASE WHEN {like} THEN true ELSE false END)"
 
 
 def bound_part(part: str) -> dict[str, str]:
