@@ -83,11 +83,13 @@ async def test_what_is_not_used_ends_and_so_does_what_is_old(api: Api):
     assert (await user.get("/auth/me")).json()["code"] == "auth.required"
 
 
-async def test_a_shorter_lifetime_holds_for_those_who_are_in(api: Api):
+@pytest.mark.parametrize("setting", ["login_lifetime_hours", "login_idle_minutes"])
+async def test_a_shorter_lifetime_holds_for_those_who_are_in(api: Api, setting: str):
     user = await sign_in(api, "user")
     wind(api, minutes=90)
-    assert (await user.get("/auth/me")).status_code == 200
-    await set_site(api, login_lifetime_hours=1)
+    if setting == "login_lifetime_hours":
+        assert (await user.get("/auth/me")).status_code == 200
+    await set_site(api, **{setting: 1 if setting == "login_lifetime_hours" else 60})
     assert (await user.get("/auth/me")).json()["code"] == "auth.required"
 
 
