@@ -21,7 +21,7 @@ const documented = (title: string): string[] =>
   all(reference.split(`## ${title}`)[1]?.split("\n## ")[0] ?? "", /^\| `([a-z_.]+)`/gm);
 
 const KINDS =
-  "NotFound|Conflict|Forbidden|Unauthorized|Invalid|Refused|Unavailable|CarrelError|TooManyAttempts";
+  "NotFound|Conflict|Forbidden|Unauthorized|Invalid|Refused|Unavailable|CarrelError|TooManyAttempts|Broken";
 const raised = all(source, new RegExp(`\\b(?:${KINDS})\\(\\s*"([a-z_.]+)"`, "g"));
 const say = (message: MessageDescriptor) => i18n._(message);
 i18n.loadAndActivate({ locale: "en", messages: {} });

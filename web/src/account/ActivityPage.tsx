@@ -49,7 +49,7 @@ export function ActivityPage() {
     day: t`Last day`,
     week: t`Last week`,
     month: t`Last month`,
-    all: t`All`,
+    all: t`At any time`,
   };
   const kinds = useMemo(
     () => kindsFor(me.actions).map(({ kind }) => ({ value: kind, label: kindText(kind) })),
@@ -67,7 +67,7 @@ export function ActivityPage() {
         />
         <Select
           size="xs"
-          w={170}
+          w={150}
           aria-label={t`About`}
           placeholder={t`About anything`}
           clearable
@@ -92,7 +92,7 @@ export function ActivityPage() {
         />
         <Select
           size="xs"
-          w={120}
+          w={130}
           aria-label={t`Since when`}
           allowDeselect={false}
           data={SPANS.map((value) => ({ value, label: spans[value] }))}
@@ -115,7 +115,7 @@ export function ActivityPage() {
         onNearEnd={() => {
           if (activity.hasNextPage && !activity.isFetching) void activity.fetchNextPage();
         }}
-        minWidth="52rem"
+        minWidth="62rem"
         empty={<EmptyState title={t`Nothing of that kind is on record`} />}
       />
       {activity.data && (

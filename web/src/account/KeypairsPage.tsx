@@ -106,8 +106,8 @@ export function KeypairsPage() {
         look={look}
         acts={acts}
         tools={tools}
-        toolsWidth="9rem"
-        minWidth="46rem"
+        toolsWidth="9.5rem"
+        minWidth="60rem"
         empty={
           search.q ? (
             <EmptyState title={t`No keypair meets the filter`} />

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import styles from "./SettingsPage.module.css";
 import { SECTIONS } from "./sections";
 
-/** One's own settings: their parts at the side, or above in a narrow window. */
+/** One's own settings: its parts as tabs, each with an address. */
 export function SettingsPage() {
   const { t, i18n } = useLingui();
   const nav = useRef<HTMLElement>(null);
@@ -18,9 +18,8 @@ export function SettingsPage() {
   return (
     <div className={styles.area}>
       <nav ref={nav} className={styles.nav} aria-label={t`Your settings`}>
-        {SECTIONS.map(({ to, label, icon: Icon }) => (
+        {SECTIONS.map(({ to, label }) => (
           <Link key={to} to={to} className={styles.link} activeOptions={{ includeSearch: false }}>
-            <Icon size={16} stroke={1.7} aria-hidden />
             {i18n._(label)}
           </Link>
         ))}

@@ -112,6 +112,7 @@ export function SignInsPage() {
         onSort={(sorting) => void navigate({ search: (now) => ({ ...now, ...sorting }) })}
         look={(login) => ({ name: deviceName(login) })}
         tools={tools}
+        minWidth="58rem"
         empty={<EmptyState title={t`No browser is signed in`} />}
       />
       {logins.data && (

@@ -128,7 +128,7 @@ export function TokensPage() {
         look={look}
         acts={acts}
         tools={tools}
-        minWidth="46rem"
+        minWidth="64rem"
         empty={
           search.q ? (
             <EmptyState title={t`No token meets the filter`} />

@@ -11,7 +11,9 @@ function What({ entry }: { entry: AuditEntry }) {
   const said = useActionText();
   return (
     <div>
-      <Text size="sm">{said(entry.action)}</Text>
+      <Text size="sm" style={{ whiteSpace: "normal" }}>
+        {said(entry.action)}
+      </Text>
       <Text size="xs" c="dimmed" ff="monospace">
         {entry.action}
       </Text>
@@ -43,7 +45,7 @@ export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     key: "at",
     title: msg`When`,
-    width: "11.5rem",
+    width: "10.75rem",
     value: (entry) => Date.parse(entry.at),
     cell: (entry) => <Instant at={entry.at} />,
   },
@@ -57,22 +59,22 @@ export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     key: "object",
     title: msg`Of what`,
-    width: "11rem",
+    width: "10rem",
     value: (entry) => entry.object.name || entry.object.id,
   },
   {
     key: "actor",
     title: msg`By`,
-    width: "9rem",
+    width: "8rem",
     value: (entry) => entry.actor.email,
     cell: (entry) => <Who entry={entry} />,
   },
   {
     key: "outcome",
     title: msg`Outcome`,
-    width: "12rem",
+    width: "11rem",
     value: (entry) => entry.outcome,
     cell: (entry) => <Outcome entry={entry} />,
   },
-  { key: "address", title: msg`Address`, width: "8.5rem", value: (entry) => entry.address },
+  { key: "address", title: msg`Address`, width: "7.5rem", value: (entry) => entry.address },
 ];

@@ -26,15 +26,16 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "created",
     title: msg`Created`,
-    width: "11.5rem",
+    width: "10.75rem",
     sortable: true,
+    shown: "chosen",
     value: (keypair) => Date.parse(keypair.created_at),
     cell: (keypair) => <Instant at={keypair.created_at} />,
   },
   {
     key: "used",
     title: msg`Last used`,
-    width: "11.5rem",
+    width: "10.75rem",
     sortable: true,
     value: (keypair) => (keypair.last_used_at ? Date.parse(keypair.last_used_at) : null),
     cell: (keypair) => (keypair.last_used_at ? <Instant at={keypair.last_used_at} /> : <Trans>never</Trans>),
@@ -42,7 +43,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "rotated",
     title: msg`Secret of`,
-    width: "11.5rem",
+    width: "10.75rem",
     sortable: true,
     shown: "chosen",
     value: (keypair) => Date.parse(keypair.rotated_at ?? keypair.created_at),

@@ -68,21 +68,21 @@ export const LOGIN_COLUMNS: readonly Column<Login>[] = [
   {
     key: "address",
     title: msg`Address`,
-    width: "11rem",
+    width: "9rem",
     sortable: true,
     value: (login) => login.address,
   },
   {
     key: "method",
     title: msg`Proved by`,
-    width: "14rem",
+    width: "11rem",
     value: (login) => login.method,
     cell: (login) => <Method method={login.method} />,
   },
   {
     key: "seen",
     title: msg`Last seen`,
-    width: "12rem",
+    width: "10.75rem",
     sortable: true,
     value: (login) => Date.parse(login.seen_at),
     cell: (login) => <Instant at={login.seen_at} />,
@@ -90,7 +90,7 @@ export const LOGIN_COLUMNS: readonly Column<Login>[] = [
   {
     key: "since",
     title: msg`Signed in`,
-    width: "12rem",
+    width: "10.75rem",
     sortable: true,
     value: (login) => Date.parse(login.created_at),
     cell: (login) => <Instant at={login.created_at} />,
