@@ -5,6 +5,7 @@ import { IconPlugConnectedX, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useLive } from "@/live/use-live";
+import { Announcement } from "@/site/Announcement";
 import { Logo } from "@/ui/Logo";
 import { Navigation } from "./Navigation";
 import { NotificationBell } from "./NotificationBell";
@@ -69,6 +70,7 @@ export function Shell() {
             <Trans>The connection is lost. What you see may be old; trying to reconnect.</Trans>
           </output>
         )}
+        <Announcement />
         <div className={styles.page}>
           <Outlet />
         </div>

@@ -23,9 +23,7 @@ export function Cards<T>(props: Props<T>) {
       </Stack>
     );
   }
-  const rows = props.presorted
-    ? props.rows
-    : sorted(props.rows, props.columns, props.sorting, i18n.locale);
+  const rows = props.presorted ? props.rows : sorted(props.rows, props.columns, props.sorting, i18n.locale);
   return (
     <div className={styles.scroll}>
       {rows.map((row) => (

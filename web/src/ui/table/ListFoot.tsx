@@ -17,12 +17,25 @@ interface Props {
 }
 
 /** Below a list: how many there are, and more of them. */
-export function ListFoot({ counted, count, more = false, loading, sorted = false, presorted = false, onMore }: Props) {
+export function ListFoot({
+  counted,
+  count,
+  more = false,
+  loading,
+  sorted = false,
+  presorted = false,
+  onMore,
+}: Props) {
   return (
     <div className={styles.foot}>
       <span aria-live="polite">
         {!more && counted}
-        {more && (presorted ? <Trans>The first {count} are loaded.</Trans> : <Trans>The newest {count} are loaded.</Trans>)}
+        {more &&
+          (presorted ? (
+            <Trans>The first {count} are loaded.</Trans>
+          ) : (
+            <Trans>The newest {count} are loaded.</Trans>
+          ))}
         {more && sorted && !presorted && (
           <>
             {" "}
