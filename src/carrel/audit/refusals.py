@@ -130,8 +130,8 @@ async def _note(scope: Scope) -> None:
     state = scope.get("state", {})
     error, actor = state.get("error"), state.get("actor")
     action = _action(scope.get("route"))
-    # Whom nobody knows has signed in nowhere: that leaves rows of its own.
-    if error is None or actor is None or action is None:
+    # Steps of signing in leave rows of their own, whether anybody is known or not.
+    if error is None or actor is None or action in (None, "auth.login"):
         return
     refusals: Refusals = scope["app"].state.refusals
     await refusals.note(actor, action, _object(scope.get("path_params", {})), error)
