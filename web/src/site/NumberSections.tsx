@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { NumberInput, Select, SimpleGrid, Switch } from "@mantine/core";
+import { NumberInput, Select, SimpleGrid, Switch, Text } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
+import type { ReactNode } from "react";
 import { DefaultHint } from "./DefaultHint";
 import { type Setting, SITE_DEFAULTS, type SiteValues } from "./defaults";
 import { Section } from "./Section";
@@ -132,7 +133,9 @@ export function SessionsSection({ form }: Given) {
               min={5}
               max={129_600}
             />
-            {hours > 1 && <Plural value={hours} one="about # hour" other="about # hours" />}
+            <About shown={hours > 1}>
+              <Plural value={hours} one="about # hour" other="about # hours" />
+            </About>
           </div>
           <div>
             <NumberField
@@ -142,7 +145,9 @@ export function SessionsSection({ form }: Given) {
               min={1}
               max={2160}
             />
-            {days > 1 && <Plural value={days} one="about # day" other="about # days" />}
+            <About shown={days > 1}>
+              <Plural value={days} one="about # day" other="about # days" />
+            </About>
           </div>
         </SimpleGrid>
       </Section>
@@ -157,6 +162,17 @@ export function SessionsSection({ form }: Given) {
         />
       </Section>
     </>
+  );
+}
+
+/** A number in a unit that people think in. */
+function About({ shown, children }: { shown: boolean; children: ReactNode }) {
+  return (
+    shown && (
+      <Text size="xs" c="dimmed">
+        {children}
+      </Text>
+    )
   );
 }
 

@@ -93,7 +93,7 @@ export function DefaultsPanel({ value, onChange }: { value: Defaults; onChange: 
           label={t`How they first sign in`}
           allowDeselect={false}
           data={[
-            { value: "generate", label: t`Made-up password` },
+            { value: "generate", label: t`Generated password` },
             { value: "link", label: t`One-time link` },
             { value: "password", label: t`The same password for all` },
             { value: "none", label: t`Later` },

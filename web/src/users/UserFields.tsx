@@ -121,7 +121,7 @@ function FirstWay({ form }: Pick<Props, "form">) {
           value={form.values.way}
           onChange={(way) => form.setFieldValue("way", way as Way)}
           data={[
-            { value: "generate", label: t`Made-up password` },
+            { value: "generate", label: t`Generated password` },
             { value: "link", label: t`One-time link` },
             { value: "password", label: t`Password` },
             { value: "none", label: t`Later` },

@@ -31,7 +31,7 @@ export function UserFilters({ ref, search, onChange }: Props) {
   ) => (
     <Select
       size="xs"
-      w={140}
+      w={118}
       aria-label={label}
       placeholder={label}
       clearable

@@ -18,6 +18,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
     title: msg`E-mail`,
     shown: "always",
     sortable: true,
+    width: "17rem",
     value: (user) => user.email,
     cell: (user) => (
       <Text size="sm" fw={500} truncate title={user.email}>
@@ -29,14 +30,14 @@ export const USER_COLUMNS: readonly Column<User>[] = [
   {
     key: "state",
     title: msg`State`,
-    width: "7.5rem",
+    width: "7rem",
     value: (user) => user.state,
     cell: (user) => <StateBadge state={user.state} />,
   },
   {
     key: "role",
     title: msg`Role`,
-    width: "11rem",
+    width: "10rem",
     value: (user) => user.role,
     cell: (user) => <RoleText role={user.role} />,
   },
@@ -45,7 +46,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
   {
     key: "factor",
     title: msg`Second factor`,
-    width: "8rem",
+    width: "7.5rem",
     value: (user) => Number(user.second_factor),
     cell: (user) => (user.second_factor ? <Trans>yes</Trans> : <Trans>no</Trans>),
   },

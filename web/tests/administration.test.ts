@@ -1,0 +1,254 @@
+import { readFileSync } from "node:fs";
+import { i18n } from "@lingui/core";
+import { describe, expect, test } from "vitest";
+import { ACTIONS, type ActionName } from "@/api/actions";
+import type { Me, Site } from "@/api/types";
+import { instantText, localText } from "@/audit/AuditFilters";
+import { differences, otherFacts } from "@/audit/differences";
+import { exportAddress } from "@/audit/export-address";
+import { ceilingRows, ceilingsOf, ceilingWords } from "@/projects/ceilings";
+import { ACTION_SENTENCES } from "@/sentences/actions";
+import { may, mayBeyondOwn } from "@/shell/may";
+import { siteCommand } from "@/site/command";
+import { changedSettings, SITE_DEFAULTS, settingsOf } from "@/site/defaults";
+import { serverSort } from "@/ui/table/sorted";
+import { createUserCommand, updateUserCommand } from "@/users/command";
+import { CSV_TEMPLATE, parseUsers, patternUsers, pieces } from "@/users/drafts";
+import { freshUser, toCreate, toUpdate } from "@/users/form-values";
+import { ranksAbove } from "@/users/words";
+
+describe("a file of users", () => {
+  test("is read whatever the case and order of its titles", () => {
+    const { rows, unknown, noEmail } = parseUsers(
+      'Name, E-MAIL ,Projects,Must_Change_Password,shoe\n"Lovelace, Ada",ada@example.org,vision; speech,YES,38\n',
+    );
+    expect(noEmail).toBe(false);
+    expect(unknown).toEqual(["shoe"]);
+    expect(rows).toEqual([
+      {
+        name: "Lovelace, Ada",
+        email: "ada@example.org",
+        projects: ["vision", "speech"],
+        must_change_password: true,
+      },
+    ]);
+  });
+
+  test("leaves out what is empty, so that defaults fill it", () => {
+    expect(parseUsers("email,name,role\na@b.c,,\n\n,,\n").rows).toEqual([{ email: "a@b.c" }]);
+  });
+
+  test("must say which column holds the e-mails", () => {
+    expect(parseUsers("ada@example.org,Ada\n")).toMatchObject({ noEmail: true, rows: [] });
+  });
+
+  test("may be tabbed, with line ends of any system and roles as people write them", () => {
+    expect(parseUsers("email\trole\r\na@b.c\tDomain Admin\r\n").rows).toEqual([
+      { email: "a@b.c", role: "domain_admin" },
+    ]);
+  });
+
+  test("is like the template", () => {
+    expect(parseUsers(CSV_TEMPLATE)).toMatchObject({
+      unknown: [],
+      rows: [{ email: "ada@example.org", projects: ["vision", "speech"] }],
+    });
+  });
+});
+
+describe("a pattern of users", () => {
+  test("fills numbers up to the width of the last", () => {
+    const emails = patternUsers({ prefix: "lab", suffix: "@example.org", count: 12 }).map((u) => u.email);
+    expect(emails[0]).toBe("lab01@example.org");
+    expect(emails[11]).toBe("lab12@example.org");
+    expect(emails).toHaveLength(12);
+  });
+
+  test.each([
+    { prefix: "", suffix: "a.b", count: 3 },
+    { prefix: "lab", suffix: " ", count: 3 },
+    { prefix: "lab", suffix: "a.b", count: 0 },
+    { prefix: "lab", suffix: "a.b", count: 101 },
+  ])("is nobody for %o", (pattern) => expect(patternUsers(pattern)).toEqual([]));
+});
+
+test("pieces hold everything once", () => {
+  expect(pieces([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]]);
+  expect(pieces([], 2)).toEqual([]);
+});
+
+describe("a user's form", () => {
+  const before = { ...freshUser("d1"), email: "a@b.c", name: "Ada", projects: ["p1", "p2"] };
+
+  test("sends only what is other", () => {
+    expect(toUpdate(before, { ...before, projects: ["p2", "p1"] })).toEqual({});
+    expect(toUpdate(before, { ...before, name: "Ada L.", projects: ["p1"] })).toEqual({
+      name: "Ada L.",
+      projects: ["p1"],
+    });
+  });
+
+  test("sends one way in", () => {
+    expect(toCreate({ ...before, way: "generate" })).toMatchObject({ generate_password: true });
+    expect(toCreate({ ...before, way: "link", password: "left over" })).not.toHaveProperty("password");
+    expect(toCreate({ ...before, way: "password", password: "x" })).toMatchObject({ password: "x" });
+  });
+
+  test("shows a line that holds no password", () => {
+    const line = createUserCommand(toCreate({ ...before, way: "password", password: "s3cret" }));
+    expect(line).toContain("--password-stdin");
+    expect(line).not.toContain("s3cret");
+    expect(updateUserCommand("a@b.c", { projects: [], addresses: [] })).toBe(
+      "carrel user update a@b.c --no-projects --no-addresses",
+    );
+  });
+});
+
+test("ranks are those of the server", () => {
+  expect(ranksAbove("superadmin", "domain_admin")).toBe(true);
+  expect(ranksAbove("project_admin", "user")).toBe(false);
+  expect(ranksAbove("user", "superadmin")).toBe(false);
+});
+
+describe("what somebody may do", () => {
+  const me = (actions: Record<string, string>): Me => ({
+    user: {
+      id: "u1",
+      email: "a@b.c",
+      name: "Ada",
+      role: "user",
+      domain: { id: "d1", name: "one" },
+      preferences: {},
+    },
+    projects: [
+      { id: "p1", name: "mine", admin: true },
+      { id: "p2", name: "other", admin: false },
+    ],
+    csrf_token: null,
+    actions,
+  });
+
+  test("reaches as far as the server says", () => {
+    expect(may(me({ "user.update": "domain" }), "user.update", { domain: "d1" })).toBe(true);
+    expect(may(me({ "user.update": "domain" }), "user.update", { domain: "d2" })).toBe(false);
+    expect(may(me({ "user.update": "all" }), "user.update", { domain: "d2" })).toBe(true);
+    expect(may(me({}), "user.update", { owner: "u1" })).toBe(false);
+    expect(may(me({ "user.read": "own" }), "user.read", { owner: "u1" })).toBe(true);
+    expect(may(me({ "user.read": "own" }), "user.read", { owner: "u2" })).toBe(false);
+  });
+
+  test("in a project depends on whether they administer it", () => {
+    expect(may(me({ "project.enrol": "project" }), "project.enrol", { project: "p1" })).toBe(true);
+    expect(may(me({ "project.enrol": "project" }), "project.enrol", { project: "p2" })).toBe(false);
+    expect(may(me({ "project.read": "project" }), "project.read", { project: "p2" })).toBe(true);
+  });
+
+  test("beyond their own is what opens administration", () => {
+    expect(mayBeyondOwn(me({ "user.read": "own" }), "user.read")).toBe(false);
+    expect(mayBeyondOwn(me({ "user.read": "project" }), "user.read")).toBe(true);
+  });
+});
+
+describe("actions", () => {
+  i18n.loadAndActivate({ locale: "en", messages: {} });
+
+  test.each(Object.keys(ACTIONS) as ActionName[])("%s is said as the table says it", (action) => {
+    expect(i18n._(ACTION_SENTENCES[action])).toBe(ACTIONS[action].sentence);
+  });
+
+  test("that are gone are said no more", () => {
+    expect(Object.keys(ACTION_SENTENCES).sort()).toEqual(Object.keys(ACTIONS).sort());
+  });
+});
+
+describe("the settings of the installation", () => {
+  const schema = JSON.parse(readFileSync("../openapi.json", "utf8")).components.schemas.SiteView.properties;
+
+  test.each(Object.entries(SITE_DEFAULTS))("%s has the server's default", (name, value) => {
+    expect(schema[name]).toBeDefined();
+    expect(schema[name].default ?? null).toEqual(value);
+  });
+
+  test("are all on the page", () => {
+    const shown = [...Object.keys(SITE_DEFAULTS), "mail_password_set", "mail_error", "mail_error_at"];
+    expect(Object.keys(schema).sort()).toEqual(shown.sort());
+  });
+
+  test("are sent only where they are changed", () => {
+    const before = settingsOf({ mail_password_set: false, mail_error: null, mail_error_at: null } as Site);
+    expect(changedSettings(before, { ...before })).toEqual({});
+    expect(changedSettings(before, { ...before, lock_minutes: 5, sign_up_email_domains: ["a.b"] })).toEqual({
+      lock_minutes: 5,
+      sign_up_email_domains: ["a.b"],
+    });
+  });
+
+  test("have a line that holds no password", () => {
+    expect(siteCommand({ sign_up: true, mail_password: "s3cret" })).toBe(
+      "carrel site set sign_up=on --mail-password-stdin",
+    );
+  });
+});
+
+describe("ceilings", () => {
+  test("leave out what is not limited", () => {
+    const rows = ceilingRows({ mem: 2 ** 30, "cuda.device": 4 });
+    expect(rows.map(({ slot, amount }) => [slot, amount])).toEqual([
+      ["cpu", null],
+      ["mem", 2 ** 30],
+      ["cuda.device", 4],
+    ]);
+    expect(ceilingsOf(rows)).toEqual({ mem: 2 ** 30, "cuda.device": 4 });
+    expect(ceilingsOf([{ slot: "cpu", amount: 0 }])).toEqual({ cpu: 0 });
+  });
+
+  test("are written as the command line reads them", () => {
+    expect(ceilingWords({ cpu: 64_000, mem: 2 ** 39, "cuda.device": 4 })).toEqual([
+      "--ceiling",
+      "cpu=64",
+      "--ceiling",
+      "mem=512g",
+      "--ceiling",
+      "cuda.device=4",
+    ]);
+  });
+});
+
+describe("the audit trail", () => {
+  test("says what was before and after, of every field that either names", () => {
+    expect(
+      differences({
+        before: { name: "a", projects: ["x", "y"] },
+        after: { name: "b", ceilings: { cpu: 1 } },
+        ended: [],
+      }),
+    ).toEqual([
+      { field: "name", before: "a", after: "b" },
+      { field: "projects", before: "x, y", after: undefined },
+      { field: "ceilings", before: undefined, after: '{"cpu":1}' },
+    ]);
+    expect(otherFacts({ before: {}, after: {} })).toBeNull();
+    expect(otherFacts({ before: {}, ended: ["s1"] })).toContain("s1");
+    expect(differences({ before: "odd" })).toEqual([]);
+  });
+
+  test("is saved with the filters of the address", () => {
+    expect(exportAddress({ action: "user.*", q: undefined, actor: "a b" }, "csv")).toBe(
+      "/api/v1/audit/export?format=csv&action=user.*&actor=a+b",
+    );
+  });
+
+  test("keeps the instant through a field for local times", () => {
+    expect(instantText(localText("2026-01-31T14:00:00.000Z"))).toBe("2026-01-31T14:00:00.000Z");
+    expect(localText("no time")).toBe("");
+    expect(instantText("")).toBeUndefined();
+  });
+});
+
+test("the server sorts by its own columns only", () => {
+  const columns = [{ key: "email", title: { id: "x" }, sortable: true, value: () => null }] as const;
+  expect(serverSort(columns, { sort: "email", order: "desc" })).toBe("-email");
+  expect(serverSort(columns, { sort: "email" })).toBe("email");
+  expect(serverSort(columns, { sort: "else" })).toBeUndefined();
+  expect(serverSort(columns, {})).toBeUndefined();
+});
