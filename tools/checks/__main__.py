@@ -25,6 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STATE = ROOT / ".tools" / "checks"
 # The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
 ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
+# What measures the machine, restarts daemons or drives a browser has the machine to itself; files of the others
+# run two at a time.
+ALONE = ("conformance", "crash", "e2e")
 FOLDERS = tuple(
     sorted(
         {test.parent.name for test in (ROOT / "tests").glob("*/test_*.py")},
@@ -57,8 +60,13 @@ def main() -> int:
         if part in options.parts:
             check(tally)
     # 3. The tests.
-    if folders:
-        run_pytest(folders, options.pytest, {**os.environ, **found}, tally)
+    environment = {**os.environ, **found}
+    if options.pytest:
+        run_pytest(folders, options.pytest, environment, tally)
+    else:
+        together = [name for name in folders if name not in ALONE]
+        run_pytest(together, ["-n", "2", "--dist", "loadfile"], environment, tally)
+        run_pytest([name for name in folders if name in ALONE], [], environment, tally)
     # 4. One line.
     for name in tally.failed:
         print(f"FAILED {name}")
@@ -130,6 +138,8 @@ def step(tally: Tally, name: str, command: Sequence[str], *, folder: Path = ROOT
 def run_pytest(
     folders: Sequence[str], extra: Sequence[str], environment: dict[str, str], tally: Tally
 ) -> None:
+    if not folders:
+        return
     print(f"\n== pytest {' '.join(folders)}", flush=True)
     report = STATE / "junit.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
