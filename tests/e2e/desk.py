@@ -27,7 +27,7 @@ class Desk:
         """Fill in the form that is shown and send it."""
         self.page.get_by_label("E-mail").fill(email)
         self.page.get_by_label("Password", exact=True).fill(password or self.carrel.password)
-        self.page.get_by_role("button", name="Sign in").click()
+        self.page.get_by_role("button", name="Sign in", exact=True).click()
 
     # Sessions
 

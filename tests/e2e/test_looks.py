@@ -7,6 +7,8 @@ from playwright.sync_api import Page, expect
 
 from e2e.conftest import Opener
 from e2e.desk import STARTS_MS, Desk
+from e2e.people import make_person
+from e2e.running import Running
 
 PHONE = {"width": 390, "height": 844}
 
@@ -16,10 +18,12 @@ PHONE = {"width": 390, "height": 844}
     [("ko", "한국어", "세션", "로그인"), ("ja", "日本語", "セッション", "サインイン")],
 )
 def test_language_switches_and_stays(
-    open_desk: Opener, language: str, own_name: str, sessions: str, sign_in: str
+    carrel: Running, open_desk: Opener, language: str, own_name: str, sessions: str, sign_in: str
 ) -> None:
-    desk = open_desk()
+    desk = open_desk(stranger=True)
+    person = make_person(carrel)
     desk.go("/sessions")
+    desk.sign_in(person.password, email=person.email)
     desk.page.get_by_role("button", name="Your menu").click()
     desk.page.get_by_role("menuitem", name=own_name).click()
     heading = desk.page.get_by_role("heading", level=1)
@@ -43,9 +47,12 @@ def _ground(page: Page) -> float:
     return sum(rgb) / 3
 
 
-def test_theme_follows_the_system_until_chosen_and_stays(open_desk: Opener) -> None:
-    desk = open_desk(color_scheme="dark")
+def test_theme_follows_the_system_until_chosen_and_stays(carrel: Running, open_desk: Opener) -> None:
+    desk = open_desk(stranger=True, color_scheme="dark")
+    person = make_person(carrel)
     desk.go("/")
+    desk.sign_in(person.password, email=person.email)
+    expect(desk.page.get_by_role("button", name="Your menu")).to_be_visible()
     expect(desk.page.get_by_role("heading", level=1)).to_be_visible()
     assert _ground(desk.page) < 60
     desk.page.get_by_role("button", name="Your menu").click()
@@ -57,7 +64,15 @@ def test_theme_follows_the_system_until_chosen_and_stays(open_desk: Opener) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/sessions?state=all", "/sessions?launch=new", "/keypairs", "/terminal/{session}"]
+    "path",
+    [
+        "/",
+        "/sessions?state=all",
+        "/sessions?launch=new",
+        "/settings/keypairs",
+        "/settings/password",
+        "/terminal/{session}",
+    ],
 )
 def test_nothing_is_wider_than_a_phone(open_desk: Opener, running_session: str, path: str) -> None:
     desk = open_desk(viewport=PHONE, has_touch=True, is_mobile=True)
@@ -85,8 +100,9 @@ def test_phone_can_start_and_end_a_session(open_desk: Opener) -> None:
 
 def test_phone_can_delete_a_keypair(open_desk: Opener) -> None:
     desk = open_desk(viewport=PHONE, has_touch=True, is_mobile=True)
-    desk.go("/keypairs")
+    desk.go("/settings/keypairs")
     desk.page.get_by_role("button", name="New keypair").tap()
+    desk.page.get_by_role("button", name="Make the keypair").tap()
     desk.page.get_by_role("button", name="I have copied it").tap()
     cards = desk.page.get_by_role("article")
     card = cards.first
@@ -99,12 +115,12 @@ def test_phone_can_delete_a_keypair(open_desk: Opener) -> None:
 
 
 def test_list_of_keypairs_is_sorted_by_its_address(desk: Desk) -> None:
-    desk.go("/keypairs?sort=created&order=desc")
+    desk.go("/settings/keypairs?sort=created&order=desc")
     header = desk.page.get_by_role("columnheader", name="Created")
     expect(header).to_have_attribute("aria-sort", "descending")
     header.get_by_role("button").click()
     expect(header).to_have_attribute("aria-sort", "none")
-    expect(desk.page).to_have_url(f"{desk.carrel.url}/keypairs")
+    expect(desk.page).to_have_url(f"{desk.carrel.url}/settings/keypairs")
 
 
 def test_reasons_speak_the_language_of_the_page(open_desk: Opener) -> None:

@@ -1,9 +1,14 @@
-"""Signing in and out."""
+"""Signing in and out, step by step."""
 
+import re
+
+import pyotp
 from playwright.sync_api import expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
+from e2e.people import administrator, make_person, reset_link, set_site
+from e2e.running import Running
 
 
 def test_wrong_password_says_so_and_lets_try_again(open_desk: Opener) -> None:
@@ -64,3 +69,118 @@ def test_page_forbids_inline_scripts_and_framing(desk: Desk) -> None:
         }"""
     )
     assert desk.page.evaluate("window.planted") is None
+
+
+def test_lock_says_how_long_it_lasts(carrel: Running, open_desk: Opener) -> None:
+    person = make_person(carrel)
+    desk = open_desk(stranger=True)
+    desk.go("/signin")
+    refused = (
+        "() => fetch('/api/v1/auth/login', {method: 'POST', headers: {'Content-Type': 'application/json'},"
+    )
+    for _ in range(10):
+        desk.page.evaluate(
+            f"{refused} body: JSON.stringify({{email: '{person.email}', password: 'wrong'}})}})"
+        )
+    desk.sign_in("wrong", email=person.email)
+    alert = desk.page.get_by_role("alert")
+    expect(alert).to_contain_text("locked")
+    expect(alert).to_contain_text(re.compile(r"in (19|20):\d\d"))
+
+
+def test_server_that_is_away_is_told_and_tried_again(open_desk: Opener) -> None:
+    desk = open_desk(stranger=True)
+    desk.go("/signin")
+    expect(desk.page.get_by_label("E-mail")).to_be_focused()
+    desk.page.context.set_offline(True)
+    desk.sign_in()
+    expect(desk.page.get_by_role("alert")).to_contain_text("The server does not answer")
+    desk.page.context.set_offline(False)
+    desk.page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+
+
+def test_forced_change_survives_a_reload_and_opens_the_page(carrel: Running, open_desk: Opener) -> None:
+    person = make_person(carrel, must_change_password=True)
+    desk = open_desk(stranger=True)
+    page = desk.page
+    desk.go("/settings/profile")
+    desk.sign_in(person.password, email=person.email)
+    expect(page.get_by_role("heading", name="Choose a new password")).to_be_visible()
+    page.reload()
+    page.get_by_label("Current password").fill(person.password)
+    page.get_by_label("New password").fill("password1")
+    expect(page.get_by_text("Strength: very weak")).to_be_visible()
+    page.get_by_role("button", name="Change the password").click()
+    expect(page.get_by_role("alert")).to_contain_text("easy to guess")
+    page.get_by_label("New password").fill("Another-lantern-42-rivers")
+    expect(page.get_by_text("Strength: strong")).to_be_visible()
+    page.get_by_role("button", name="Change the password").click()
+    expect(page).to_have_url(f"{carrel.url}/settings/profile")
+    expect(page.get_by_role("heading", name="Profile", level=1)).to_be_visible()
+
+
+def test_reset_link_sets_a_password_once(carrel: Running, open_desk: Opener) -> None:
+    person = make_person(carrel)
+    link = reset_link(carrel, person)
+    desk = open_desk(stranger=True)
+    page = desk.page
+    page.goto(link)
+    page.get_by_label("New password").fill("Another-lantern-42-rivers")
+    page.get_by_role("button", name="Set the password").click()
+    expect(page.get_by_role("heading", name="Your password is changed")).to_be_visible()
+    page.get_by_role("link", name="Sign in").click()
+    desk.sign_in("Another-lantern-42-rivers", email=person.email)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+
+    other = open_desk(stranger=True)
+    other.page.goto(link)
+    other.page.get_by_label("New password").fill("Third-lantern-42-rivers")
+    other.page.get_by_role("button", name="Set the password").click()
+    expect(other.page.get_by_role("alert")).to_contain_text("good no longer")
+
+
+def test_forced_second_step_is_set_up_while_signing_in(carrel: Running, open_desk: Opener) -> None:
+    set_site(carrel, second_factor="everybody")
+    try:
+        person = make_person(carrel)
+        desk = open_desk(stranger=True)
+        page = desk.page
+        desk.go("/sessions")
+        desk.sign_in(person.password, email=person.email)
+        page.get_by_role("button", name="Use an authenticator app").click()
+        secret = page.locator("[data-secret]")
+        expect(secret).not_to_have_text("…")
+        page.get_by_label("Code of the app").fill(pyotp.TOTP(secret.inner_text().replace(" ", "")).now())
+        page.get_by_role("button", name="Switch on").click()
+        page.get_by_label("I have kept the codes").check()
+        page.get_by_role("button", name="Continue").click()
+        expect(page).to_have_url(re.compile("/sessions"))
+        expect(page.get_by_role("heading", name="Sessions", level=1)).to_be_visible()
+    finally:
+        set_site(carrel, second_factor="nobody")
+
+
+def test_sign_up_makes_an_account(carrel: Running, open_desk: Opener) -> None:
+    with administrator(carrel) as api:
+        me = api.get("/auth/me").json()
+    place = {"sign_up_domain": me["user"]["domain"]["id"], "sign_up_project": me["projects"][0]["id"]}
+    desk = open_desk(stranger=True)
+    page = desk.page
+    desk.go("/signin")
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Make an account")).to_have_count(0)
+    set_site(carrel, sign_up=True, sign_up_verification=False, announcement="Back **soon**", **place)
+    try:
+        page.reload()
+        expect(page.get_by_role("region", name="Announcement").locator("strong")).to_have_text("soon")
+        page.get_by_role("link", name="Make an account").click()
+        page.get_by_label("E-mail").fill("newcomer@example.org")
+        page.get_by_label("Name", exact=True).fill("Grace")
+        page.get_by_label("Password", exact=True).fill("Another-lantern-42-rivers")
+        page.get_by_role("button", name="Make the account").click()
+        page.get_by_role("link", name="Sign in").click()
+        desk.sign_in("Another-lantern-42-rivers", email="newcomer@example.org")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    finally:
+        set_site(carrel, sign_up=False, announcement="")

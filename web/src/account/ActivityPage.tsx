@@ -1,11 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { SegmentedControl, Select, Text } from "@mantine/core";
+import { SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import type { AuditEntry } from "@/api/types";
 import { auditListQuery } from "@/queries/audit-list";
 import { useMe } from "@/shell/use-me";
+import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
 import { DataTable } from "@/ui/table/DataTable";
 import { ListFoot } from "@/ui/table/ListFoot";
@@ -15,6 +16,7 @@ import { SearchBox } from "@/ui/table/SearchBox";
 import { usePageKeys } from "@/ui/table/use-page-keys";
 import { usePageTitle } from "@/ui/use-page-title";
 import { ACTIVITY_COLUMNS } from "./activity-columns";
+import { activityCommand } from "./activity-command";
 import { beginOf, SPANS, type Span } from "./activity-span";
 import { useKindText } from "./kinds";
 import { kindsFor } from "./scopes";
@@ -100,9 +102,12 @@ export function ActivityPage() {
           onChange={(span) => change({ span: span === "all" ? undefined : (span as Span) })}
         />
       </ListToolbar>
-      <Text size="sm" c="dimmed" maw={720} px="md" pb="sm">
-        <Trans>What you did, and what others did to what is yours. Nobody can change or delete it.</Trans>
-      </Text>
+      <Stack px="md" pb="sm" gap="xs" maw={720}>
+        <Text size="sm" c="dimmed">
+          <Trans>What you did, and what others did to what is yours. Nobody can change or delete it.</Trans>
+        </Text>
+        <CommandLine text={activityCommand(search, from)} />
+      </Stack>
       <DataTable
         label={t`My activity`}
         rows={rows}

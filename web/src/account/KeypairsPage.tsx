@@ -107,7 +107,7 @@ export function KeypairsPage() {
         acts={acts}
         tools={tools}
         toolsWidth="9.5rem"
-        minWidth="60rem"
+        minWidth="66rem"
         empty={
           search.q ? (
             <EmptyState title={t`No keypair meets the filter`} />

@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconLogout } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -9,6 +9,7 @@ import type { Login } from "@/api/types";
 import { loginsListQuery } from "@/queries/logins-list";
 import { useEndLogin, useEndOtherLogins } from "@/queries/logins-remove";
 import { useRefusal } from "@/shell/may";
+import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { MainButton } from "@/ui/MainButton";
@@ -97,9 +98,12 @@ export function SignInsPage() {
           />
         }
       />
-      <Text size="sm" c="dimmed" maw={720} px="md" pb="sm">
-        <Trans>A browser that you do not know? Sign it out, then change your password.</Trans>
-      </Text>
+      <Stack px="md" pb="sm" gap="xs" maw={720}>
+        <Text size="sm" c="dimmed">
+          <Trans>A browser that you do not know? Sign it out, then change your password.</Trans>
+        </Text>
+        <CommandLine text="carrel sign-in rm --everywhere" />
+      </Stack>
       <DataTable
         label={t`Sign-ins`}
         rows={rows}

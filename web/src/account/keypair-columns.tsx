@@ -28,7 +28,6 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
     title: msg`Created`,
     width: "10.75rem",
     sortable: true,
-    shown: "chosen",
     value: (keypair) => Date.parse(keypair.created_at),
     cell: (keypair) => <Instant at={keypair.created_at} />,
   },

@@ -4,7 +4,11 @@ import { Problem } from "@/api/problem";
 /** The one home of server state. Events keep it fresh, so nothing is asked again on a timer or on focus. */
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // The browser's own idea of being online is not asked: a server on this machine is there without any network, and
+    // a request that fails says so, while one that is held back says nothing.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 15_000,
       refetchOnWindowFocus: false,
       // A "no" is an answer; only a server that did not answer is asked again.

@@ -199,8 +199,9 @@ const activityRoute = createRoute({
 const formerKeypairsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/keypairs",
-  beforeLoad: () => {
-    throw redirect({ to: "/settings/keypairs", replace: true });
+  validateSearch: ownListSearch,
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: "/settings/keypairs", search, replace: true });
   },
 });
 
