@@ -1,12 +1,7 @@
-import { Text } from "@mantine/core";
 import { useActionText } from "./use-action-text";
 
 /** An action as a sentence, with its name for programs. */
 export function ActionText({ action }: { action: string }) {
   const said = useActionText()(action);
-  return (
-    <Text size="sm" truncate title={`${action}: ${said}`}>
-      {said}
-    </Text>
-  );
+  return <span title={`${action}: ${said}`}>{said}</span>;
 }

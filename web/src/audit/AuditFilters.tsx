@@ -23,7 +23,14 @@ export function AuditFilters({ ref, search, onChange }: Props) {
     ...KINDS.map((kind) => ({ value: `${kind}.*`, label: `${kind}.*` })),
     ...Object.keys(ACTIONS).map((action) => ({ value: action, label: `${said(action)} (${action})` })),
   ];
-  const more = [search.actor, search.object_kind, search.object_id, search.address].filter(Boolean).length;
+  const more = [
+    search.from,
+    search.to,
+    search.actor,
+    search.object_kind,
+    search.object_id,
+    search.address,
+  ].filter(Boolean).length;
   const field = (label: string, key: "actor" | "object_id" | "address", placeholder: string) => (
     <TextInput
       size="xs"
@@ -31,6 +38,15 @@ export function AuditFilters({ ref, search, onChange }: Props) {
       placeholder={placeholder}
       value={search[key] ?? ""}
       onChange={(event) => onChange({ [key]: event.currentTarget.value.trim() || undefined })}
+    />
+  );
+  const time = (label: string, key: "from" | "to") => (
+    <TextInput
+      size="xs"
+      type="datetime-local"
+      label={label}
+      value={localText(search[key])}
+      onChange={(event) => onChange({ [key]: instantText(event.currentTarget.value) })}
     />
   );
   return (
@@ -67,22 +83,6 @@ export function AuditFilters({ ref, search, onChange }: Props) {
           { value: "refused", label: t`Refused` },
         ]}
       />
-      <TextInput
-        size="xs"
-        type="datetime-local"
-        aria-label={t`Not before`}
-        title={t`Not before`}
-        value={localText(search.from)}
-        onChange={(event) => onChange({ from: instantText(event.currentTarget.value) })}
-      />
-      <TextInput
-        size="xs"
-        type="datetime-local"
-        aria-label={t`Before`}
-        title={t`Before`}
-        value={localText(search.to)}
-        onChange={(event) => onChange({ to: instantText(event.currentTarget.value) })}
-      />
       <Popover position="bottom-end" trapFocus>
         <Popover.Target>
           <Button
@@ -95,6 +95,8 @@ export function AuditFilters({ ref, search, onChange }: Props) {
         </Popover.Target>
         <Popover.Dropdown>
           <Stack gap="xs" w={260}>
+            {time(t`Not before`, "from")}
+            {time(t`Until`, "to")}
             {field(t`Who, by e-mail or id`, "actor", "ada@example.org")}
             <Select
               size="xs"

@@ -128,13 +128,15 @@ export function AuditPage() {
         onNearEnd={more}
         empty={<EmptyState title={filtered ? t`No entry meets the filter` : t`Nothing is recorded yet`} />}
       />
-      <ListFoot
-        count={entries.length}
-        counted={<Plural value={entries.length} one="# entry" other="# entries" />}
-        more={list.hasNextPage}
-        loading={list.isFetchingNextPage}
-        onMore={more}
-      />
+      {list.data && (
+        <ListFoot
+          count={entries.length}
+          counted={<Plural value={entries.length} one="# entry" other="# entries" />}
+          more={list.hasNextPage}
+          loading={list.isFetchingNextPage}
+          onMore={more}
+        />
+      )}
       {entry && <EntryDrawer opened={opened} entry={entry} onClose={() => setOpened(false)} />}
     </div>
   );

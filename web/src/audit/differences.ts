@@ -30,6 +30,7 @@ export function differences(details: Details): Difference[] {
 
 /** The other facts of an entry as JSON, or null when there are none. */
 export function otherFacts(details: Details): string | null {
-  const { before, after, ...others } = details;
-  return Object.keys(others).length > 0 ? JSON.stringify(others, null, 2) : null;
+  const { before, after, ...rest } = details;
+  const others = Object.entries(rest).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  return others.length > 0 ? JSON.stringify(Object.fromEntries(others), null, 2) : null;
 }

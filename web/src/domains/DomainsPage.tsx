@@ -135,14 +135,16 @@ export function DomainsPage() {
           />
         }
       />
-      <ListFoot
-        count={domains.length}
-        counted={<Plural value={domains.length} one="# domain" other="# domains" />}
-        more={list.hasNextPage}
-        loading={list.isFetchingNextPage}
-        presorted
-        onMore={more}
-      />
+      {list.data && (
+        <ListFoot
+          count={domains.length}
+          counted={<Plural value={domains.length} one="# domain" other="# domains" />}
+          more={list.hasNextPage}
+          loading={list.isFetchingNextPage}
+          presorted
+          onMore={more}
+        />
+      )}
       <Suspense fallback={null}>
         <DomainFormDrawer opened={search.make !== undefined} onClose={() => change({ make: undefined })} />
         {edited && (

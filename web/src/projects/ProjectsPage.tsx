@@ -156,14 +156,16 @@ export function ProjectsPage() {
           />
         }
       />
-      <ListFoot
-        count={projects.length}
-        counted={<Plural value={projects.length} one="# project" other="# projects" />}
-        more={list.hasNextPage}
-        loading={list.isFetchingNextPage}
-        presorted
-        onMore={more}
-      />
+      {list.data && (
+        <ListFoot
+          count={projects.length}
+          counted={<Plural value={projects.length} one="# project" other="# projects" />}
+          more={list.hasNextPage}
+          loading={list.isFetchingNextPage}
+          presorted
+          onMore={more}
+        />
+      )}
       <Suspense fallback={null}>
         <ProjectFormDrawer opened={search.make !== undefined} onClose={() => change({ make: undefined })} />
         {edited && (

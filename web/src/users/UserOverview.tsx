@@ -118,6 +118,7 @@ function UserFacts({ user }: { user: UserDetail }) {
                 <Badge
                   key={id}
                   variant="default"
+                  tt="none"
                   style={{ cursor: "pointer" }}
                   renderRoot={(props) => <Link {...props} to="/projects" search={{ open: id }} />}
                 >

@@ -185,14 +185,16 @@ export function UsersPage() {
           )
         }
       />
-      <ListFoot
-        count={users.length}
-        counted={<Plural value={users.length} one="# user" other="# users" />}
-        more={list.hasNextPage}
-        loading={list.isFetchingNextPage}
-        presorted
-        onMore={more}
-      />
+      {list.data && (
+        <ListFoot
+          count={users.length}
+          counted={<Plural value={users.length} one="# user" other="# users" />}
+          more={list.hasNextPage}
+          loading={list.isFetchingNextPage}
+          presorted
+          onMore={more}
+        />
+      )}
       <KeyHelp
         lines={[
           [["Enter"], t`Open`],
