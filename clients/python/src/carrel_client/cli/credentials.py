@@ -49,9 +49,7 @@ def create_keypair_arguments(parser: Arguments) -> None:
     parser.explain(
         "Make a keypair for a script. The secret is shown this once. The lines printed can be sourced."
     )
-    parser.example(
-        "carrel keypair create --name ci", "carrel keypair create > ci.env && chmod 600 ci.env"
-    )
+    parser.example("carrel keypair create --name ci", "carrel keypair create > ci.env && chmod 600 ci.env")
 
 
 def create_keypair(args: argparse.Namespace, context: Context) -> int:
@@ -76,7 +74,10 @@ def rotate_keypair(args: argparse.Namespace, context: Context) -> int:
     made = context.client.keypairs.rotate(args.access_key)
     for name in names(os.environ):
         profile = load(name, os.environ)
-        if profile and (profile.url, profile.access_key) == (context.client.transport.target.url, args.access_key):
+        if profile and (profile.url, profile.access_key) == (
+            context.client.transport.target.url,
+            args.access_key,
+        ):
             profile.secret_key = made["secret_key"]
             say(f"kept in {save(profile, os.environ)}")
     context.answer(made, lambda: _exports(context, made["access_key"], made["secret_key"]))
@@ -153,7 +154,9 @@ def create_token_arguments(parser: Arguments) -> None:
         "--scope", metavar="S", action="append", required=True,
         help='an action such as session.read, all on one kind ("session.*"), or "*"; may be repeated',
     )  # fmt: skip
-    parser.add_argument("--days", metavar="N", type=int, default=90, help="until it expires; 0: never (default: 90)")
+    parser.add_argument(
+        "--days", metavar="N", type=int, default=90, help="until it expires; 0: never (default: 90)"
+    )
     parser.explain(
         "Make a personal token for a script: it acts as you, within its scopes, until it expires.\n"
         "It is shown this once, and used as CARREL_TOKEN or as `Authorization: Bearer`. Which actions\n"
@@ -167,13 +170,9 @@ def create_token_arguments(parser: Arguments) -> None:
 
 def create_token(args: argparse.Namespace, context: Context) -> int:
     """Make a personal token."""
-    made = context.client.tokens.create(
-        name=args.name, scopes=args.scope, expires_in_days=args.days or None
-    )
+    made = context.client.tokens.create(name=args.name, scopes=args.scope, expires_in_days=args.days or None)
     url = context.client.transport.target.url
-    context.answer(
-        made, lambda: print_line(f"export CARREL_URL={url}\nexport CARREL_TOKEN={made['token']}")
-    )
+    context.answer(made, lambda: print_line(f"export CARREL_URL={url}\nexport CARREL_TOKEN={made['token']}"))
     return 0
 
 
@@ -216,7 +215,9 @@ def add_ssh_key(args: argparse.Namespace, context: Context) -> int:
     """Add an SSH key, or make a pair."""
     made = context.client.ssh_keys.add(name=args.name, public_key=_content(args.file))
     private = made["private_key"]
-    context.answer(made, lambda: print_line(private.rstrip() if private else f"{made['fingerprint']} is added"))
+    context.answer(
+        made, lambda: print_line(private.rstrip() if private else f"{made['fingerprint']} is added")
+    )
     return 0
 
 
