@@ -106,7 +106,7 @@ export function KeypairsPage() {
         look={look}
         acts={acts}
         tools={tools}
-        toolsWidth="9.5rem"
+        toolsWidth="8.5rem"
         minWidth="66rem"
         empty={
           search.q ? (

@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Badge, Group, Skeleton, Text } from "@mantine/core";
+import { Alert, Anchor, Badge, Group, Skeleton, Text } from "@mantine/core";
 import { IconDeviceMobile, IconKey } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -149,7 +149,10 @@ function RecoveryPanel({ factors, onCodes }: Props) {
         {none ? (
           <Trans>
             They come with your first second factor: an app above, or a{" "}
-            <Link to="/settings/passkeys">passkey</Link>.
+            <Anchor inherit renderRoot={(props) => <Link {...props} to="/settings/passkeys" />}>
+              passkey
+            </Anchor>
+            .
           </Trans>
         ) : left === 0 ? (
           <Trans>You have none left. Make fresh ones, or you are locked out when you lose your device.</Trans>

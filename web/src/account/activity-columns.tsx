@@ -45,7 +45,7 @@ export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     key: "at",
     title: msg`When`,
-    width: "10.75rem",
+    width: "12.5rem",
     value: (entry) => Date.parse(entry.at),
     cell: (entry) => <Instant at={entry.at} />,
   },

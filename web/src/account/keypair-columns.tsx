@@ -17,7 +17,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "access_key",
     title: msg`Access key`,
-    width: "16.5rem",
+    width: "14.5rem",
     shown: "always",
     sortable: true,
     value: (keypair) => keypair.access_key,
@@ -26,7 +26,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "created",
     title: msg`Created`,
-    width: "10.75rem",
+    width: "12.5rem",
     sortable: true,
     value: (keypair) => Date.parse(keypair.created_at),
     cell: (keypair) => <Instant at={keypair.created_at} />,
@@ -34,7 +34,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "used",
     title: msg`Last used`,
-    width: "10.75rem",
+    width: "12.5rem",
     sortable: true,
     value: (keypair) => (keypair.last_used_at ? Date.parse(keypair.last_used_at) : null),
     cell: (keypair) => (keypair.last_used_at ? <Instant at={keypair.last_used_at} /> : <Trans>never</Trans>),
@@ -42,7 +42,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "rotated",
     title: msg`Secret of`,
-    width: "10.75rem",
+    width: "12.5rem",
     sortable: true,
     shown: "chosen",
     value: (keypair) => Date.parse(keypair.rotated_at ?? keypair.created_at),
@@ -51,7 +51,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   {
     key: "limit",
     title: msg`Requests in 15 minutes`,
-    width: "11rem",
+    width: "10rem",
     sortable: true,
     value: (keypair) => keypair.rate_limit,
     cell: (keypair) => keypair.rate_limit ?? <Trans>as usual</Trans>,

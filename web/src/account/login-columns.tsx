@@ -82,7 +82,7 @@ export const LOGIN_COLUMNS: readonly Column<Login>[] = [
   {
     key: "seen",
     title: msg`Last seen`,
-    width: "10.75rem",
+    width: "12.5rem",
     sortable: true,
     value: (login) => Date.parse(login.seen_at),
     cell: (login) => <Instant at={login.seen_at} />,
@@ -90,7 +90,7 @@ export const LOGIN_COLUMNS: readonly Column<Login>[] = [
   {
     key: "since",
     title: msg`Signed in`,
-    width: "10.75rem",
+    width: "12.5rem",
     sortable: true,
     value: (login) => Date.parse(login.created_at),
     cell: (login) => <Instant at={login.created_at} />,

@@ -43,7 +43,7 @@ export const SSH_KEY_COLUMNS: readonly Column<SshKey>[] = [
   {
     key: "created",
     title: msg`Added`,
-    width: "12rem",
+    width: "12.5rem",
     sortable: true,
     value: (key) => Date.parse(key.created_at),
     cell: (key) => <Instant at={key.created_at} />,

@@ -31,7 +31,7 @@ export const TOKEN_COLUMNS: readonly Column<Token>[] = [
   {
     key: "name",
     title: msg`Name`,
-    width: "13rem",
+    width: "12rem",
     shown: "always",
     sortable: true,
     value: (token) => token.name,
@@ -45,7 +45,7 @@ export const TOKEN_COLUMNS: readonly Column<Token>[] = [
   {
     key: "expires",
     title: msg`Expires`,
-    width: "10.75rem",
+    width: "12.5rem",
     sortable: true,
     value: (token) => (token.expires_at ? Date.parse(token.expires_at) : Number.MAX_SAFE_INTEGER),
     cell: (token) =>
@@ -62,7 +62,7 @@ export const TOKEN_COLUMNS: readonly Column<Token>[] = [
   {
     key: "used",
     title: msg`Last used`,
-    width: "10.75rem",
+    width: "12.5rem",
     sortable: true,
     value: (token) => (token.last_used_at ? Date.parse(token.last_used_at) : null),
     cell: (token) => (token.last_used_at ? <Instant at={token.last_used_at} /> : <Trans>never</Trans>),
@@ -70,7 +70,7 @@ export const TOKEN_COLUMNS: readonly Column<Token>[] = [
   {
     key: "created",
     title: msg`Created`,
-    width: "10.75rem",
+    width: "12.5rem",
     sortable: true,
     value: (token) => Date.parse(token.created_at),
     cell: (token) => <Instant at={token.created_at} />,
