@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from e2e.desk import Desk
+from e2e.roles import Roles
 from e2e.running import Running, installation
 
 CHROMIUM = "/usr/bin/chromium"
@@ -94,6 +95,14 @@ def open_desk(
         else:
             context.tracing.stop()
         context.close()
+
+
+@pytest.fixture(scope="package")
+def roles(carrel: Running) -> Roles:
+    """One person of each role, in a domain and a project of their own."""
+    roles = Roles(carrel)
+    roles.set_up()
+    return roles
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
-import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { Site, SiteUpdate } from "@/api/types";
 import { useUpdateSite } from "@/queries/site-update";
@@ -17,7 +16,6 @@ import styles from "./SiteForm.module.css";
 
 /** All settings in sections; what is changed is saved together, and nothing else is sent. */
 export function SiteForm({ site }: { site: Site }) {
-  const { t } = useLingui();
   const update = useUpdateSite();
   const [password, setPassword] = useState<string | null | undefined>(undefined);
   const before = settingsOf(site);
@@ -33,14 +31,7 @@ export function SiteForm({ site }: { site: Site }) {
     setPassword(undefined);
     update.reset();
   };
-  const save = form.onSubmit(() =>
-    update.mutate(changed, {
-      onSuccess: () => {
-        setPassword(undefined);
-        notifications.show({ color: "lamp", message: t`Saved. It holds from now on.` });
-      },
-    }),
-  );
+  const save = form.onSubmit(() => update.mutate(changed, { onSuccess: () => setPassword(undefined) }));
   const given = { form };
   return (
     <form onSubmit={save} noValidate>
@@ -53,6 +44,11 @@ export function SiteForm({ site }: { site: Site }) {
         <LimitsSection {...given} />
         <AnnouncementSection {...given} />
       </Stack>
+      {count === 0 && update.isSuccess && (
+        <Text size="sm" role="status" c="var(--carrel-accent)" className={styles.bar} p="sm">
+          <Trans>Saved. It holds from now on.</Trans>
+        </Text>
+      )}
       {count > 0 && (
         <Paper withBorder shadow="md" p="sm" className={styles.bar}>
           <Stack gap="xs">

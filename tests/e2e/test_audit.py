@@ -1,0 +1,127 @@
+"""Who did what, the settings of the installation, and identity providers."""
+
+import json
+
+from playwright.sync_api import expect
+
+from e2e.conftest import Opener
+from e2e.desk import Desk
+from e2e.roles import Roles
+
+
+def test_change_is_found_with_what_was_before_and_after(desk: Desk, roles: Roles) -> None:
+    page = desk.page
+    done = desk.carrel.carrel("user", "update", roles.user, "--name", "Uma Thurber")
+    assert done.returncode == 0, done.stderr
+    desk.go("/audit?action=user.update")
+    page.get_by_role("row").filter(has_text=roles.user).first.click()
+    entry = page.get_by_role("dialog")
+    changed = entry.get_by_role("table", name="What changed").get_by_role("row").filter(has_text="name")
+    expect(changed).to_contain_text("Uma Thurber")
+    expect(changed).to_contain_text("Uma")
+    entry.get_by_role("link", name=roles.user).click()
+    expect(page.get_by_role("dialog", name=roles.user)).to_be_visible()
+
+
+def test_trail_grows_while_it_is_looked_at(desk: Desk, roles: Roles) -> None:
+    desk.go("/audit?action=user.create&q=watched")
+    expect(desk.page.get_by_text("No entry meets the filter")).to_be_visible()
+    roles.make("watched@example.org")
+    expect(desk.page.get_by_role("row").filter(has_text="watched@example.org")).to_be_visible()
+
+
+def test_file_holds_what_the_filter_finds(desk: Desk, roles: Roles) -> None:
+    page = desk.page
+    desk.go(f"/audit?action=user.create&q={roles.user}")
+    expect(page.get_by_role("row").filter(has_text=roles.user)).to_be_visible()
+    page.get_by_role("button", name="Save as a file").click()
+    with page.expect_download() as saved:
+        page.get_by_role("menuitem", name="JSON lines").click()
+    lines = saved.value.path().read_text().splitlines()
+    assert lines
+    assert all(roles.user in json.dumps(json.loads(line)) for line in lines)
+
+
+def test_chain_is_verified(desk: Desk, roles: Roles) -> None:
+    desk.go("/audit")
+    desk.page.get_by_role("button", name="Verify the chain").click()
+    expect(desk.page.get_by_text("Nobody altered the trail")).to_be_visible()
+
+
+def test_domain_admin_sees_their_domain_and_cannot_verify(open_desk: Opener, roles: Roles) -> None:
+    desk = roles.desk(open_desk, roles.domain_admin)
+    desk.page.get_by_role("link", name="Audit").click()
+    expect(desk.page.get_by_role("row").filter(has_text=roles.domain_admin).first).to_be_visible()
+    expect(desk.page.get_by_role("row").filter(has_text=roles.user)).to_have_count(0)
+    expect(desk.page.get_by_role("button", name="Verify the chain")).to_have_count(0)
+
+
+def test_only_changed_settings_are_saved_and_the_default_is_a_click_away(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/site")
+    field = page.get_by_label("Minutes that a lock lasts")
+    field.fill("30")
+    expect(page.get_by_text("carrel site set lock_minutes=30")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved. It holds from now on.")).to_be_visible()
+    page.reload()
+    expect(field).to_have_value("30")
+    page.get_by_role("button", name="back to it").click()
+    expect(field).to_have_value("20")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("1 setting is changed.")).to_have_count(0)
+
+
+def test_settings_that_do_not_go_together_are_marked(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/site")
+    page.get_by_label("Mail server", exact=True).fill("smtp.example.org")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("site.mail_sender")
+    expect(page.get_by_label("Sender")).to_have_attribute("aria-invalid", "true")
+
+
+def test_announcement_is_seen_by_everybody_until_dismissed(
+    desk: Desk, open_desk: Opener, roles: Roles
+) -> None:
+    desk.go("/site")
+    text = desk.page.get_by_label("Markdown")
+    text.fill("**Closed** on Friday <script>alert(1)</script>")
+    expect(desk.page.get_by_role("region", name="How it looks").locator("strong")).to_have_text("Closed")
+    desk.page.get_by_role("button", name="Save", exact=True).click()
+    expect(desk.page.get_by_text("Saved. It holds from now on.")).to_be_visible()
+
+    other = roles.desk(open_desk, roles.user)
+    banner = other.page.get_by_role("complementary", name="Announcement")
+    expect(banner).to_contain_text("Closed on Friday <script>")
+    banner.get_by_role("button", name="Dismiss the announcement").click()
+    expect(banner).to_have_count(0)
+    other.page.reload()
+    expect(other.page.get_by_role("heading", level=1)).to_be_visible()
+    expect(banner).to_have_count(0)
+
+    text.fill("")
+    desk.page.get_by_role("button", name="Save", exact=True).click()
+    expect(desk.page.get_by_role("complementary", name="Announcement")).to_have_count(0)
+
+
+def test_provider_is_set_up_and_its_test_says_what_fails(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/providers")
+    page.get_by_role("button", name="New provider").click()
+    drawer = page.get_by_role("dialog", name="New identity provider")
+    drawer.get_by_role("textbox", name="Name", exact=True).fill("corp")
+    drawer.get_by_label("Issuer").fill("http://127.0.0.1:9/nothing")
+    drawer.get_by_label("Client id").fill("carrel")
+    drawer.get_by_label("Secret of the client").fill("s3cret-of-corp")
+    expect(drawer.get_by_text("carrel provider add corp oidc")).not_to_contain_text("s3cret")
+    drawer.get_by_role("button", name="Set up").click()
+    detail = page.get_by_role("dialog", name="corp")
+    expect(detail).to_contain_text("Register there")
+    detail.get_by_role("button", name="Test now").click()
+    expect(detail.get_by_role("status")).to_contain_text("It does not work yet.")
+    detail.get_by_role("button", name="Remove…").click()
+    question = page.get_by_role("dialog", name="Remove an identity provider")
+    question.get_by_label("Type corp to confirm").fill("corp")
+    question.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("There is no identity provider")).to_be_visible()

@@ -1,0 +1,106 @@
+"""Projects and domains: made, filled with people, put away; as each role may."""
+
+from playwright.sync_api import expect
+
+from e2e.conftest import Opener
+from e2e.desk import Desk
+from e2e.roles import Roles
+
+
+def test_project_is_made_filled_archived_and_restored(desk: Desk, roles: Roles) -> None:
+    page = desk.page
+    desk.go("/projects")
+    page.get_by_role("button", name="New project").click()
+    drawer = page.get_by_role("dialog", name="New project")
+    drawer.get_by_role("textbox", name="Name", exact=True).fill("robotics")
+    drawer.get_by_label("CPU cores: not limited").uncheck()
+    drawer.get_by_label("Most of CPU cores").fill("8")
+    expect(
+        drawer.get_by_text("carrel project create robotics --domain default --ceiling cpu=8")
+    ).to_be_visible()
+    drawer.get_by_role("button", name="Create").click()
+    expect(drawer).to_be_hidden()
+    expect(desk.row("robotics")).to_contain_text("8 CPU")
+
+    desk.row("robotics").get_by_text("robotics", exact=True).click()
+    detail = page.get_by_role("dialog", name="robotics")
+    people = detail.get_by_label("Add people")
+    people.fill(roles.user)
+    people.press("Enter")
+    detail.get_by_role("button", name="Add", exact=True).click()
+    admin = detail.get_by_role("switch", name=f"{roles.user} is administrator")
+    admin.check(force=True)
+    expect(detail.get_by_role("link", name=roles.user)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(desk.row("robotics")).to_contain_text(roles.user)
+
+    desk.row("robotics").get_by_role("button", name="Archive").click()
+    page.get_by_role("dialog", name="Archive a project").get_by_role("button", name="Archive").click()
+    expect(desk.row("robotics")).to_have_count(0)
+    page.get_by_text("Archived", exact=True).click()
+    desk.row("robotics").get_by_role("button", name="Restore").click()
+    expect(desk.row("robotics")).to_have_count(0)
+
+
+def test_unknown_person_is_named_and_stays_to_be_mended(desk: Desk, roles: Roles) -> None:
+    desk.go("/projects")
+    desk.row(roles.project).get_by_text(roles.project, exact=True).click()
+    detail = desk.page.get_by_role("dialog", name=roles.project)
+    people = detail.get_by_label("Add people")
+    people.fill("nobody@example.org")
+    people.press("Enter")
+    detail.get_by_role("button", name="Add", exact=True).click()
+    expect(detail.get_by_role("alert")).to_contain_text("nobody@example.org")
+
+
+def test_project_admin_fills_their_project_and_nothing_else(open_desk: Opener, roles: Roles) -> None:
+    roles.make("new@example.org")
+    desk = roles.desk(open_desk, roles.project_admin)
+    page = desk.page
+    page.get_by_role("link", name="Users").click()
+    page.get_by_role("link", name="Projects", exact=True).click()
+    expect(page.get_by_role("button", name="New project")).to_have_attribute("aria-disabled", "true")
+    desk.row(roles.project).get_by_text(roles.project, exact=True).click()
+    detail = page.get_by_role("dialog", name=roles.project)
+    expect(detail.get_by_role("button", name="Edit")).to_have_attribute("aria-disabled", "true")
+    people = detail.get_by_label("Add people")
+    people.fill("new@example.org")
+    people.press("Enter")
+    detail.get_by_role("button", name="Add", exact=True).click()
+    expect(detail.get_by_role("switch", name="new@example.org is administrator")).to_be_attached()
+
+
+def test_user_sees_no_administration(open_desk: Opener, roles: Roles) -> None:
+    desk = roles.desk(open_desk, roles.user)
+    expect(desk.page.get_by_text("Administration", exact=True)).to_have_count(0)
+    desk.go("/site")
+    expect(desk.page.get_by_role("alert")).to_contain_text("policy.forbidden")
+
+
+def test_domain_is_made_disabled_and_removed(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/domains")
+    page.get_by_role("button", name="New domain").click()
+    drawer = page.get_by_role("dialog", name="New domain")
+    drawer.get_by_role("textbox", name="Name", exact=True).fill("botany")
+    drawer.get_by_label("Registries: all").uncheck()
+    registries = drawer.get_by_label("Registries", exact=True)
+    registries.fill("docker.io")
+    registries.press("Enter")
+    drawer.get_by_role("button", name="Create").click()
+    expect(drawer).to_be_hidden()
+    desk.row("botany").get_by_text("botany", exact=True).click()
+    expect(page.get_by_role("dialog", name="botany")).to_contain_text("docker.io")
+    page.keyboard.press("Escape")
+
+    desk.row("botany").get_by_role("button", name="Disable").click()
+    question = page.get_by_role("dialog", name="Disable a domain")
+    expect(question).to_contain_text("Nobody loses access")
+    question.get_by_role("button", name="Disable").click()
+    expect(desk.row("botany")).to_have_count(0)
+    page.get_by_text("Disabled", exact=True).click()
+    desk.row("botany").get_by_role("button", name="Remove").click()
+    question = page.get_by_role("dialog", name="Remove a domain")
+    question.get_by_label("Type botany to confirm").fill("botany")
+    question.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("No domain meets the filter")).to_be_visible()

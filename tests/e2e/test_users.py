@@ -1,0 +1,166 @@
+"""People: made, changed, disabled, deleted; seen as each role may."""
+
+from playwright.sync_api import Page, expect
+
+from e2e.conftest import Opener
+from e2e.desk import Desk
+from e2e.roles import PASSWORD, Roles
+
+
+def _fill_new_user(page: Page, email: str) -> None:
+    drawer = page.get_by_role("dialog", name="New user")
+    drawer.get_by_label("E-mail").fill(email)
+    drawer.get_by_role("textbox", name="Name", exact=True).fill("Ada Lovelace")
+
+
+def test_generated_password_is_shown_once_and_lets_in(desk: Desk, open_desk: Opener) -> None:
+    page = desk.page
+    desk.go("/users")
+    page.get_by_role("button", name="New user").click()
+    _fill_new_user(page, "ada@example.org")
+    drawer = page.get_by_role("dialog", name="New user")
+    expect(drawer.get_by_text("carrel user create ada@example.org")).to_be_visible()
+    drawer.get_by_label("They must change the password").uncheck()
+    drawer.get_by_role("button", name="Create").click()
+    panel = drawer.get_by_role("alert")
+    expect(panel).to_contain_text("Give them this password")
+    password = next(line for line in panel.inner_text().splitlines() if line.count("-") == 4)
+    panel.get_by_role("button", name="I have copied it").click()
+    expect(drawer).to_be_hidden()
+    expect(desk.row("ada@example.org")).to_contain_text("Active")
+
+    other = open_desk(stranger=True)
+    other.go("/")
+    other.sign_in(password, email="ada@example.org")
+    expect(other.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(other.page.get_by_role("link", name="Users")).to_have_count(0)
+
+
+def test_taken_email_is_marked_at_its_field(desk: Desk, roles: Roles) -> None:
+    desk.go("/users?make=one")
+    _fill_new_user(desk.page, roles.user)
+    drawer = desk.page.get_by_role("dialog", name="New user")
+    drawer.get_by_role("button", name="Create").click()
+    expect(drawer.get_by_role("alert")).to_contain_text("user.email_taken")
+    expect(drawer.get_by_label("E-mail")).to_have_attribute("aria-invalid", "true")
+
+
+def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> None:
+    page = desk.page
+    desk.go("/users?make=many")
+    drawer = page.get_by_role("dialog", name="Several new users")
+    sheet = drawer.get_by_label("Comma-separated values")
+    sheet.fill(
+        f"Email,Name,Role\nsheet1@example.org,One,\n{roles.user},Two,\nsheet3@example.org,Three,king\n"
+    )
+    table = drawer.get_by_role("table")
+    expect(table.get_by_role("row").filter(has_text=roles.user)).to_contain_text("There is a user")
+    expect(table.get_by_role("row").filter(has_text="sheet1@")).to_contain_text("can be made")
+    expect(drawer.get_by_text("2 cannot be made")).to_be_visible()
+    expect(drawer.get_by_role("button", name="Create 3 users")).to_be_disabled()
+
+    sheet.fill("Email,Name\nsheet1@example.org,One\nsheet2@example.org,Two\n")
+    expect(drawer.get_by_text("All can be made.")).to_be_visible()
+    drawer.get_by_role("button", name="Create 2 users").click()
+    expect(drawer.get_by_role("status")).to_contain_text("2 users are made.")
+    with page.expect_download() as saved:
+        drawer.get_by_role("button", name="Save as CSV").click()
+    lines = saved.value.path().read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0] == "email,password,link,link_expires_at"
+    assert [line.split(",")[0] for line in lines[1:]] == ["sheet1@example.org", "sheet2@example.org"]
+    assert all(line.split(",")[1].count("-") == 4 for line in lines[1:])
+    drawer.get_by_role("button", name="Done").click()
+    expect(desk.row("sheet2@example.org")).to_be_visible()
+
+
+def test_pattern_shows_first_and_last(desk: Desk) -> None:
+    desk.go("/users?make=many")
+    drawer = desk.page.get_by_role("dialog", name="Several new users")
+    drawer.get_by_text("By a pattern").click()
+    drawer.get_by_label("Before the number").fill("pat")
+    drawer.get_by_label("Behind the @").fill("example.org")
+    drawer.get_by_label("How many").fill("12")
+    expect(drawer.get_by_text("pat01@example.org").first).to_be_visible()
+    expect(drawer.get_by_text("pat12@example.org").first).to_be_visible()
+    expect(drawer.get_by_role("button", name="Create 12 users")).to_be_enabled()
+
+
+def test_disabling_signs_out_and_purging_needs_the_typed_email(
+    desk: Desk, open_desk: Opener, roles: Roles
+) -> None:
+    leaver = roles.make("leaver@example.org")
+    other = open_desk(stranger=True)
+    other.go("/")
+    other.sign_in(PASSWORD, email=leaver)
+    expect(other.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+
+    page = desk.page
+    desk.go(f"/users?q={leaver}")
+    row = desk.row(leaver)
+    refused = row.get_by_role("button", name="Delete for good")
+    expect(refused).to_have_attribute("aria-disabled", "true")
+    expect(refused).to_have_accessible_name(
+        f"Delete for good: {leaver}. Only who is inactive can be deleted for good."
+    )
+    row.get_by_role("button", name="Deactivate").click()
+    page.get_by_role("dialog").get_by_role("button", name="Deactivate").click()
+    expect(row).to_contain_text("Inactive")
+    other.page.reload()
+    expect(other.page.get_by_label("E-mail")).to_be_visible()
+
+    row.get_by_role("button", name="Delete for good").click()
+    question = page.get_by_role("dialog", name="Delete for good")
+    confirm = question.get_by_role("button", name="Delete for good")
+    expect(confirm).to_be_disabled()
+    question.get_by_label(f"Type {leaver} to confirm").fill(leaver)
+    confirm.click()
+    expect(page.get_by_text("No user meets the filter")).to_be_visible()
+
+
+def test_several_are_changed_at_once(desk: Desk, roles: Roles) -> None:
+    for name in ("crowd1", "crowd2"):
+        roles.make(f"{name}@example.org")
+    page = desk.page
+    desk.go("/users?q=crowd")
+    expect(desk.row("crowd2@example.org")).to_be_visible()
+    page.get_by_label("Select all").check()
+    page.get_by_role("button", name="Edit…").click()
+    dialog = page.get_by_role("dialog", name="Edit users")
+    dialog.get_by_label("Put in projects").click()
+    page.get_by_role("option", name=roles.project).click()
+    page.keyboard.press("Escape")
+    dialog.get_by_role("button", name="Save").click()
+    for name in ("crowd1", "crowd2"):
+        expect(desk.row(f"{name}@example.org")).to_contain_text(roles.project)
+
+
+def test_list_is_live(desk: Desk, roles: Roles) -> None:
+    desk.go("/users?q=sudden")
+    expect(desk.page.get_by_text("No user meets the filter")).to_be_visible()
+    roles.make("sudden@example.org")
+    expect(desk.row("sudden@example.org")).to_be_visible()
+
+
+def test_domain_admin_keeps_to_their_domain(open_desk: Opener, roles: Roles) -> None:
+    desk = roles.desk(open_desk, roles.domain_admin)
+    desk.go("/users")
+    expect(desk.row(roles.domain_user)).to_be_visible()
+    expect(desk.page.get_by_text(roles.user, exact=True)).to_have_count(0)
+    expect(desk.page.get_by_role("link", name="Configurations")).to_have_count(0)
+    refused = desk.row(roles.domain_user).get_by_role("button", name="Delete for good")
+    expect(refused).to_have_accessible_name(
+        f"Delete for good: {roles.domain_user}. For superadmins: Delete an inactive user for good."
+    )
+    desk.page.get_by_role("button", name="New user").click()
+    role = desk.page.get_by_role("dialog", name="New user").get_by_role("combobox", name="Role")
+    expect(role).to_be_disabled()
+
+
+def test_phone_shows_people_as_cards(open_desk: Opener, roles: Roles) -> None:
+    desk = open_desk(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    desk.go(f"/users?q={roles.user}")
+    card = desk.page.get_by_role("article").filter(has_text=roles.user)
+    expect(card).to_contain_text("Active")
+    card.get_by_text(roles.user).first.tap()
+    expect(desk.page.get_by_role("dialog", name=roles.user)).to_contain_text("Second factor")
+    assert desk.page.evaluate("document.documentElement.scrollWidth") <= 390
