@@ -41,6 +41,33 @@ def test_pages_have_no_barrier(open_desk: Opener, running_session: str, theme: s
     assert not faults, "\n".join(faults)
 
 
+@THEMES
+def test_own_settings_have_no_barrier(open_desk: Opener, theme: str) -> None:
+    desk = open_desk(color_scheme=theme, reduced_motion="reduce")
+    faults = []
+    for part in _SETTINGS:
+        desk.go(f"/settings/{part}")
+        expect(desk.page.get_by_role("heading", level=1)).to_be_visible()
+        expect(desk.page.locator("[aria-busy=true]")).to_have_count(0)
+        faults += [f"{part}: {fault}" for fault in _violations(desk.page)]
+    assert not faults, "\n".join(faults)
+
+
+_SETTINGS = (
+    "profile",
+    "password",
+    "two-factor",
+    "passkeys",
+    "keypairs",
+    "keypairs?form=new",
+    "tokens",
+    "tokens?form=new",
+    "ssh-keys?form=new",
+    "sign-ins",
+    "preferences",
+    "activity",
+)
+
 _VIEWS = (
     "start",
     "sessions",

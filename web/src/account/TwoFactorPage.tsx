@@ -149,7 +149,11 @@ function RecoveryPanel({ factors, onCodes }: Props) {
         {none ? (
           <Trans>
             They come with your first second factor: an app above, or a{" "}
-            <Anchor inherit renderRoot={(props) => <Link {...props} to="/settings/passkeys" />}>
+            <Anchor
+              inherit
+              underline="always"
+              renderRoot={(props) => <Link {...props} to="/settings/passkeys" />}
+            >
               passkey
             </Anchor>
             .
