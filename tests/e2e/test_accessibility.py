@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
+from e2e.roles import Roles
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 SERIOUS = ("serious", "critical")
@@ -51,6 +52,58 @@ def test_own_settings_have_no_barrier(open_desk: Opener, theme: str) -> None:
         expect(desk.page.locator("[aria-busy=true]")).to_have_count(0)
         faults += [f"{part}: {fault}" for fault in _violations(desk.page)]
     assert not faults, "\n".join(faults)
+
+
+@THEMES
+def test_administration_has_no_barrier(open_desk: Opener, roles: Roles, theme: str) -> None:
+    desk = open_desk(color_scheme=theme, reduced_motion="reduce")
+    faults = []
+    for path in _ADMINISTRATION:
+        desk.go(path)
+        place = desk.page.get_by_role("dialog") if "=one" in path or "=many" in path else desk.page
+        expect(place.get_by_role("heading").first).to_be_visible()
+        expect(desk.page.locator("[aria-busy=true]")).to_have_count(0)
+        faults += [f"{path}: {fault}" for fault in _violations(desk.page)]
+    desk.go("/users")
+    desk.row(roles.user).get_by_text(roles.user, exact=True).click()
+    drawer = desk.page.get_by_role("dialog", name=roles.user)
+    for tab in ("Overview", "Keypairs", "Sign-ins", "Activity"):
+        drawer.get_by_role("tab", name=tab).click()
+        expect(drawer.locator("[aria-busy=true]")).to_have_count(0)
+        faults += [f"user, {tab}: {fault}" for fault in _violations(desk.page)]
+    desk.go("/projects")
+    desk.row(roles.project).get_by_text(roles.project, exact=True).click()
+    expect(desk.page.get_by_role("dialog").get_by_role("switch").first).to_be_attached()
+    faults += [f"project: {fault}" for fault in _violations(desk.page)]
+    assert not faults, "\n".join(faults)
+
+
+_ADMINISTRATION = (
+    "/users",
+    "/users?make=one",
+    "/users?make=many",
+    "/users/keypairs",
+    "/projects",
+    "/projects?make=one",
+    "/domains",
+    "/domains?make=one",
+    "/audit",
+    "/site",
+    "/providers",
+    "/providers?make=one",
+)
+
+
+def test_administration_is_no_wider_than_a_phone(open_desk: Opener, roles: Roles) -> None:
+    desk = open_desk(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    wide = []
+    for path in _ADMINISTRATION:
+        desk.go(path)
+        expect(desk.page.get_by_role("heading").first).to_be_visible()
+        expect(desk.page.locator("[aria-busy=true]")).to_have_count(0)
+        if desk.page.evaluate("document.documentElement.scrollWidth") > 390:
+            wide.append(path)
+    assert not wide
 
 
 _SETTINGS = (

@@ -8,6 +8,7 @@ from e2e.roles import Roles
 
 
 def test_project_is_made_filled_archived_and_restored(desk: Desk, roles: Roles) -> None:
+    robot = roles.make("robot@example.org")
     page = desk.page
     desk.go("/projects")
     page.get_by_role("button", name="New project").click()
@@ -25,14 +26,14 @@ def test_project_is_made_filled_archived_and_restored(desk: Desk, roles: Roles) 
     desk.row("robotics").get_by_text("robotics", exact=True).click()
     detail = page.get_by_role("dialog", name="robotics")
     people = detail.get_by_label("Add people")
-    people.fill(roles.user)
+    people.fill(robot)
     people.press("Enter")
     detail.get_by_role("button", name="Add", exact=True).click()
-    admin = detail.get_by_role("switch", name=f"{roles.user} is administrator")
+    admin = detail.get_by_role("switch", name=f"{robot} is administrator")
     admin.check(force=True)
-    expect(detail.get_by_role("link", name=roles.user)).to_be_visible()
+    expect(detail.get_by_role("link", name=robot)).to_be_visible()
     page.keyboard.press("Escape")
-    expect(desk.row("robotics")).to_contain_text(roles.user)
+    expect(desk.row("robotics")).to_contain_text(robot)
 
     desk.row("robotics").get_by_role("button", name="Archive").click()
     page.get_by_role("dialog", name="Archive a project").get_by_role("button", name="Archive").click()

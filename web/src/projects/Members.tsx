@@ -54,7 +54,12 @@ export function Members({ project, refusal }: Props) {
       {members.map((member) => (
         <MemberRow
           key={member.id}
-          member={member}
+          member={
+            // The switch follows the hand; the server's answer corrects it.
+            appoint.isPending && appoint.variables.user === member.id
+              ? { ...member, admin: appoint.variables.admin }
+              : member
+          }
           project={project}
           refusal={refusal}
           onAdmin={(admin) => appoint.mutate({ project: project.id, user: member.id, admin })}
