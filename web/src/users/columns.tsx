@@ -18,7 +18,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
     title: msg`E-mail`,
     shown: "always",
     sortable: true,
-    width: "17rem",
+    width: "15rem",
     value: (user) => user.email,
     cell: (user) => (
       <Text size="sm" fw={500} truncate title={user.email}>
@@ -37,16 +37,17 @@ export const USER_COLUMNS: readonly Column<User>[] = [
   {
     key: "role",
     title: msg`Role`,
-    width: "10rem",
+    width: "9rem",
     value: (user) => user.role,
     cell: (user) => <RoleText role={user.role} />,
   },
-  { key: "domain", title: msg`Domain`, width: "8rem", value: (user) => user.domain.name },
+  { key: "domain", title: msg`Domain`, width: "7rem", value: (user) => user.domain.name },
   { key: "projects", title: msg`Projects`, value: projectNames },
   {
     key: "factor",
     title: msg`Second factor`,
     width: "7.5rem",
+    shown: "chosen",
     value: (user) => Number(user.second_factor),
     cell: (user) => (user.second_factor ? <Trans>yes</Trans> : <Trans>no</Trans>),
   },
