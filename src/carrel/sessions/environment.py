@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Mapping
 
+from carrel.core.errors import Invalid
 from carrel.db.seal import Seal
 
 HIDDEN = "********"
@@ -11,7 +12,14 @@ _PURPOSE = "session environment"
 
 
 def closed(seal: Seal, env: Mapping[str, str]) -> dict[str, str]:
-    """The variables with sealed values, as they are stored."""
+    """The variables with sealed values, as they are stored. Raises: Invalid for a NUL, which ends a variable."""
+    if any("\0" in value for value in env.values()):
+        raise Invalid(
+            "invalid.text",
+            "The request holds a NUL character, which no text here can have.",
+            hint="Leave it out.",
+            field="env",
+        )
     return {
         name: _SEALED + base64.b64encode(seal.close(value.encode(), _PURPOSE)).decode()
         for name, value in env.items()
