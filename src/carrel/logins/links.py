@@ -157,6 +157,8 @@ async def mail_known(post: Post, user: User) -> None:
 
 async def _recent(tx: AsyncSession, user_id: UserId, purpose: str, now: datetime) -> bool:
     """True when such a link was sent a moment ago: nobody shall fill another's mailbox."""
+    # One at a time for each person, so that two who ask at once do not both find none.
+    await tx.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
     found = await tx.execute(
         select(OneTimeLink.user_id).where(
             OneTimeLink.user_id == user_id,
