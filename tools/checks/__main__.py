@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 STATE = ROOT / ".tools" / "checks"
 # The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
 ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
-# What measures the machine, restarts daemons or drives a browser has the machine to itself; files of the others
-# run two at a time.
+# What measures the machine, restarts daemons or drives a browser has the machine to itself; the others run two
+# at a time.
 ALONE = ("conformance", "crash", "e2e")
 FOLDERS = tuple(
     sorted(
@@ -65,7 +65,7 @@ def main() -> int:
         run_pytest(folders, options.pytest, environment, tally)
     else:
         together = [name for name in folders if name not in ALONE]
-        run_pytest(together, ["-n", "2", "--dist", "loadfile"], environment, tally)
+        run_pytest(together, ["-n", "2", "--dist", "worksteal"], environment, tally)
         run_pytest([name for name in folders if name in ALONE], [], environment, tally)
     # 4. One line.
     for name in tally.failed:
