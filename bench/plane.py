@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
+from sqlalchemy import text
 from tiny_image import docker_url, ensure_tiny_image
 
 from carrel.core.clock import SystemClock
@@ -109,6 +110,8 @@ async def _found(database: Database, image: str) -> tuple[str, str]:
         assert user is not None
         actor = await tenancy.actor_of(tx, user, credential="bench", address="")
         pair = await keypairs.create(tx, SystemClock(), actor)
+        # A bench asks more in a second than anybody in a quarter of an hour.
+        await tx.execute(text("UPDATE keypairs SET rate_limit = 1000000000"))
         await images.register(
             tx, name="tiny", reference=image, title="Tiny", description="", size_bytes=None, architecture=None,
             apps=[], min_slots=SMALL,
