@@ -23,8 +23,7 @@ PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 @pytest.fixture
 def debian_server(open_dir: Path) -> Iterator[str]:
     """The URL of a server of Debian's package, with its own defaults and a zone of its own."""
-    if not PROGRAMS:
-        pytest.skip("Debian's postgresql is not installed")
+    assert PROGRAMS, "Debian's postgresql is not installed; `./carrel test` brings it"
     programs, root = PROGRAMS[-1].parent, open_dir / "debian"
     owner = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
     root.mkdir()
