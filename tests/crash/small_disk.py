@@ -11,7 +11,7 @@ import pytest
 
 @contextmanager
 def small_disk(folder: Path, mib: int) -> Iterator[Path]:
-    """A directory in the folder that is such a disk until the block ends. Mounting is root's alone, so that others skip."""
+    """A directory in the folder that is such a disk until the block ends. Only root may mount, so others skip."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount a disk of its own")
     image, at = folder / "disk.img", folder / "disk"

@@ -74,8 +74,9 @@ def test_app_and_recovery_codes_are_a_second_step(carrel: Running, open_desk: Op
     first = app.now()
     page.get_by_label("Code of the app").fill(first)
     page.get_by_role("button", name="Switch on").click()
-    codes = page.get_by_role("list", name="Recovery codes").get_by_role("listitem").all_inner_texts()
-    assert len(codes) == 10
+    shown = page.get_by_role("list", name="Recovery codes").get_by_role("listitem")
+    expect(shown).to_have_count(10)
+    codes = shown.all_inner_texts()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Download").click()
     assert _text(saved.value).split() == codes
