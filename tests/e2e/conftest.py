@@ -1,6 +1,7 @@
-"""One installation and one browser for all journeys; each journey has its own tab, trace and screenshot."""
+"""One installation and one browser for all journeys; each journey has its own tab, and a screenshot if it fails."""
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,8 @@ ARGUMENTS = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+TRACING = bool(os.environ.get("CARREL_TRACE"))
+"""Keep Playwright's trace of what fails, too; it costs a third more time."""
 RESULTS = Path(__file__).parents[2] / "test-results"
 SMALL = ("--image", "starter", "--cpu", "0.25", "--mem", "256m")
 
@@ -78,7 +81,8 @@ def open_desk(
     def open_one(*, stranger: bool = False, **options: object) -> Desk:
         settings = {"locale": "en-GB", "viewport": {"width": 1440, "height": 900}, **options}
         context = browser.new_context(storage_state=None if stranger else signed_in, **settings)  # type: ignore[arg-type]
-        context.tracing.start(screenshots=True, snapshots=True)
+        if TRACING:
+            context.tracing.start(screenshots=True, snapshots=True)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(20_000)
@@ -91,9 +95,8 @@ def open_desk(
             RESULTS.mkdir(exist_ok=True)
             for page in context.pages:
                 page.screenshot(path=RESULTS / f"{name}.png")
-            context.tracing.stop(path=RESULTS / f"{name}.zip")
-        else:
-            context.tracing.stop()
+            if TRACING:
+                context.tracing.stop(path=RESULTS / f"{name}.zip")
         context.close()
 
 
