@@ -1,13 +1,13 @@
 """Decide who starts where: snapshot in, plan out, applied in one guarded transaction."""
 
-from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.loop import Tools
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Node, NodeState
+from carrel.scheduler import loading
 from carrel.scheduling.plan import plan
-from carrel.scheduling.snapshot import NodeView, Snapshot, Waiting
-from carrel.sessions import queries, transitions
+from carrel.scheduling.snapshot import Plan, Snapshot
+from carrel.sessions import transitions
 from carrel.sessions.states import LIFECYCLE, SessionState
 
 
@@ -30,33 +30,21 @@ class Schedule:
         """
         now = self._tools.clock.now()
         async with self._tools.placing, self._tools.transaction() as tx:
-            pending = await queries.in_states(tx, SessionState.PENDING)
-            if not pending:
-                return
-            due = [s for s in pending if s.not_before is None or s.not_before <= now]
-            slots = {session.id: session.slots for session in due}
-            usage = await nodes.held(tx)
-            snapshot = Snapshot(
-                nodes=tuple(
-                    NodeView(n.id, n.name, n.state == NodeState.READY, n.slots, usage.get(n.id, {}))
-                    for n in (await tx.execute(select(Node).order_by(Node.name))).scalars()
-                ),
-                waiting=tuple(Waiting(s.id, s.slots, s.created_at) for s in due),
-                now=now,
-            )
-            decided = plan(snapshot)
+            snapshot = await loading.snapshot(tx, now)
+            if snapshot.waiting:
+                await self._apply(tx, snapshot, plan(snapshot))
+
+    async def _apply(self, tx: AsyncSession, snapshot: Snapshot, decided: Plan) -> None:
+        now = snapshot.now
+        if decided.placements:
             moved = set(
                 await transitions.move(
-                    tx,
-                    [(p.session, p.node) for p in decided.placements],
-                    SessionState.SCHEDULED,
-                    cause="scheduled",
-                    now=now,
+                    tx, [(p.session, p.node) for p in decided.placements], SessionState.SCHEDULED,
+                    cause="scheduled", now=now,
                 )
-                if decided.placements
-                else []
-            )
-            placed = [p for p in decided.placements if p.session in moved]
-            await nodes.allocate(tx, [(p.session, p.node, slots[p.session]) for p in placed], now)
-            if decided.refusals:
-                await transitions.refuse(tx, [(r.session, r.reason, r.position) for r in decided.refusals])
+            )  # fmt: skip
+            slots = {one.id: one.slots for one in snapshot.waiting}
+            placed = [(p, slots[p.session]) for p in decided.placements if p.session in moved]
+            await nodes.allocate(tx, placed, now)
+        if decided.refusals:
+            await transitions.refuse(tx, [(r.session, r.reason, r.position) for r in decided.refusals])

@@ -13,6 +13,12 @@ ProjectId = NewType("ProjectId", str)
 DomainId = NewType("DomainId", str)
 NodeId = NewType("NodeId", str)
 ImageId = NewType("ImageId", str)
+GroupId = NewType("GroupId", str)
+PolicyId = NewType("PolicyId", str)
+PresetId = NewType("PresetId", str)
+
+DEFAULT_GROUP = GroupId("default")
+"""The resource group of new nodes, and of sessions that name none; made by the migration, never removed."""
 
 ID_LENGTH = 12
 ID_PATTERN = r"^[a-z][a-z2-7]{11}$"

@@ -76,16 +76,32 @@ class ContainerGone(EngineError):
 
 
 @dataclass(frozen=True, slots=True)
+class Device:
+    """One accelerator of a machine. set: devices with the same number are near each other (NUMA node, NVLink)."""
+
+    id: str
+    family: str
+    """How its slots begin: "cuda" for cuda.device and cuda.shares."""
+    model: str = ""
+    set: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class NodeInfo:
     """A machine of this engine. capabilities: what was probed, as words (see each engine's docstring)."""
 
     name: str
     architecture: str
     slots: Mapping[str, int]
-    """What the machine has: `cpu` millicores, `mem` bytes."""
+    """What the machine has: `cpu` millicores, `mem` bytes, and of each family of accelerators FAMILY.device and,
+    where parts of one can be had, FAMILY.shares in thousandths."""
     engine: str
     """Name and version for people, such as "Docker 20.10.24"."""
     capabilities: frozenset[str] = frozenset()
+    devices: tuple[Device, ...] = ()
+    images: frozenset[str] = frozenset()
+    """References of the images that are there."""
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +112,8 @@ class ContainerSpec:
     image: str
     slots: Mapping[str, int]
     """Enforced limits: `cpu` millicores, `mem` bytes (no swap)."""
+    devices: Mapping[str, int] = field(default_factory=dict)
+    """Accelerators that it gets: device id -> thousandths of it."""
     node: str = ""
     """Name of the node to run on; empty where the engine has only one."""
     env: Mapping[str, str] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import ARRAY, DateTime, ForeignKey, Index, Integer, LargeBinary, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import UserId
+from carrel.core.ids import PolicyId, UserId
 from carrel.db.tables import Table
 
 
@@ -23,6 +23,9 @@ class Keypair(Table):
     secret_hash: Mapped[bytes] = mapped_column(LargeBinary)
     active: Mapped[bool] = mapped_column(default=True)
     rate_limit: Mapped[int | None] = mapped_column(Integer)
+    policy_id: Mapped[PolicyId] = mapped_column(
+        String, ForeignKey("resource_policies.id"), server_default="default-keypair", index=True
+    )
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     rotated_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     last_used_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

@@ -2,12 +2,23 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Identity, Index, String, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    SmallInteger,
+    String,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import NodeId, SessionId
+from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.db.tables import Table
 
 
@@ -17,7 +28,17 @@ class NodeState(StrEnum):
 
 
 class Node(Table):
+    """slots: what the machine has; `service.offered` says what sessions may use of it.
+
+    devices: accelerators, as `engines.port.Device` has them. images: references that are there already.
+    cordoned: nothing new is placed on it. reserved: slots kept for the system. cpu_overcommit: how many CPU are
+    offered for one. down_since: since when it is not READY.
+    """
+
     __tablename__ = "nodes"
+    __table_args__ = (
+        CheckConstraint("cpu_overcommit >= 1 AND cpu_overcommit <= 100", name="cpu_overcommit"),
+    )
 
     id: Mapped[NodeId] = mapped_column(String, primary_key=True)
     name: Mapped[str] = mapped_column(String(253), unique=True)
@@ -25,12 +46,24 @@ class Node(Table):
     engine: Mapped[str] = mapped_column(String(100))
     slots: Mapped[dict[str, int]] = mapped_column(JSONB)
     capabilities: Mapped[list[str]] = mapped_column(JSONB)
+    devices: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
+    images: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
+    labels: Mapped[dict[str, str]] = mapped_column(JSONB, server_default=text("'{}'"))
+    group_id: Mapped[GroupId] = mapped_column(
+        String, ForeignKey("resource_groups.id"), server_default="default", index=True
+    )
+    cordoned: Mapped[bool] = mapped_column(server_default=text("false"))
+    reserved: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
+    cpu_overcommit: Mapped[float] = mapped_column(server_default=text("1"))
     state: Mapped[NodeState] = mapped_column(String(10))
+    down_since: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class Allocation(Table):
-    """One slot of one session on one node, from SCHEDULED until the engine says that it is gone.
+    """One slot of one container of a session on one node, from SCHEDULED until the engine says that it is gone.
+
+    devices: device -> amount, in thousandths of it, where the slot is an accelerator's.
 
     Usage is always a sum over the rows whose released_at is null; nothing counts separately.
     """
@@ -39,14 +72,17 @@ class Allocation(Table):
     __table_args__ = (
         CheckConstraint("amount > 0", name="amount"),
         Index("ix_allocations_node_id_held", "node_id", postgresql_where=text("released_at IS NULL")),
-        Index("uq_allocations_session_id_slot_held", "session_id", "slot", unique=True,
+        Index("uq_allocations_session_id_container_slot_held", "session_id", "container", "slot", unique=True,
               postgresql_where=text("released_at IS NULL")),
+        Index("ix_allocations_released_at", "released_at", postgresql_where=text("released_at IS NOT NULL")),
     )  # fmt: skip
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"))
+    container: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
     node_id: Mapped[NodeId] = mapped_column(String, ForeignKey("nodes.id"))
     slot: Mapped[str] = mapped_column(String(60))
     amount: Mapped[int] = mapped_column(BigInteger)
+    devices: Mapped[dict[str, int] | None] = mapped_column(JSONB(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     released_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

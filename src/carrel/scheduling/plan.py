@@ -1,99 +1,149 @@
-"""The plan: first come, first served, with a bounded skip-ahead.
+"""The plan: who starts where, and why each of the others waits.
 
-A session that does not fit lets later ones pass, but only while it has waited less than PATIENCE; after
-that nobody starts before it, so a large one is never starved by a stream of small ones. A session that no
-ready node could hold even when empty (its node is down) holds nobody back: draining would not help it.
+In each resource group, in the order of its queue, whoever fits gets a place. Who does not fit lets later ones pass,
+but only while they have waited less than the group's patience: then what they lack is kept for them (the guard), so
+that a large session is never starved by a stream of small ones. That is
+
+- nodes: those that have to free the least before it fits. Nothing new is placed on them, so what is missing there
+  only shrinks. A session that no open node could hold even when empty keeps nothing.
+- a ceiling, when one is in the way: nobody who counts against it takes more of the slot. A session that is larger
+  than the ceiling keeps nothing.
+
+One session of each group keeps nodes, and one for each ceiling that ceiling; when it has started it is the next's
+turn.
 """
 
-from collections import Counter
-from collections.abc import Mapping
-from datetime import timedelta
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from carrel.core.ids import NodeId
-from carrel.core.units import add, format_slot
-from carrel.scheduling.snapshot import NodeView, Placement, Plan, Refusal, Snapshot, Waiting
-
-PATIENCE = timedelta(minutes=5)
-HELD_BACK = "An earlier session has waited so long that nothing may start before it."
+from carrel.core.ids import GroupId, SessionId
+from carrel.scheduling import order, reasons
+from carrel.scheduling.ceilings import Ceilings, demand
+from carrel.scheduling.placement import Room
+from carrel.scheduling.reasons import Blocked
+from carrel.scheduling.snapshot import (
+    Cause,
+    Part,
+    Placement,
+    Plan,
+    Refusal,
+    Snapshot,
+    Waiting,
+)
 
 
 def plan(snapshot: Snapshot) -> Plan:
-    """Who starts now and where, and why each of the others waits.
+    """Who starts now and where, and why each of the others waits, each group's in the order of its queue.
 
     Twice, with the first plan applied: places nobody and refuses the same for the same reasons.
     """
-    # 1. place whom we can, in order
-    used: dict[NodeId, Mapping[str, int]] = {node.id: node.used for node in snapshot.nodes}
-    placements: list[Placement] = []
-    refused: list[tuple[Waiting, bool]] = []
-    guarded = False
-    for request in snapshot.waiting:
-        node = None if guarded else _place(snapshot.nodes, used, request.slots)
-        if node is not None:
-            used[node.id] = add(used[node.id], request.slots)
-            placements.append(Placement(request.id, node.id))
-            continue
-        refused.append((request, guarded))
-        if snapshot.now - request.since > PATIENCE:
-            guarded = guarded or any(_holds(node, {}, request.slots) for node in snapshot.nodes)
-    # 2. say why the others wait, with all placements made: a reason is read after them
-    reasons = [
-        HELD_BACK if held_back else explain(snapshot.nodes, used, request.slots)
-        for request, held_back in refused
-    ]
-    refusals = (
-        Refusal(request.id, reason, position)
-        for position, ((request, _), reason) in enumerate(zip(refused, reasons, strict=True), start=1)
-    )
-    return Plan(tuple(placements), tuple(refusals))
+    return Planning(snapshot).run()
 
 
-def explain(
-    nodes: tuple[NodeView, ...], used: Mapping[NodeId, Mapping[str, int]], slots: Mapping[str, int]
-) -> str:
-    """Why no node can take it now, nodes counted by cause."""
-    if not nodes:
-        return "No node has joined yet."
-    causes: Counter[str] = Counter()
-    for node in nodes:
-        if not node.ready:
-            causes["not ready"] += 1
-            continue
-        for slot, amount in slots.items():
-            free = max(node.capacity.get(slot, 0) - used[node.id].get(slot, 0), 0)
-            if amount > free:
-                causes[f"needs {format_slot(slot, amount)}, {format_slot(slot, free)} free"] += 1
-                break
-    return (
-        "; ".join(f"{count} node{'s' * (count > 1)}: {cause}" for cause, count in sorted(causes.items()))
-        + "."
-    )
+@dataclass
+class _Kept:
+    """What is kept for those who have waited long. scopes: (scope, slot) -> for whom. nodes: group -> for whom."""
+
+    scopes: dict[tuple[str, str], SessionId] = field(default_factory=dict)
+    nodes: dict[GroupId, SessionId] = field(default_factory=dict)
 
 
-def _place(
-    nodes: tuple[NodeView, ...], used: Mapping[NodeId, Mapping[str, int]], slots: Mapping[str, int]
-) -> NodeView | None:
-    """The node that is left with the most free share after taking it (spread), or None."""
-    best: tuple[float, str] | None = None
-    chosen = None
-    for node in nodes:
-        if not _holds(node, used[node.id], slots):
-            continue
-        share = min(
-            (
-                (node.capacity[slot] - used[node.id].get(slot, 0) - amount) / node.capacity[slot]
-                for slot, amount in slots.items()
-                if amount
-            ),
-            default=1.0,
-        )
-        if best is None or (-share, node.name) < best:
-            best, chosen = (-share, node.name), node
-    return chosen
+class Planning:
+    """A plan being made; afterwards what is left, for questions about it."""
 
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.ceilings = Ceilings(snapshot.scopes)
+        by_group = defaultdict(list)
+        for node in snapshot.nodes:
+            by_group[node.group].append(node)
+        self.rooms = {group.id: Room(group, by_group[group.id]) for group in snapshot.groups}
+        self._kept = _Kept()
 
-def _holds(node: NodeView, used: Mapping[str, int], slots: Mapping[str, int]) -> bool:
-    """There is room for it beside what is used. A slot that is not wanted need not exist."""
-    return node.ready and all(
-        node.capacity.get(slot, 0) - used.get(slot, 0) >= amount for slot, amount in slots.items() if amount
-    )
+    def run(self) -> Plan:
+        """Once."""
+        waiting = defaultdict(list)
+        for one in self.snapshot.waiting:
+            waiting[one.group].append(one)
+        # 1. place whom we can, group by group
+        placements: list[Placement] = []
+        refused: list[Sequence[Waiting]] = []
+        for group in sorted(waiting, key=self._name):
+            room = self.rooms.get(group)
+            refused.append(self._fill(room, waiting[group], placements) if room else waiting[group])
+        # 2. say why the others wait, with all placements made: a reason is read after them
+        refusals = [
+            Refusal(one.id, blocked.sentence, position, blocked.cause)
+            for line in refused
+            for position, one in enumerate(line, start=1)
+            for blocked in (self.blocked(one),)
+        ]
+        return Plan(tuple(placements), tuple(refusals))
+
+    def blocked(self, one: Waiting) -> Blocked:
+        """Why it did not start, or would not if it were asked for now."""
+        room = self.rooms.get(one.group)
+        if room is None:
+            return Blocked(Cause.GROUP, "Its resource group is not active.")
+        wanted = demand(one)
+        if limits := self.ceilings.limits(one.scopes, wanted):
+            return reasons.by_limits(limits)
+        if kept := self._kept_from(one, wanted):
+            scope, slot = kept
+            return reasons.held_back(f"the {slot} that {self.snapshot.scopes[scope].label} may still use")
+        return room.blocked(one)
+
+    def starts(self, one: Waiting) -> tuple[Part, ...] | None:
+        """Take places for it if it may start now; None when it may not."""
+        room = self.rooms.get(one.group)
+        wanted = demand(one)
+        if room is None or not self.ceilings.allow(one.scopes, wanted) or self._kept_from(one, wanted):
+            return None
+        parts = room.place(one)
+        if parts is not None:
+            self.ceilings.take(one.scopes, wanted)
+        return parts
+
+    def _name(self, group: GroupId) -> tuple[str, str]:
+        room = self.rooms.get(group)
+        return (room.group.name if room else "", group)
+
+    def _fill(self, room: Room, waiting: Sequence[Waiting], placements: list[Placement]) -> list[Waiting]:
+        """Place whom we can of one group; those whom we cannot, in order."""
+        room.expect(waiting)
+        refused: list[Waiting] = []
+        line = order.queue(room.group, waiting, room.capacity(), self.snapshot.now)
+        for one in line:
+            parts = self.starts(one)
+            if parts is not None:
+                line.placed(one)
+                placements.append(Placement(one.id, parts))
+                continue
+            refused.append(one)
+            if self.snapshot.now - one.since > room.group.patience:
+                self._keep_for(room, one)
+        return refused
+
+    def _keep_for(self, room: Room, one: Waiting) -> None:
+        wanted = demand(one)
+        limits = self.ceilings.limits(one.scopes, wanted)
+        if any(limit.never for limit in limits):
+            return
+        for limit in limits:
+            self._kept.scopes.setdefault((limit.scope, limit.slot), one.id)
+        if limits or self._kept_from(one, wanted) or room.group.id in self._kept.nodes:
+            return
+        if nodes := room.nearest(one):
+            self._kept.nodes[room.group.id] = one.id
+            room.claimed = frozenset(nodes)
+
+    def _kept_from(self, one: Waiting, wanted: dict[str, int]) -> tuple[str, str] | None:
+        """A ceiling that is kept for somebody else, if it would take from one."""
+        if not self._kept.scopes:
+            return None
+        for scope in one.scopes:
+            for slot, amount in wanted.items():
+                if amount and self._kept.scopes.get((scope, slot), one.id) != one.id:
+                    return scope, slot
+        return None

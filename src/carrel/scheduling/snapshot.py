@@ -1,54 +1,203 @@
-"""What the scheduler looks at: frozen, and free of the database."""
+"""What the scheduler looks at, and what it decides: frozen, and free of the database.
+
+Amounts are integers in base units everywhere. A slot of an accelerator is named FAMILY.device (whole devices) or
+FAMILY.shares (thousandths of one device); both are taken from the node's devices of that family.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
 
-from carrel.core.ids import NodeId, SessionId
+from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
+
+WHOLE = 1000
+"""What one device holds, in thousandths."""
+SESSIONS = "sessions"
+"""The pseudo-slot by which scopes count sessions: each takes one."""
+DEFAULT_PRIORITY = 50
+
+Slots = Mapping[str, int]
+
+
+class Order(StrEnum):
+    """Who comes first among those of the same priority."""
+
+    FIFO = "fifo"
+    LIFO = "lifo"
+    DRF = "drf"
+    FAIR_SHARE = "fair_share"
+
+
+class Strategy(StrEnum):
+    """Which node among those with room."""
+
+    DISPERSED = "dispersed"
+    CONCENTRATED = "concentrated"
+    ROUND_ROBIN = "round_robin"
+
+
+class ClusterMode(StrEnum):
+    """Whether the containers of one session must share a node."""
+
+    SINGLE_NODE = "single_node"
+    MULTI_NODE = "multi_node"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceView:
+    """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink)."""
+
+    id: str
+    family: str
+    used: int = 0
+    set: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """capacity and used: slots, in base units."""
+    """capacity: what sessions may use, over-commitment and reserve applied; used: what they hold of it.
+
+    closed: why nothing may be placed here, such as "cordoned" or "not ready"; "" when it is open.
+    """
 
     id: NodeId
     name: str
-    ready: bool
-    capacity: Mapping[str, int]
-    used: Mapping[str, int]
+    capacity: Slots
+    used: Slots = field(default_factory=dict)
+    group: GroupId = DEFAULT_GROUP
+    closed: str = ""
+    architecture: str = ""
+    devices: tuple[DeviceView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeView:
+    """Something with a ceiling: a keypair, user, project or domain.
+
+    label: as people are told, such as "project vision". ceiling: slot -> most; what is not named is not limited.
+    used: what its sessions hold, SESSIONS among it.
+    """
+
+    label: str
+    ceiling: Slots
+    used: Slots = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareView:
+    """What somebody has had of a group. held: slots now. past: mean over the past, decayed by half-life, in slots."""
+
+    held: Mapping[str, float] = field(default_factory=dict)
+    past: Mapping[str, float] = field(default_factory=dict)
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """shares: for DRF by (owner,); for the fair share by (domain,), (domain, project), (domain, project, owner).
+
+    Who is not in it has had nothing and weighs 1. after: name of the node that round robin chose last.
+    """
+
+    id: GroupId
+    name: str = "default"
+    order: Order = Order.FIFO
+    strategy: Strategy = Strategy.DISPERSED
+    slot_priority: tuple[str, ...] = ()
+    patience: timedelta = timedelta(minutes=5)
+    shares: Mapping[tuple[str, ...], ShareView] = field(default_factory=dict)
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A session that waits for a place."""
+    """A session that waits for a place.
+
+    slots: of each of its `count` containers. path: (domain, project, owner). scopes: keys of `Snapshot.scopes`
+    that it counts against. node: the only one wanted. avoid: nodes that are taken only when no other will do.
+    lasts: at most so long, when it has a time limit.
+    """
 
     id: SessionId
-    slots: Mapping[str, int]
+    slots: Slots
     since: datetime
+    group: GroupId = DEFAULT_GROUP
+    path: tuple[str, str, str] = ("", "", "")
+    scopes: tuple[str, ...] = ()
+    priority: int = DEFAULT_PRIORITY
+    count: int = 1
+    mode: ClusterMode = ClusterMode.SINGLE_NODE
+    node: NodeId | None = None
+    avoid: frozenset[NodeId] = frozenset()
+    architecture: str = ""
+    lasts: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where one container goes. devices: slot -> device id -> thousandths of it."""
+
+    node: NodeId
+    devices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A session that holds slots. ends: when its time limit ends it; None: nobody knows."""
+
+    id: SessionId
+    slots: Slots
+    parts: tuple[Part, ...]
+    scopes: tuple[str, ...] = ()
+    path: tuple[str, str, str] = ("", "", "")
+    group: GroupId = DEFAULT_GROUP
+    ends: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """waiting: in order of arrival."""
+    """running: who holds what; needed to look ahead, and may be left out for deciding."""
 
     nodes: tuple[NodeView, ...]
     waiting: tuple[Waiting, ...]
     now: datetime
+    groups: tuple[GroupView, ...] = (GroupView(DEFAULT_GROUP),)
+    scopes: Mapping[str, ScopeView] = field(default_factory=dict)
+    running: tuple[Running, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
+    """parts: one for each container, in order."""
+
     session: SessionId
-    node: NodeId
+    parts: tuple[Part, ...]
+
+    @property
+    def node(self) -> NodeId:
+        """Where its first container goes."""
+        return self.parts[0].node
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """reason: one sentence for the person who waits. position: place in the queue, 1 is next."""
+    """Why a session waits. position: its place in the queue of its group, 1 is next.
+
+    reason: one sentence for the person who waits. cause: what kind of thing is in the way.
+    """
 
     session: SessionId
     reason: str
     position: int
+    cause: "Cause"
+
+
+class Cause(StrEnum):
+    LIMIT = "limit"
+    NODES = "nodes"
+    HELD_BACK = "held_back"
+    GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,14 @@ import carrel.apps.model
 import carrel.audit.model
 import carrel.db.leader
 import carrel.events.model
+import carrel.groups.model
 import carrel.http.limits
 import carrel.images.model
 import carrel.keypairs.model
+import carrel.limits.model
 import carrel.logins.model
 import carrel.nodes.model
+import carrel.presets.model
 import carrel.providers.model
 import carrel.sessions.model
 import carrel.site.model

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     CheckConstraint,
     DateTime,
@@ -11,6 +12,7 @@ from sqlalchemy import (
     Identity,
     Index,
     LargeBinary,
+    SmallInteger,
     String,
     func,
     text,
@@ -18,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import DomainId, NodeId, ProjectId, SessionId, UserId
+from carrel.core.ids import DomainId, GroupId, NodeId, ProjectId, SessionId, UserId
 from carrel.db.tables import Table
 from carrel.sessions.states import LIFECYCLE, SessionState
 
@@ -28,13 +30,19 @@ _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
 
 
 class Session(Table):
-    """outcome: where TERMINATING will end. warnings: words such as "out_of_memory", each at most once."""
+    """outcome: where TERMINATING will end. warnings: words such as "out_of_memory", each at most once.
+
+    access_key: the keypair that asked for it; None: its owner did on the page, or with a token. priority: 0..100,
+    the highest goes first. wanted_node: where an administrator wants it, and nowhere else. avoided_nodes: where it
+    failed to start. time_limit_s: how long it may run.
+    """
 
     __tablename__ = "sessions"
     __table_args__ = (
         CheckConstraint(f"state IN ({_ALL})", name="state"),
         CheckConstraint(f"(ended_at IS NOT NULL) = (state IN ({_FINAL}))", name="ended"),
         CheckConstraint("(outcome IS NOT NULL) OR state <> 'TERMINATING'", name="outcome"),
+        CheckConstraint("priority BETWEEN 0 AND 100", name="priority"),
         Index("uq_sessions_owner_id_name_live", "owner_id", "name", unique=True,
               postgresql_where=text(f"state IN ({_LIVE})")),
         Index("uq_sessions_owner_id_idempotency_key", "owner_id", "idempotency_key", unique=True),
@@ -52,6 +60,14 @@ class Session(Table):
     owner_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
     project_id: Mapped[ProjectId] = mapped_column(String, ForeignKey("projects.id"), index=True)
     domain_id: Mapped[DomainId] = mapped_column(String, ForeignKey("domains.id"))
+    group_id: Mapped[GroupId] = mapped_column(
+        String, ForeignKey("resource_groups.id"), server_default="default", index=True
+    )
+    access_key: Mapped[str | None] = mapped_column(String(24))
+    priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("50"))
+    wanted_node: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
+    avoided_nodes: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    time_limit_s: Mapped[int | None]
     image: Mapped[str] = mapped_column(String(512))
     image_name: Mapped[str | None] = mapped_column(String(64))
     apps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)

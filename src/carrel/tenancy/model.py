@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import DomainId, ProjectId, UserId
+from carrel.core.ids import DomainId, PolicyId, ProjectId, UserId
 from carrel.db.tables import Table
 from carrel.policy.actions import Role
 
@@ -71,6 +71,9 @@ class Project(Table):
     name: Mapped[str] = mapped_column(String(64))
     description: Mapped[str] = mapped_column(String(500), server_default="")
     ceilings: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
+    policy_id: Mapped[PolicyId] = mapped_column(
+        String, ForeignKey("resource_policies.id"), server_default="default-project", index=True
+    )
     archived_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
 
@@ -78,7 +81,8 @@ class Project(Table):
 class User(Table):
     """password_hash None: signs in by a provider or a passkey alone. role: never PROJECT_ADMIN, which
     memberships say. addresses: networks (CIDR) to sign in from; empty: any. preferences: language,
-    theme and the like, the page's business.
+    theme and the like, the page's business. keypair_policy_id: of what they do without a keypair, and of new
+    keypairs.
     """
 
     __tablename__ = "users"
@@ -109,6 +113,12 @@ class User(Table):
     must_change_password: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     addresses: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     preferences: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    policy_id: Mapped[PolicyId] = mapped_column(
+        String, ForeignKey("resource_policies.id"), server_default="default-user", index=True
+    )
+    keypair_policy_id: Mapped[PolicyId] = mapped_column(
+        String, ForeignKey("resource_policies.id"), server_default="default-keypair", index=True
+    )
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
     last_seen_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 

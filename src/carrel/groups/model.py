@@ -1,0 +1,93 @@
+"""Resource groups, who may use them, and the weights of their fair share."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import ARRAY, CheckConstraint, DateTime, ForeignKey, Index, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from carrel.core.ids import GroupId
+from carrel.db.tables import Table
+from carrel.scheduling.snapshot import Order, Strategy
+
+
+class NodeLoss(StrEnum):
+    """What becomes of sessions whose node is gone for longer than `node_loss_s`."""
+
+    END = "end"
+    RESCHEDULE = "reschedule"
+
+
+class ScopeKind(StrEnum):
+    DOMAIN = "domain"
+    PROJECT = "project"
+    USER = "user"
+
+
+def _one_of(column: str, kind: type[StrEnum]) -> CheckConstraint:
+    words = ", ".join(f"'{one}'" for one in kind)
+    return CheckConstraint(f"{column} IN ({words})", name=column)
+
+
+class ResourceGroup(Table):
+    """public: whoever's domain may use it may; else only those in `resource_group_access`.
+
+    session_kinds: which it takes. slot_priority: slots by which nodes are compared, the first decides; empty: by
+    the slot that is scarcest. pending_timeout_s: who waits longer is cancelled; None: never. patience_s: how long
+    others may overtake one who waits. half_life_s: after which past use counts half, for the fair share.
+    """
+
+    __tablename__ = "resource_groups"
+    __table_args__ = (
+        _one_of("scheduler", Order),
+        _one_of("placement", Strategy),
+        _one_of("on_node_loss", NodeLoss),
+        CheckConstraint("patience_s >= 0 AND half_life_s > 0 AND node_loss_s >= 0", name="times"),
+        Index("uq_resource_groups_name_lower", text("lower(name)"), unique=True),
+    )
+
+    id: Mapped[GroupId] = mapped_column(String, primary_key=True)
+    name: Mapped[str] = mapped_column(String(64))
+    description: Mapped[str] = mapped_column(String(500), server_default="")
+    active: Mapped[bool] = mapped_column(server_default=text("true"))
+    public: Mapped[bool] = mapped_column(server_default=text("true"))
+    session_kinds: Mapped[list[str]] = mapped_column(
+        ARRAY(String), server_default=text("'{interactive,batch,inference}'")
+    )
+    scheduler: Mapped[Order] = mapped_column(String(20), server_default=Order.FIFO)
+    placement: Mapped[Strategy] = mapped_column(String(20), server_default=Strategy.DISPERSED)
+    slot_priority: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    pending_timeout_s: Mapped[int | None]
+    patience_s: Mapped[int] = mapped_column(server_default=text("300"))
+    half_life_s: Mapped[int] = mapped_column(server_default=text("604800"))
+    on_node_loss: Mapped[NodeLoss] = mapped_column(String(20), server_default=NodeLoss.END)
+    node_loss_s: Mapped[int] = mapped_column(server_default=text("120"))
+    app_address: Mapped[str | None] = mapped_column(String(300))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
+
+
+class GroupAccess(Table):
+    """A domain, a project or a user that may use a group that is not public."""
+
+    __tablename__ = "resource_group_access"
+    __table_args__ = (_one_of("kind", ScopeKind),)
+
+    group_id: Mapped[GroupId] = mapped_column(
+        String, ForeignKey("resource_groups.id", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[ScopeKind] = mapped_column(String(10), primary_key=True)
+    scope_id: Mapped[str] = mapped_column(String, primary_key=True)
+
+
+class FairShareWeight(Table):
+    """How much somebody is entitled to, beside the others of the same place. Not named: 1."""
+
+    __tablename__ = "fair_share_weights"
+    __table_args__ = (_one_of("kind", ScopeKind), CheckConstraint("weight > 0", name="weight"))
+
+    group_id: Mapped[GroupId] = mapped_column(
+        String, ForeignKey("resource_groups.id", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[ScopeKind] = mapped_column(String(10), primary_key=True)
+    scope_id: Mapped[str] = mapped_column(String, primary_key=True)
+    weight: Mapped[float]

@@ -1,0 +1,43 @@
+"""Resource policies. Ceilings of domains and projects are columns of their own rows."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from sqlalchemy import CheckConstraint, DateTime, Index, String, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from carrel.core.ids import PolicyId
+from carrel.db.tables import Table
+
+UNLIMITED: Literal["unlimited"] = "unlimited"
+
+
+class PolicyKind(StrEnum):
+    KEYPAIR = "keypair"
+    USER = "user"
+    PROJECT = "project"
+
+
+DEFAULT_POLICIES = {kind: PolicyId(f"default-{kind}") for kind in PolicyKind}
+"""What everybody has until somebody says otherwise; made by the migration, and never deleted."""
+
+_KINDS = ", ".join(f"'{kind}'" for kind in PolicyKind)
+
+
+class ResourcePolicy(Table):
+    """limits: as `limits.schemas` reads them for the kind; every limit is there, "unlimited" or a number."""
+
+    __tablename__ = "resource_policies"
+    __table_args__ = (
+        CheckConstraint(f"kind IN ({_KINDS})", name="kind"),
+        Index("uq_resource_policies_kind_name_lower", "kind", text("lower(name)"), unique=True),
+    )
+
+    id: Mapped[PolicyId] = mapped_column(String, primary_key=True)
+    kind: Mapped[PolicyKind] = mapped_column(String(10))
+    name: Mapped[str] = mapped_column(String(64))
+    description: Mapped[str] = mapped_column(String(500), server_default="")
+    limits: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))

@@ -1,0 +1,1 @@
+"""Presets: named sets of slots that the launcher offers."""

@@ -1,0 +1,73 @@
+"""What keypairs, users, projects and domains may still take while a plan is made."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from carrel.scheduling.snapshot import SESSIONS, ScopeView, Slots, Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A ceiling in the way. used: what is held of it now."""
+
+    scope: str
+    label: str
+    slot: str
+    ceiling: int
+    used: int
+    asked: int
+
+    @property
+    def never(self) -> bool:
+        """Even if nothing else were held of it."""
+        return self.asked > self.ceiling
+
+
+def demand(one: Waiting) -> dict[str, int]:
+    """What it counts for in each of its scopes."""
+    return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
+
+
+class Ceilings:
+    """What is left of each scope; only what is limited is kept."""
+
+    def __init__(self, scopes: Mapping[str, ScopeView]) -> None:
+        self._scopes = scopes
+        self._left = {
+            key: {slot: most - scope.used.get(slot, 0) for slot, most in scope.ceiling.items()}
+            for key, scope in scopes.items()
+        }
+
+    def limits(self, scopes: Iterable[str], wanted: Slots) -> list[Limit]:
+        """All that is in the way of so much more in these scopes."""
+        return [
+            self._limit(key, slot, wanted[slot])
+            for key in scopes
+            for slot, left in self._left[key].items()
+            if 0 < wanted.get(slot, 0) > left
+        ]
+
+    def allow(self, scopes: Iterable[str], wanted: Slots) -> bool:
+        """Nothing is in the way of so much more."""
+        for key in scopes:
+            for slot, left in self._left[key].items():
+                if 0 < wanted.get(slot, 0) > left:
+                    return False
+        return True
+
+    def take(self, scopes: Iterable[str], wanted: Slots, times: int = 1) -> None:
+        """times -1: give back."""
+        for key in scopes:
+            left = self._left[key]
+            for slot in left:
+                left[slot] -= wanted.get(slot, 0) * times
+
+    def left(self, scopes: Iterable[str], slot: str) -> int | None:
+        """How much more of the slot they may take; None: they are not limited in it."""
+        known = [self._left[key][slot] for key in scopes if slot in self._left[key]]
+        return max(min(known), 0) if known else None
+
+    def _limit(self, key: str, slot: str, asked: int) -> Limit:
+        scope = self._scopes[key]
+        most = scope.ceiling[slot]
+        return Limit(key, scope.label, slot, most, most - self._left[key][slot], asked)

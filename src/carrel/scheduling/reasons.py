@@ -1,0 +1,66 @@
+"""Why somebody waits, as data and as one sentence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from carrel.core.units import format_slot
+from carrel.scheduling.ceilings import Limit
+from carrel.scheduling.snapshot import SESSIONS, Cause
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCause:
+    """So many nodes cannot take it, for this. slot: what is short; "" when it is something else."""
+
+    count: int
+    text: str
+    slot: str = ""
+    asked: int = 0
+    most_free: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """limits: for Cause.LIMIT, every one in the way. nodes: for Cause.NODES, all nodes by cause."""
+
+    cause: Cause
+    sentence: str
+    limits: Sequence[Limit] = ()
+    nodes: Sequence[NodeCause] = ()
+
+
+def by_limits(limits: Sequence[Limit]) -> Blocked:
+    """The first limit in words; the others are in the data."""
+    return Blocked(Cause.LIMIT, _limit_sentence(limits[0]), limits=tuple(limits))
+
+
+def by_nodes(causes: Sequence[NodeCause]) -> Blocked:
+    """All nodes, counted by what keeps each from taking it."""
+    if not causes:
+        return Blocked(Cause.NODES, "No node has joined yet.")
+    parts = (f"{one.count} node{'s' * (one.count > 1)}: {one.text}" for one in causes)
+    return Blocked(Cause.NODES, "; ".join(parts) + ".", nodes=tuple(causes))
+
+
+def held_back(what: str) -> Blocked:
+    """what: is kept, such as "node-3" or "what project vision may still use"."""
+    return Blocked(
+        Cause.HELD_BACK,
+        f"There is room, but an earlier session has waited so long that {what} is kept for it.",
+    )
+
+
+def short_of(count: int, slot: str, asked: int, most_free: int) -> NodeCause:
+    """Nodes with too little of a slot left."""
+    free = f"{'at most ' * (count > 1)}{format_slot(slot, most_free)} free"
+    return NodeCause(count, f"needs {format_slot(slot, asked)}, {free}", slot, asked, most_free)
+
+
+def _limit_sentence(limit: Limit) -> str:
+    whom = limit.label[:1].upper() + limit.label[1:]
+    if limit.slot == SESSIONS:
+        return f"{whom} may have {limit.ceiling} sessions at once, and has {limit.used}."
+    most, used = format_slot(limit.slot, limit.ceiling), format_slot(limit.slot, limit.used)
+    return (
+        f"{whom} may use {most} at once and uses {used}; this needs {format_slot(limit.slot, limit.asked)}."
+    )
