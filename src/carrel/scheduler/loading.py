@@ -205,6 +205,7 @@ async def _group(
     return GroupView(
         group.id, group.name, Order(group.scheduler), Strategy(group.placement), tuple(group.slot_priority),
         timedelta(seconds=group.patience_s), shares, await _last_node(tx, group),
+        timedelta(seconds=group.half_life_s),
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from carrel.scheduling.snapshot import SESSIONS, ScopeView, Slots, Waiting
+from carrel.scheduling.snapshot import SESSIONS, Running, ScopeView, Slots, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Limit:
         return self.asked > self.ceiling
 
 
-def demand(one: Waiting) -> dict[str, int]:
+def demand(one: Waiting | Running) -> dict[str, int]:
     """What it counts for in each of its scopes."""
     return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
 

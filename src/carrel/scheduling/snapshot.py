@@ -98,6 +98,7 @@ class GroupView:
     """shares: for DRF by (owner,); for the fair share by (domain,), (domain, project), (domain, project, owner).
 
     Who is not in it has had nothing and weighs 1. after: name of the node that round robin chose last.
+    half_life: after which past use counts half; shares are given with it applied, it is for looking ahead.
     """
 
     id: GroupId
@@ -108,6 +109,7 @@ class GroupView:
     patience: timedelta = timedelta(minutes=5)
     shares: Mapping[tuple[str, ...], ShareView] = field(default_factory=dict)
     after: str = ""
+    half_life: timedelta = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,11 @@ class Running:
     path: tuple[str, str, str] = ("", "", "")
     group: GroupId = DEFAULT_GROUP
     ends: datetime | None = None
+
+    @property
+    def count(self) -> int:
+        """Its containers."""
+        return len(self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,46 @@
+"""When somebody who waits will start, as far as time limits tell."""
+
+import heapq
+from datetime import datetime, timedelta
+from itertools import count
+
+from carrel.core.ids import SessionId
+from carrel.scheduling.cluster import Cluster, started
+from carrel.scheduling.plan import plan
+from carrel.scheduling.snapshot import Running, Snapshot
+
+MOST_EVENTS = 500
+"""Who has not started after so many instants at which somebody ends is not waited for any longer."""
+
+
+def ahead(snapshot: Snapshot, session: SessionId, horizon: timedelta) -> datetime | None:
+    """When the session starts, if nobody else comes and whoever has a time limit uses all of it.
+
+    The plan is made anew at each instant at which somebody ends, among those who run and those who start meanwhile.
+    None: no end that is known lets it start within the horizon. snapshot: with `running`.
+    """
+    cluster = Cluster(snapshot)
+    waiting = {one.id: one for one in snapshot.waiting}
+    numbers = count()
+    # Whoever is past their limit ends any moment.
+    ends = [(max(one.ends, snapshot.now), next(numbers), one) for one in snapshot.running if one.ends]
+    heapq.heapify(ends)
+    for _ in range(MOST_EVENTS):
+        for place in plan(cluster.snapshot(waiting.values())).placements:
+            if place.session == session:
+                return cluster.now
+            one = started(waiting.pop(place.session), place, cluster.now)
+            cluster.take(one)
+            if one.ends:
+                heapq.heappush(ends, (one.ends, next(numbers), one))
+        if not ends or ends[0][0] - snapshot.now > horizon:
+            return None
+        cluster.now = ends[0][0]
+        _end(cluster, ends)
+    return None
+
+
+def _end(cluster: Cluster, ends: list[tuple[datetime, int, Running]]) -> None:
+    """Everybody whose time is up now."""
+    while ends and ends[0][0] <= cluster.now:
+        cluster.give_back(heapq.heappop(ends)[2])

@@ -1,0 +1,130 @@
+"""Nodes, scopes and shares as time goes on: sessions take places and give them back, and a snapshot tells how it is."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from carrel.core.ids import GroupId
+from carrel.scheduling.ceilings import demand
+from carrel.scheduling.shares import moved_on
+from carrel.scheduling.snapshot import (
+    GroupView,
+    NodeView,
+    Order,
+    Part,
+    Placement,
+    Running,
+    ShareView,
+    Slots,
+    Snapshot,
+    Waiting,
+)
+
+Path = tuple[str, ...]
+
+
+@dataclass
+class _Share:
+    """at: when `past` was true; since then they have held the same."""
+
+    at: datetime
+    held: dict[str, float] = field(default_factory=dict)
+    past: dict[str, float] = field(default_factory=dict)
+    weight: float = 1.0
+
+
+class Cluster:
+    """Starts as the snapshot has it, without those who wait. Its clock is moved by whoever owns it."""
+
+    def __init__(self, start: Snapshot) -> None:
+        self.now = start.now
+        self._nodes = {node.id: node for node in start.nodes}
+        self._scopes = dict(start.scopes)
+        self._groups = {group.id: group for group in start.groups}
+        self._shares: dict[GroupId, defaultdict[Path, _Share]] = {
+            group.id: self._shares_of(group) for group in start.groups
+        }
+
+    def take(self, one: Running) -> None:
+        """It holds its places from now on."""
+        self._change(one, 1)
+        group = self._groups.get(one.group)
+        if group is not None:
+            self._groups[group.id] = replace(group, after=self._nodes[one.parts[-1].node].name)
+
+    def give_back(self, one: Running) -> None:
+        """It holds nothing any more."""
+        self._change(one, -1)
+
+    def snapshot(self, waiting: Iterable[Waiting]) -> Snapshot:
+        """How it is now, for those who wait."""
+        line = tuple(waiting)
+        paths: defaultdict[GroupId, set[Path]] = defaultdict(set)
+        for one in line:
+            paths[one.group].add(one.path)
+        groups = tuple(replace(g, shares=self._views(g, paths[g.id])) for g in self._groups.values())
+        return Snapshot(tuple(self._nodes.values()), line, self.now, groups, dict(self._scopes))
+
+    def _shares_of(self, group: GroupView) -> defaultdict[Path, _Share]:
+        shares = defaultdict[Path, _Share](lambda: _Share(self.now))
+        for path, share in group.shares.items():
+            shares[path] = _Share(self.now, dict(share.held), dict(share.past), share.weight)
+        return shares
+
+    def _change(self, one: Running, times: int) -> None:
+        for part in one.parts:
+            self._nodes[part.node] = _changed(self._nodes[part.node], one.slots, part, times)
+        wanted = demand(one)
+        for key in one.scopes:
+            if scope := self._scopes.get(key):
+                self._scopes[key] = replace(scope, used=_plus(scope.used, wanted, times))
+        group = self._groups.get(one.group)
+        for path in _levels(group, one.path) if group else ():
+            share = self._brought_up(group, path)
+            for slot, amount in one.slots.items():
+                share.held[slot] = share.held.get(slot, 0.0) + amount * one.count * times
+
+    def _brought_up(self, group: GroupView, path: Path) -> _Share:
+        share = self._shares[group.id][path]
+        if group.order is Order.FAIR_SHARE and share.at != self.now:
+            share.past = moved_on(share.past, share.held, self.now - share.at, group.half_life)
+        share.at = self.now
+        return share
+
+    def _views(self, group: GroupView, paths: Iterable[Path]) -> dict[Path, ShareView]:
+        views: dict[Path, ShareView] = {}
+        for level in {level for path in paths for level in _levels(group, path)}:
+            share = self._brought_up(group, level)
+            views[level] = ShareView(dict(share.held), share.past, share.weight)
+        return views
+
+
+def started(one: Waiting, place: Placement, now: datetime) -> Running:
+    """The session that waited, in its place. It ends when its time limit says, if it has one."""
+    ends = now + one.lasts if one.lasts else None
+    return Running(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends)
+
+
+def _levels(group: GroupView, path: Path) -> tuple[Path, ...]:
+    """For whom this group's order keeps shares."""
+    if group.order is Order.DRF:
+        return (path[2:],)
+    return (path[:1], path[:2], path) if group.order is Order.FAIR_SHARE else ()
+
+
+def _changed(node: NodeView, slots: Slots, part: Part, times: int) -> NodeView:
+    devices = node.devices
+    taken: dict[str, int] = {}
+    for of_slot in part.devices.values():
+        for device, amount in of_slot.items():
+            taken[device] = taken.get(device, 0) + amount
+    if taken:
+        devices = tuple(
+            replace(one, used=one.used + taken[one.id] * times) if one.id in taken else one for one in devices
+        )
+    return replace(node, used=_plus(node.used, slots, times), devices=devices)
+
+
+def _plus(used: Slots, more: Slots, times: int) -> dict[str, int]:
+    return {slot: used.get(slot, 0) + more.get(slot, 0) * times for slot in used.keys() | more.keys()}

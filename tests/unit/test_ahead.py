@@ -1,0 +1,177 @@
+"""When somebody will start: what is foretold is what happens when time goes on."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
+from carrel.scheduling.ahead import ahead
+from carrel.scheduling.plan import plan
+from carrel.scheduling.snapshot import (
+    SESSIONS,
+    DeviceView,
+    GroupView,
+    NodeView,
+    Order,
+    Part,
+    Running,
+    ScopeView,
+    ShareView,
+    Snapshot,
+    Waiting,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+FIFO = GroupView(DEFAULT_GROUP)
+LIMIT = 6
+
+
+def minutes(count: float) -> timedelta:
+    return timedelta(minutes=count)
+
+
+def holder(name: str, cpu: int, *, ends: float | None = None, node: str = "n0", who: str = "") -> Running:
+    return Running(
+        SessionId(name), {"cpu": cpu}, (Part(NodeId(node)),), scopes=(who,) if who else (),
+        path=("d", "p", who), ends=None if ends is None else NOW + minutes(ends),
+    )  # fmt: skip
+
+
+def asker(name: str, cpu: int, *, lasts: float | None = None, waited: float = 1, who: str = "") -> Waiting:
+    return Waiting(
+        SessionId(name), {"cpu": cpu}, NOW - minutes(waited), scopes=(who,) if who else (),
+        path=("d", "p", who), lasts=None if lasts is None else minutes(lasts),
+    )  # fmt: skip
+
+
+def world(
+    running: list[Running],
+    waiting: list[Waiting],
+    *,
+    nodes: int = 1,
+    cpu: int = 4,
+    group: GroupView = FIFO,
+    limited: bool = False,
+) -> Snapshot:
+    """limited: everybody named may hold at most LIMIT cpu and two sessions."""
+    machines = [
+        NodeView(
+            NodeId(f"n{i}"), f"n{i}", {"cpu": cpu},
+            {"cpu": sum(one.slots["cpu"] for one in running if one.parts[0].node == f"n{i}")},
+        )
+        for i in range(nodes)
+    ]  # fmt: skip
+    scopes = {}
+    for key in sorted({scope for one in waiting for scope in one.scopes}) if limited else ():
+        mine = [one for one in running if key in one.scopes]
+        used = {"cpu": sum(one.slots["cpu"] for one in mine), SESSIONS: len(mine)}
+        scopes[key] = ScopeView(key, {"cpu": LIMIT, SESSIONS: 2}, used)
+    if not limited:
+        waiting = [replace(one, scopes=()) for one in waiting]
+    held = {
+        (who,): ShareView({"cpu": sum(one.slots["cpu"] for one in running if one.path[2] == who)})
+        for who in {one.path[2] for one in running}
+    }
+    group = replace(group, shares=held)
+    return Snapshot(tuple(machines), tuple(waiting), NOW, (group,), scopes, tuple(running))
+
+
+def test_who_fits_starts_now():
+    assert ahead(world([], [asker("a", 4)]), SessionId("a"), DAY) == NOW
+
+
+def test_who_needs_the_node_starts_when_the_last_of_it_ends():
+    snapshot = world([holder("x", 2, ends=10), holder("y", 2, ends=25)], [asker("a", 4)])
+    assert ahead(snapshot, SessionId("a"), DAY) == NOW + minutes(25)
+
+
+def test_who_comes_first_is_counted_with_all_of_its_time():
+    snapshot = world([holder("x", 4, ends=10)], [asker("a", 4, lasts=30, waited=3), asker("b", 4)])
+    assert ahead(snapshot, SessionId("b"), DAY) == NOW + minutes(40)
+
+
+def test_nobody_knows_when_what_is_in_the_way_has_no_end():
+    snapshot = world([holder("x", 2, ends=10), holder("y", 2)], [asker("a", 4)])
+    assert ahead(snapshot, SessionId("a"), DAY) is None
+
+
+def test_nobody_knows_when_who_comes_first_has_no_end():
+    snapshot = world([holder("x", 4, ends=10)], [asker("a", 4, waited=3), asker("b", 4)])
+    assert ahead(snapshot, SessionId("b"), DAY) is None
+
+
+def test_what_is_beyond_the_horizon_is_not_told():
+    snapshot = world([holder("x", 4, ends=90)], [asker("a", 4)])
+    assert ahead(snapshot, SessionId("a"), minutes(89)) is None
+    assert ahead(snapshot, SessionId("a"), minutes(90)) == NOW + minutes(90)
+
+
+def test_who_is_past_the_limit_ends_any_moment():
+    snapshot = world([holder("x", 4, ends=-5)], [asker("a", 4)])
+    assert ahead(snapshot, SessionId("a"), DAY) == NOW
+
+
+def test_a_ceiling_opens_when_one_of_its_own_ends():
+    running = [holder("x", 4, ends=20, who="ann"), holder("y", 1, ends=5, node="n1", who="bob")]
+    snapshot = world(running, [asker("a", 3, who="ann")], nodes=3, limited=True)
+    assert ahead(snapshot, SessionId("a"), DAY) == NOW + minutes(20)
+
+
+def test_a_device_is_given_back_whole():
+    device = DeviceView("gpu0", "cuda", used=1000)
+    node = NodeView(
+        NodeId("n0"), "n0", {"cuda.device": 1, "cuda.shares": 1000}, {"cuda.device": 1}, devices=(device,)
+    )
+    held = Running(
+        SessionId("x"), {"cuda.device": 1}, (Part(node.id, {"cuda.device": {"gpu0": 1000}}),),
+        ends=NOW + minutes(7),
+    )  # fmt: skip
+    asked = Waiting(SessionId("a"), {"cuda.shares": 500}, NOW)
+    snapshot = Snapshot((node,), (asked,), NOW, running=(held,))
+    assert ahead(snapshot, asked.id, DAY) == NOW + minutes(7)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> Snapshot:
+    running = []
+    for node in range(2):
+        for number, cpu in enumerate(draw(st.lists(st.integers(1, 2), max_size=2))):
+            ends = draw(st.none() | st.integers(1, 9))
+            running.append(holder(f"r{node}{number}", cpu, ends=ends, node=f"n{node}", who=draw(people)))
+    waiting = [
+        asker(f"w{i}", draw(st.integers(1, 4)), lasts=draw(st.none() | st.integers(1, 9)), waited=i, who=draw(people))
+        for i in range(draw(st.integers(1, 6)))
+    ]  # fmt: skip
+    group = GroupView(DEFAULT_GROUP, order=draw(st.sampled_from([Order.FIFO, Order.LIFO, Order.DRF])))
+    return world(running, waiting, nodes=2, group=group, limited=draw(st.booleans()))
+
+
+people = st.sampled_from(["ann", "bob"])
+
+
+def really(snapshot: Snapshot) -> dict[str, datetime]:
+    """When each starts, minute by minute: every snapshot is counted anew from who runs."""
+    running, waiting, starts = list(snapshot.running), list(snapshot.waiting), {}
+    limited = bool(snapshot.scopes)
+    for minute in range(200):
+        now = NOW + minutes(minute)
+        running = [one for one in running if one.ends is None or one.ends > now]
+        again = replace(world(running, waiting, nodes=2, group=snapshot.groups[0], limited=limited), now=now)
+        for place in plan(again).placements:
+            one = next(one for one in waiting if one.id == place.session)
+            waiting.remove(one)
+            starts[one.id] = now
+            ends = now + one.lasts if one.lasts else None
+            running.append(Running(one.id, one.slots, place.parts, one.scopes, one.path, ends=ends))
+    return starts
+
+
+@settings(deadline=None)
+@given(worlds())
+def test_what_is_foretold_is_what_happens(snapshot):
+    starts = really(snapshot)
+    for one in snapshot.waiting:
+        assert ahead(snapshot, one.id, DAY) == starts.get(one.id), one.id
