@@ -1,0 +1,63 @@
+"""Which resource groups somebody may use, and finding one by what people call it."""
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import NotFound
+from carrel.core.ids import DEFAULT_GROUP, DomainId, ProjectId, UserId
+from carrel.groups.model import GroupAccess, ResourceGroup, ScopeKind
+from carrel.policy.decide import Actor
+from carrel.tenancy.model import Domain
+
+
+async def usable(tx: AsyncSession, actor: Actor, project: ProjectId | None = None) -> Sequence[ResourceGroup]:
+    """The groups in which the actor may start sessions of the project, or of any of theirs; the default one first."""
+    projects = [project] if project else sorted(actor.projects)
+    found = await tx.execute(
+        select(ResourceGroup)
+        .where(may_use(actor.user_id, actor.domain_id, projects))
+        .order_by((ResourceGroup.id == DEFAULT_GROUP).desc(), ResourceGroup.name)
+    )
+    return found.scalars().all()
+
+
+def may_use(user: UserId, domain: DomainId, projects: Iterable[ProjectId]) -> ColumnElement[bool]:
+    """A condition for the groups that somebody of this domain may use in one of these projects.
+
+    The group is active, is public or names the domain, one of the projects or the user, and the domain lets its
+    people into it.
+    """
+    named = exists().where(
+        GroupAccess.group_id == ResourceGroup.id,
+        or_(
+            (GroupAccess.kind == ScopeKind.DOMAIN) & (GroupAccess.scope_id == domain),
+            (GroupAccess.kind == ScopeKind.PROJECT) & GroupAccess.scope_id.in_(list(projects)),
+            (GroupAccess.kind == ScopeKind.USER) & (GroupAccess.scope_id == user),
+        ),
+    )
+    let_in = exists().where(
+        Domain.id == domain,
+        or_(Domain.resource_groups.is_(None), ResourceGroup.name == func.any(Domain.resource_groups)),
+    )
+    return ResourceGroup.active & or_(ResourceGroup.public, named) & let_in
+
+
+async def find(tx: AsyncSession, ref: str, *, seen: ColumnElement[bool] | None = None) -> ResourceGroup:
+    """The group of this id or name, among those of the condition. Raises: NotFound."""
+    wanted = select(ResourceGroup).where(
+        or_(ResourceGroup.id == ref, func.lower(ResourceGroup.name) == ref.lower())
+    )
+    if seen is not None:
+        wanted = wanted.where(seen)
+    found = (await tx.execute(wanted.order_by((ResourceGroup.id == ref).desc()).limit(1))).scalar()
+    if found is None:
+        raise missing(ref)
+    return found
+
+
+def missing(ref: str, *, field: str | None = None) -> NotFound:
+    return NotFound(
+        "group.not_found", f"There is no resource group {ref}.", hint="See `carrel group ls`.", field=field
+    )
