@@ -27,17 +27,30 @@ class NodeState(StrEnum):
     DOWN = "DOWN"
 
 
+class Draining(StrEnum):
+    """What becomes of the sessions that run on a node which is to be empty. Those not yet running go elsewhere."""
+
+    WAIT = "wait"
+    END = "end"
+    MOVE = "move"
+
+
+_DRAINING = ", ".join(f"'{how}'" for how in Draining)
+
+
 class Node(Table):
     """slots: what the machine has; `service.offered` says what sessions may use of it.
 
     devices: accelerators, as `engines.port.Device` has them. images: references that are there already.
-    cordoned: nothing new is placed on it. reserved: slots kept for the system. cpu_overcommit: how many CPU are
-    offered for one. down_since: since when it is not READY.
+    cordoned: nothing new is placed on it. draining: how it is being emptied. reserved: slots kept for the system.
+    cpu_overcommit: how many CPU are offered for one. down_since: since when the engine answers without naming it.
     """
 
     __tablename__ = "nodes"
     __table_args__ = (
         CheckConstraint("cpu_overcommit >= 1 AND cpu_overcommit <= 100", name="cpu_overcommit"),
+        CheckConstraint(f"draining IN ({_DRAINING})", name="draining"),
+        CheckConstraint("cordoned OR draining IS NULL", name="drained_behind_a_cordon"),
     )
 
     id: Mapped[NodeId] = mapped_column(String, primary_key=True)
@@ -53,6 +66,7 @@ class Node(Table):
         String, ForeignKey("resource_groups.id"), server_default="default", index=True
     )
     cordoned: Mapped[bool] = mapped_column(server_default=text("false"))
+    draining: Mapped[Draining | None] = mapped_column(String(10))
     reserved: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
     cpu_overcommit: Mapped[float] = mapped_column(server_default=text("1"))
     state: Mapped[NodeState] = mapped_column(String(10))
