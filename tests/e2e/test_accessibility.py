@@ -32,7 +32,7 @@ def _found(page: Page, theme: Theme, options: str) -> list[str]:
 
 
 def _wear(page: Page, theme: Theme) -> None:
-    page.emulate_media()
+    page.emulate_media(color_scheme=theme)
     expect(page.locator(f"html[data-mantine-color-scheme={theme}]")).to_be_attached()
 
 
