@@ -37,6 +37,7 @@ from carrel.providers import routes as providers
 from carrel.providers import sign_on_routes as sign_on
 from carrel.providers.adapters import Adapters
 from carrel.providers.sign_on import Directories, Ground
+from carrel.scheduler import routes as scheduler
 from carrel.server import greeting, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
@@ -50,6 +51,7 @@ from carrel.users import routes as users
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
     sessions.router,
+    scheduler.router,
     logins.router,
     factors.router,
     browsers.router,

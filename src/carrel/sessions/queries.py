@@ -31,6 +31,7 @@ _COLUMNS = """
     s.id, s.name, s.kind, s.state, s.reason, s.progress, s.image, s.image_name,
     json_build_object('id', p.id, 'name', p.name) AS project,
     json_build_object('id', u.id, 'email', u.email) AS owner,
+    json_build_object('id', g.id, 'name', g.name) AS "group", s.priority, s.time_limit_s,
     s.slots, n.name AS node, s.warnings, s.queue_position, s.created_at, s.started_at, s.ended_at"""
 
 # What else a template holds is the gateway's business.
@@ -41,6 +42,7 @@ _APPS = """(SELECT coalesce(json_agg(json_build_object(
 _JOINS = """
     JOIN projects p ON p.id = s.project_id
     JOIN users u ON u.id = s.owner_id
+    JOIN resource_groups g ON g.id = s.group_id
     LEFT JOIN nodes n ON n.id = s.node_id"""
 
 _DETAIL = text(f"""

@@ -13,6 +13,7 @@ from carrel.sessions.schemas import (
     SessionCreate,
     SessionDetail,
     SessionList,
+    SessionPriority,
     SessionQuery,
     SessionRename,
 )
@@ -46,6 +47,10 @@ async def create(
         name=body.name,
         env=environment.closed(state.seal, body.env),
         project=body.project,
+        group=body.group,
+        priority=body.priority,
+        time_limit_s=body.time_limit_s,
+        node=body.node,
         idempotency_key=idempotency_key,
     )
     session = await service.enqueue(state.database, state.clock, actor, wanted)
@@ -106,6 +111,22 @@ async def rename(request: Request, actor: CurrentActor, ref: Ref, body: SessionR
     """Give a live session another name."""
     state = request.app.state
     session = await service.rename(state.database, actor, ref, body.name)
+    async with state.database.transaction() as tx:
+        return _json(await queries.detail(tx, request.app.state.seal, actor, session))
+
+
+@router.put(
+    "/sessions/{ref}/priority",
+    operation_id="sessions.prioritise",
+    openapi_extra=names("session.update"),
+    response_model=SessionDetail,
+)
+async def prioritise(request: Request, actor: CurrentActor, ref: Ref, body: SessionPriority) -> Response:
+    """Say how soon a waiting session is to start, beside the others; above what your policy allows,
+    administrators may."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        session = await service.prioritise(tx, actor, ref, body.priority)
     async with state.database.transaction() as tx:
         return _json(await queries.detail(tx, request.app.state.seal, actor, session))
 

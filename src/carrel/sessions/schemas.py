@@ -1,14 +1,16 @@
 """Wire types of sessions."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
-from carrel.core.ids import SessionId
+from carrel.core.ids import GroupId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.http.rules import EnvName, EnvValue, says
 from carrel.images.schemas import AppRef
+from carrel.scheduling.devices import family_of
 from carrel.sessions.states import SessionState
 from carrel.tenancy.schemas import ProjectRef
 
@@ -19,12 +21,24 @@ SessionName = Annotated[
     says("A name has 4 to 64 letters, digits or _; between the first and the last also . and -."),
 ]
 _MAX_BIGINT = 2**62
+Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole number from 0 to 100.")]
+
+
+def _any_slot(schema: dict[str, Any]) -> None:
+    """What clients are told: any slot by its name. Which there must be is the description's to say."""
+    schema.pop("properties")
+    schema |= {
+        "additionalProperties": {"type": "integer", "minimum": 0},
+        "examples": [{"cpu": 1000, "mem": 1 << 30}],
+    }
 
 
 class SlotRequest(BaseModel):
-    """cpu: millicores. mem: bytes."""
+    """cpu: millicores. mem: bytes. Both are needed; accelerators come as FAMILY.device (whole ones) or FAMILY.shares
+    (thousandths of one)."""
 
-    model_config = {"extra": "forbid"}
+    model_config = {"extra": "allow", "json_schema_extra": _any_slot}
+    __pydantic_extra__: dict[str, Annotated[int, Field(ge=1, le=_MAX_BIGINT)]] = Field(init=False)
 
     cpu: Annotated[
         int,
@@ -37,9 +51,29 @@ class SlotRequest(BaseModel):
         says("mem is a whole number of bytes, from 4194304 (4 MiB) on."),
     ]
 
+    @model_validator(mode="after")
+    def _others_are_accelerators(self) -> Self:
+        families = [family_of(slot) for slot in self.__pydantic_extra__]
+        if not all(families):
+            wrong = next(slot for slot in self.__pydantic_extra__ if not family_of(slot))
+            raise PydanticCustomError(
+                "slots",
+                f"{wrong[:60]} is not a slot: there are cpu, mem, and accelerators such as cuda.device or cuda.shares.",
+            )
+        if len(set(families)) < len(families):
+            raise PydanticCustomError(
+                "slots", "Ask for whole devices or for shares of one family, not for both."
+            )
+        return self
+
 
 class SessionCreate(BaseModel):
-    """image: a name in the catalogue or any image reference. name: generated when absent."""
+    """image: a name in the catalogue or any image reference. name: generated when absent.
+
+    group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
+    highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
+    one to run on, for administrators.
+    """
 
     model_config = {"extra": "forbid"}
 
@@ -48,12 +82,27 @@ class SessionCreate(BaseModel):
     name: SessionName | None = None
     env: dict[EnvName, EnvValue] = Field(default={}, max_length=200)
     project: str | None = Field(default=None, max_length=64)
+    group: str | None = Field(default=None, max_length=64)
+    priority: Priority | None = None
+    time_limit_s: Annotated[int, Field(ge=60, le=10 * 365 * 86400)] | None = None
+    node: str | None = Field(default=None, max_length=253)
+
+
+class SessionPriority(BaseModel):
+    model_config = {"extra": "forbid"}
+
+    priority: Priority
 
 
 class SessionRename(BaseModel):
     model_config = {"extra": "forbid"}
 
     name: SessionName
+
+
+class GroupRef(BaseModel):
+    id: GroupId
+    name: str
 
 
 class OwnerRef(BaseModel):
@@ -82,6 +131,9 @@ class SessionView(BaseModel):
     image_name: str | None
     project: ProjectRef
     owner: OwnerRef
+    group: GroupRef
+    priority: int
+    time_limit_s: int | None
     slots: dict[str, int]
     node: str | None
     warnings: list[str]

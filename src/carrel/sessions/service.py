@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
-from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound, Refused
+from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.ids import ProjectId, SessionId, new_id
 from carrel.core.units import Slots, format_slot
 from carrel.db.database import Database
@@ -21,7 +21,8 @@ from carrel.images import service as images
 from carrel.images.model import Image
 from carrel.nodes import service as nodes
 from carrel.policy.decide import Actor, Target, require
-from carrel.sessions import queries, transitions
+from carrel.sessions import door, queries, transitions
+from carrel.sessions.door import Wish
 from carrel.sessions.model import KeptLog, Session
 from carrel.sessions.names import generated_name
 from carrel.sessions.states import LIFECYCLE, SessionState
@@ -46,6 +47,10 @@ class Request:
     name: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     project: str | None = None
+    group: str | None = None
+    priority: int | None = None
+    time_limit_s: int | None = None
+    node: str | None = None
     idempotency_key: str | None = None
 
 
@@ -84,7 +89,7 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
         first = await queries.by_idempotency_key(tx, actor.user_id, request.idempotency_key)
         if first:
             return first
-    project = await _project(tx, actor, request.project)
+    project = await project_of(tx, actor, request.project)
     require(
         actor,
         "session.create",
@@ -93,13 +98,19 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
         missing=NotFound("project.not_found", f"You are in no project {request.project}."),
     )
     image = await _image(tx, request)
-    await _require_possible(tx, request.slots)
+    wish = Wish(request.slots, request.group, request.priority, request.time_limit_s, request.node)
+    place = await door.admit(tx, actor, project, wish)
     session = Session(
         id=SessionId(new_id()),
         name=request.name or generated_name(),
         owner_id=actor.user_id,
         project_id=project,
         domain_id=actor.domain_id,
+        group_id=place.group.id,
+        access_key=place.access_key,
+        priority=place.priority,
+        time_limit_s=place.time_limit_s,
+        wanted_node=place.node,
         image=image.reference if image else request.image,
         image_name=image.name if image else None,
         apps=image.apps if image else [],
@@ -116,7 +127,7 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
     return session.id
 
 
-async def _project(tx: AsyncSession, actor: Actor, wanted: str | None) -> ProjectId:
+async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> ProjectId:
     """The project that is meant, among those that the actor is in; it and they stay as they are until the end
     of this transaction, so that nobody archives or disables them between this look and the new session.
     """
@@ -165,19 +176,6 @@ async def _image(tx: AsyncSession, request: Request) -> Image | None:
                 field=f"slots.{slot}",
             )
     return image
-
-
-async def _require_possible(tx: AsyncSession, slots: Slots) -> None:
-    greatest = await nodes.greatest_capacity(tx)
-    for slot, amount in slots.items():
-        if greatest and amount > greatest.get(slot, 0):
-            raise Refused(
-                "session.too_large",
-                f"No node has {format_slot(slot, amount)}; the largest has {format_slot(slot, greatest.get(slot, 0))}.",
-                hint="Ask for less.",
-                field=f"slots.{slot}",
-                details={"slot": slot, "asked": amount, "largest": greatest.get(slot, 0)},
-            )
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.read") -> Session:
@@ -246,6 +244,20 @@ async def rename(database: Database, actor: Actor, ref: str, name: str) -> Sessi
             return session.id
     except IntegrityError:
         raise _name_taken(name) from None
+
+
+async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) -> SessionId:
+    """Let a waiting session start sooner or later. Raises: Conflict when it does not wait; Forbidden."""
+    session = await find(tx, actor, ref, "session.update")
+    if not await queries.lock(tx, session.id, SessionState.PENDING):
+        raise Conflict("session.not_waiting", f"{session.name} does not wait any more.", field="priority")
+    most = (await door.policy_of(tx, actor))["max_priority"]
+    door.require_priority(actor, _target(session), priority, most)
+    before = session.priority
+    await transitions.prioritise(tx, session.id, priority)
+    details = {"before": {"priority": before}, "after": {"priority": priority}}
+    note(tx, actor, "session.update", session, details=details)
+    return session.id
 
 
 async def finish(

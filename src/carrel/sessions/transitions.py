@@ -18,7 +18,7 @@ from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
 
 _EVENT_DATA = """jsonb_build_object(
     'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'reason', {s}.reason, 'progress', {s}.progress,
-    'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'node', {node},
+    'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'priority', {s}.priority, 'node', {node},
     'started_at', {s}.started_at, 'ended_at', {s}.ended_at)"""
 
 _NODE_NAME = "(SELECT name FROM nodes WHERE nodes.id = {s}.node_id)"
@@ -128,6 +128,11 @@ told AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
+_PRIORITISE = text(f"""
+WITH changed AS (UPDATE sessions SET priority = :priority WHERE id = :id RETURNING *), told AS ({_INSERT_EVENT})
+SELECT id, {_TELL} FROM changed
+""")  # noqa: S608 - no input in it
+
 _RENAME = text(f"""
 WITH changed AS (UPDATE sessions SET name = :name WHERE id = :id AND state = ANY(:sources) RETURNING *),
 told AS ({_INSERT_EVENT})
@@ -230,6 +235,17 @@ async def rename(tx: AsyncSession, session: SessionId, name: str) -> None:
     await tx.execute(
         _RENAME, {"id": session, "name": name, "sources": _words(LIFECYCLE.live), "event": "session.updated"}
     )
+
+
+async def prioritise(tx: AsyncSession, session: SessionId, priority: int) -> None:
+    """Change the priority of a session; the scheduler looks at its queue again."""
+    bound = {
+        "id": session,
+        "priority": priority,
+        "event": "session.updated",
+        "topic": topic(SessionState.PENDING),
+    }
+    await tx.execute(_PRIORITISE, bound)
 
 
 async def relocate(tx: AsyncSession, session: SessionId, address: str) -> None:

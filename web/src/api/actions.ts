@@ -368,6 +368,20 @@ export const ACTIONS = {
     domainAdmin: "all",
     superadmin: "all",
   },
+  "queue.read": {
+    sentence: "See how many wait in the resource groups that you may use, and why yours do.",
+    user: "all",
+    projectAdmin: "all",
+    domainAdmin: "all",
+    superadmin: "all",
+  },
+  "share.read": {
+    sentence: "See who has had how much of a resource group, and what they are entitled to.",
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
   "session.create": {
     sentence: "Start a session in a project of yours.",
     user: "project",
@@ -383,10 +397,24 @@ export const ACTIONS = {
     superadmin: "all",
   },
   "session.update": {
-    sentence: "Rename a session.",
+    sentence: "Rename a session, and say how soon it is to start.",
     user: "own",
     projectAdmin: "project",
     domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "session.prioritise": {
+    sentence: "Let a session of the project go before others, above what its owner may.",
+    user: "none",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "session.designate": {
+    sentence: "Choose the node that a session runs on.",
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
     superadmin: "all",
   },
   "session.remove": {

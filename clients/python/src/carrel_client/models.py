@@ -105,6 +105,55 @@ class AuditObject(TypedDict):
     name: str
 
 
+Cause = Literal["limit", "nodes", "held_back", "group"]
+
+
+class ChangeView(TypedDict):
+    """What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, a session ends.
+
+    slots: what to ask for instead. group, session: which. command: the same on the command line, if it is one."""
+
+    command: str
+    cost: float
+    group: GroupRef | None
+    kind: Kind
+    session: str | None
+    slots: dict[str, int]
+    text: str
+
+
+class CheckRequest(TypedDict):
+    """As for a session, without what the scheduler does not look at. image: for the least that it needs."""
+
+    group: NotRequired[str | None]
+    image: NotRequired[str | None]
+    node: NotRequired[str | None]
+    priority: NotRequired[int | None]
+    project: NotRequired[str | None]
+    slots: SlotRequest
+    time_limit_s: NotRequired[int | None]
+
+
+class CheckView(TypedDict):
+    """What would happen to such a request, and what is left. code: of the error that creating it would give, if any."""
+
+    changes: list[ChangeView]
+    code: str
+    expected_start: str | None
+    field: str | None
+    group: GroupRef
+    groups: list[GroupRoom]
+    limits: list[LimitView]
+    nodes: list[NodeCauseView]
+    position: int | None
+    presets: list[PresetRoom]
+    project: ProjectRef
+    reason: str
+    scopes: list[ScopeRoom]
+    slots: dict[str, SlotRoomView]
+    verdict: Verdict
+
+
 class DomainCreate(TypedDict):
     """ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
 
@@ -229,6 +278,20 @@ class Greeting(TypedDict):
     sign_up: SignUpView
 
 
+class GroupRef(TypedDict):
+    id: str
+    name: str
+
+
+class GroupRoom(TypedDict):
+    """A resource group that one may use, and what would happen there."""
+
+    id: str
+    name: str
+    reason: str
+    verdict: Verdict
+
+
 class GroupRule(TypedDict):
     """What a group at the provider gives: a project, a role, or both.
 
@@ -317,7 +380,7 @@ class KeypairUpdate(TypedDict):
 
 
 class KeypairView(TypedDict):
-    """rate_limit: requests per 15 minutes; null: as the installation has it."""
+    """rate_limit: requests per 15 minutes; null: as the installation has it. policy: what its sessions may hold."""
 
     access_key: str
     active: bool
@@ -325,8 +388,12 @@ class KeypairView(TypedDict):
     last_used_at: str | None
     name: str
     owner: UserRef
+    policy: PolicyRef
     rate_limit: int | None
     rotated_at: str | None
+
+
+Kind = Literal["group", "any_node", "smaller", "end_own"]
 
 
 class LdapOptions(TypedDict):
@@ -352,6 +419,17 @@ class LdapOptions(TypedDict):
 
 
 LdapTls = Literal["none", "starttls", "tls"]
+
+
+class LimitView(TypedDict):
+    """A ceiling that is in the way. scope: whose, such as "project:k3f..."; label: the same for people."""
+
+    asked: int
+    ceiling: int
+    label: str
+    scope: str
+    slot: str
+    used: int
 
 
 class LoginList(TypedDict):
@@ -442,6 +520,16 @@ class MembersAdded(TypedDict):
     items: list[MemberAdded]
 
 
+class NodeCauseView(TypedDict):
+    """So many nodes cannot take it for this reason. slot: what is short there; empty when it is something else."""
+
+    asked: int
+    count: int
+    most_free: int
+    slot: str
+    text: str
+
+
 class OfferedProvider(TypedDict):
     """For the sign-in page. start: where the button leads; null: the form takes what people have there."""
 
@@ -474,6 +562,9 @@ class OpenedApp(TypedDict):
 
     expires_at: str
     url: str
+
+
+Order = Literal["fifo", "lifo", "drf", "fair_share"]
 
 
 class OwnerRef(TypedDict):
@@ -557,12 +648,25 @@ class PasswordRulesView(TypedDict):
     refuse_common: bool
 
 
+class PolicyRef(TypedDict):
+    id: str
+    name: str
+
+
 class Preferences(TypedDict):
     """What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh"."""
 
     language: NotRequired[Literal["en", "ko", "ja"] | None]
     shell: NotRequired[str | None]
     theme: NotRequired[Literal["light", "dark", "auto"] | None]
+
+
+class PresetRoom(TypedDict):
+    id: str
+    name: str
+    reason: str
+    slots: dict[str, int]
+    verdict: Verdict
 
 
 class Problem(TypedDict):
@@ -638,7 +742,8 @@ class ProjectUpdate(TypedDict):
 class ProjectView(TypedDict):
     """archived_at: since when it takes no new sessions; null: it does. admins: by e-mail.
 
-    members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays."""
+    members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays.
+    policy: what its folders may hold."""
 
     admins: list[UserRef]
     archived_at: str | None
@@ -651,6 +756,7 @@ class ProjectView(TypedDict):
     live_sessions: int
     members: int
     name: str
+    policy: PolicyRef
 
 
 class Proof(TypedDict):
@@ -740,6 +846,30 @@ class PurgeOne(TypedDict):
     user: str
 
 
+class QueueView(TypedDict):
+    """The queue of one group in order. length: of all of it. scheduler: how it is ordered."""
+
+    group: GroupRef
+    items: list[QueuedView]
+    length: int
+    scheduler: Order
+
+
+class QueuedView(TypedDict):
+    """One that waits. What one may not see of it is null: that there is somebody is no secret, who is."""
+
+    cause: Cause | None
+    name: str | None
+    owner: OwnerRef | None
+    position: int
+    priority: int
+    project: ProjectRef | None
+    reason: str
+    session: str | None
+    slots: dict[str, int]
+    waits_since: str
+
+
 class RecentUsage(TypedDict):
     """By session id; sessions without samples are absent."""
 
@@ -791,6 +921,15 @@ class SampleView(TypedDict):
     mem_bytes: int
 
 
+class ScopeRoom(TypedDict):
+    """A scope that the session would count against. ceiling: only what is limited; "sessions" counts sessions."""
+
+    ceiling: dict[str, int]
+    label: str
+    scope: str
+    used: dict[str, int]
+
+
 class Series(TypedDict):
     """Oldest first, 5 s apart."""
 
@@ -806,13 +945,21 @@ class ServerView(TypedDict):
 
 
 class SessionCreate(TypedDict):
-    """image: a name in the catalogue or any image reference. name: generated when absent."""
+    """image: a name in the catalogue or any image reference. name: generated when absent.
+
+    group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
+    highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
+    one to run on, for administrators."""
 
     env: NotRequired[dict[str, str]]
+    group: NotRequired[str | None]
     image: str
     name: NotRequired[str | None]
+    node: NotRequired[str | None]
+    priority: NotRequired[int | None]
     project: NotRequired[str | None]
     slots: SlotRequest
+    time_limit_s: NotRequired[int | None]
 
 
 class SessionDetail(TypedDict):
@@ -822,6 +969,7 @@ class SessionDetail(TypedDict):
     created_at: str
     ended_at: str | None
     env: dict[str, str]
+    group: GroupRef
     id: str
     image: str
     image_name: str | None
@@ -829,6 +977,7 @@ class SessionDetail(TypedDict):
     name: str
     node: str | None
     owner: OwnerRef
+    priority: int
     progress: ProgressView | None
     project: ProjectRef
     queue_position: int | None
@@ -836,12 +985,17 @@ class SessionDetail(TypedDict):
     slots: dict[str, int]
     started_at: str | None
     state: SessionState
+    time_limit_s: int | None
     warnings: list[str]
 
 
 class SessionList(TypedDict):
     items: list[SessionView]
     next_cursor: str | None
+
+
+class SessionPriority(TypedDict):
+    priority: int
 
 
 class SessionRename(TypedDict):
@@ -866,6 +1020,7 @@ class SessionView(TypedDict):
 
     created_at: str
     ended_at: str | None
+    group: GroupRef
     id: str
     image: str
     image_name: str | None
@@ -873,6 +1028,7 @@ class SessionView(TypedDict):
     name: str
     node: str | None
     owner: OwnerRef
+    priority: int
     progress: ProgressView | None
     project: ProjectRef
     queue_position: int | None
@@ -880,10 +1036,36 @@ class SessionView(TypedDict):
     slots: dict[str, int]
     started_at: str | None
     state: SessionState
+    time_limit_s: int | None
     warnings: list[str]
 
 
 SessionsChoice = Literal["keep", "end"]
+
+
+class ShareNode(TypedDict):
+    """One domain, project or user. share: of the group, held and had; entitled: by weight among those that ask or have.
+
+    level: share by weight, the smallest goes first. waiting: how many sessions."""
+
+    children: list[ShareNode]
+    entitled: float
+    held: dict[str, float]
+    id: str
+    kind: str
+    level: float
+    name: str
+    share: float
+    waiting: int
+    weight: float
+
+
+class SharesView(TypedDict):
+    capacity: dict[str, int]
+    group: GroupRef
+    half_life_s: int
+    items: list[ShareNode]
+    scheduler: Order
 
 
 class SignUpRequest(TypedDict):
@@ -968,10 +1150,17 @@ class SlotAmounts(TypedDict):
 
 
 class SlotRequest(TypedDict):
-    """cpu: millicores. mem: bytes."""
+    """cpu: millicores. mem: bytes. Both are needed; accelerators come as FAMILY.device (whole ones) or FAMILY.shares
+    (thousandths of one)."""
 
-    cpu: int
-    mem: int
+
+
+class SlotRoomView(TypedDict):
+    """now: the most that one session could start with at once, of this slot. most: ever. by: what sets the latter."""
+
+    by: str
+    most: int
+    now: int
 
 
 class SshKeyAdd(TypedDict):
@@ -1118,6 +1307,7 @@ class UserCreated(TypedDict):
     email: str
     has_password: bool
     id: str
+    keypair_policy: PolicyRef
     keypairs: int
     last_seen_at: str | None
     link: RecoveryLink | None
@@ -1127,6 +1317,7 @@ class UserCreated(TypedDict):
     name: str
     password: str | None
     password_set_at: str | None
+    policy: PolicyRef
     projects: list[ProjectMembership]
     providers: list[str]
     role: Role
@@ -1144,6 +1335,7 @@ class UserDetail(TypedDict):
     email: str
     has_password: bool
     id: str
+    keypair_policy: PolicyRef
     keypairs: int
     last_seen_at: str | None
     live_sessions: int
@@ -1151,6 +1343,7 @@ class UserDetail(TypedDict):
     must_change_password: bool
     name: str
     password_set_at: str | None
+    policy: PolicyRef
     projects: list[ProjectMembership]
     providers: list[str]
     role: Role
@@ -1249,7 +1442,10 @@ class UserUpdate(TypedDict):
 
 
 class UserView(TypedDict):
-    """projects: by name. second_factor: whether they have one that is set up, or a passkey."""
+    """projects: by name. second_factor: whether they have one that is set up, or a passkey.
+
+    policy: what all their sessions may hold together. keypair_policy: what they may do without a keypair; new
+    keypairs get it."""
 
     addresses: list[str]
     created_at: str
@@ -1257,9 +1453,11 @@ class UserView(TypedDict):
     domain: DomainRef
     email: str
     id: str
+    keypair_policy: PolicyRef
     last_seen_at: str | None
     must_change_password: bool
     name: str
+    policy: PolicyRef
     projects: list[ProjectMembership]
     role: Role
     second_factor: bool
@@ -1289,6 +1487,9 @@ class UsersPurged(TypedDict):
     purged: int
 
 
+Verdict = Literal["starts", "waits", "never"]
+
+
 class VerifyRequest(TypedDict):
     """token: out of the link."""
 
@@ -1296,3 +1497,22 @@ class VerifyRequest(TypedDict):
 
 
 Whom = Literal["nobody", "administrators", "everybody"]
+
+
+class WhyView(TypedDict):
+    """Why a session waits. waiting false: it does not, and the rest is empty.
+
+    position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
+    nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits."""
+
+    cause: Cause | None
+    changes: list[ChangeView]
+    expected_start: str | None
+    group: GroupRef
+    limits: list[LimitView]
+    nodes: list[NodeCauseView]
+    position: int | None
+    queue_length: int
+    reason: str
+    session: str
+    waiting: bool

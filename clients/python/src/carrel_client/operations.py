@@ -611,6 +611,22 @@ class Resources(Group):
         return answer
 
 
+class Scheduler(Group):
+    def queue(self, *, group: str | None = None, limit: int | None = None) -> models.QueueView:
+        """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
+        answer: models.QueueView = self._transport.call(
+            "GET", "/api/v1/scheduler/queue", query={"group": group, "limit": limit}
+        )
+        return answer
+
+    def shares(self, *, group: str | None = None, limit: int | None = None) -> models.SharesView:
+        """Who has, and has had, how much of a resource group, beside what their weight entitles them to."""
+        answer: models.SharesView = self._transport.call(
+            "GET", "/api/v1/scheduler/shares", query={"group": group, "limit": limit}
+        )
+        return answer
+
+
 class Server(Group):
     def health(self) -> models.Health:
         """Answers when the server can reach its database; 503 otherwise."""
@@ -624,21 +640,62 @@ class Server(Group):
 
 
 class Sessions(Group):
+    def check(
+        self,
+        *,
+        slots: models.SlotRequest,
+        group: str | None = UNSET,
+        image: str | None = UNSET,
+        node: str | None = UNSET,
+        priority: int | None = UNSET,
+        project: str | None = UNSET,
+        time_limit_s: int | None = UNSET,
+    ) -> models.CheckView:
+        """What would happen to such a request, and what is left for you, without asking for it."""
+        answer: models.CheckView = self._transport.call(
+            "POST",
+            "/api/v1/sessions/check",
+            body=_given(
+                group=group,
+                image=image,
+                node=node,
+                priority=priority,
+                project=project,
+                slots=slots,
+                time_limit_s=time_limit_s,
+            ),
+        )
+        return answer
+
     def create(
         self,
         *,
         image: str,
         slots: models.SlotRequest,
         env: dict[str, str] = UNSET,
+        group: str | None = UNSET,
         name: str | None = UNSET,
+        node: str | None = UNSET,
+        priority: int | None = UNSET,
         project: str | None = UNSET,
+        time_limit_s: int | None = UNSET,
         idempotency_key: str | None = None,
     ) -> models.SessionDetail:
         """Ask for a session. It is PENDING at once and starts as soon as there is room."""
         answer: models.SessionDetail = self._transport.call(
             "POST",
             "/api/v1/sessions",
-            body=_given(env=env, image=image, name=name, project=project, slots=slots),
+            body=_given(
+                env=env,
+                group=group,
+                image=image,
+                name=name,
+                node=node,
+                priority=priority,
+                project=project,
+                slots=slots,
+                time_limit_s=time_limit_s,
+            ),
             key=_key(idempotency_key),
         )
         return answer
@@ -675,6 +732,14 @@ class Sessions(Group):
         )
         return answer
 
+    def prioritise(self, ref: str, *, priority: int) -> models.SessionDetail:
+        """Say how soon a waiting session is to start, beside the others; above what your policy allows,
+        administrators may."""
+        answer: models.SessionDetail = self._transport.call(
+            "PUT", f"/api/v1/sessions/{segment(ref)}/priority", body=_given(priority=priority)
+        )
+        return answer
+
     def remove(self, ref: str, *, force: bool | None = None) -> models.SessionDetail:
         """Terminate a session, or cancel it while it waits. Repeating it changes nothing."""
         answer: models.SessionDetail = self._transport.call(
@@ -699,6 +764,11 @@ class Sessions(Group):
         answer: models.SampleList = self._transport.call(
             "GET", f"/api/v1/sessions/{segment(ref)}/usage", query={"minutes": minutes}
         )
+        return answer
+
+    def why(self, ref: str) -> models.WhyView:
+        """Why a session waits, what would start it now, and when it will start as far as that is known."""
+        answer: models.WhyView = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/why")
         return answer
 
 
@@ -1001,6 +1071,7 @@ class Operations:
         self.providers = Providers(transport)
         self.recovery_codes = RecoveryCodes(transport)
         self.resources = Resources(transport)
+        self.scheduler = Scheduler(transport)
         self.server = Server(transport)
         self.sessions = Sessions(transport)
         self.site = Site(transport)

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthProvidersCallbackData, AuthProvidersCallbackErrors, AuthProvidersCallbackResponses, AuthProvidersExchangeData, AuthProvidersExchangeErrors, AuthProvidersExchangeResponses, AuthProvidersStartData, AuthProvidersStartErrors, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, ProvidersCreateData, ProvidersCreateErrors, ProvidersCreateResponses, ProvidersListData, ProvidersListErrors, ProvidersListResponses, ProvidersRemoveData, ProvidersRemoveErrors, ProvidersRemoveResponses, ProvidersShowData, ProvidersShowErrors, ProvidersShowResponses, ProvidersTestData, ProvidersTestErrors, ProvidersTestResponses, ProvidersUpdateData, ProvidersUpdateErrors, ProvidersUpdateResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses } from './types.gen';
+import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthProvidersCallbackData, AuthProvidersCallbackErrors, AuthProvidersCallbackResponses, AuthProvidersExchangeData, AuthProvidersExchangeErrors, AuthProvidersExchangeResponses, AuthProvidersStartData, AuthProvidersStartErrors, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, ProvidersCreateData, ProvidersCreateErrors, ProvidersCreateResponses, ProvidersListData, ProvidersListErrors, ProvidersListResponses, ProvidersRemoveData, ProvidersRemoveErrors, ProvidersRemoveResponses, ProvidersShowData, ProvidersShowErrors, ProvidersShowResponses, ProvidersTestData, ProvidersTestErrors, ProvidersTestResponses, ProvidersUpdateData, ProvidersUpdateErrors, ProvidersUpdateResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, SchedulerQueueData, SchedulerQueueErrors, SchedulerQueueResponses, SchedulerSharesData, SchedulerSharesErrors, SchedulerSharesResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCheckData, SessionsCheckErrors, SessionsCheckResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsPrioritiseData, SessionsPrioritiseErrors, SessionsPrioritiseResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SessionsWhyData, SessionsWhyErrors, SessionsWhyResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -658,6 +658,20 @@ export const providersTest = <ThrowOnError extends boolean = true>(options: Opti
 export const resourcesShow = <ThrowOnError extends boolean = true>(options?: Options<ResourcesShowData, ThrowOnError>) => (options?.client ?? client).get<ResourcesShowResponses, ResourcesShowErrors, ThrowOnError>({ url: '/api/v1/resources', ...options });
 
 /**
+ * Show Queue
+ *
+ * Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless.
+ */
+export const schedulerQueue = <ThrowOnError extends boolean = true>(options?: Options<SchedulerQueueData, ThrowOnError>) => (options?.client ?? client).get<SchedulerQueueResponses, SchedulerQueueErrors, ThrowOnError>({ url: '/api/v1/scheduler/queue', ...options });
+
+/**
+ * Show Shares
+ *
+ * Who has, and has had, how much of a resource group, beside what their weight entitles them to.
+ */
+export const schedulerShares = <ThrowOnError extends boolean = true>(options?: Options<SchedulerSharesData, ThrowOnError>) => (options?.client ?? client).get<SchedulerSharesResponses, SchedulerSharesErrors, ThrowOnError>({ url: '/api/v1/scheduler/shares', ...options });
+
+/**
  * Show
  *
  * Version, and each part with its state.
@@ -678,6 +692,20 @@ export const sessionsList = <ThrowOnError extends boolean = true>(options?: Opti
  */
 export const sessionsCreate = <ThrowOnError extends boolean = true>(options: Options<SessionsCreateData, ThrowOnError>) => (options.client ?? client).post<SessionsCreateResponses, SessionsCreateErrors, ThrowOnError>({
     url: '/api/v1/sessions',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Check
+ *
+ * What would happen to such a request, and what is left for you, without asking for it.
+ */
+export const sessionsCheck = <ThrowOnError extends boolean = true>(options: Options<SessionsCheckData, ThrowOnError>) => (options.client ?? client).post<SessionsCheckResponses, SessionsCheckErrors, ThrowOnError>({
+    url: '/api/v1/sessions/check',
     ...options,
     headers: {
         'Content-Type': 'application/json',
@@ -742,11 +770,33 @@ export const sessionsHistory = <ThrowOnError extends boolean = true>(options: Op
 export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Options<SessionsLogsData, ThrowOnError>) => (options.client ?? client).get<SessionsLogsResponses, SessionsLogsErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/logs', ...options });
 
 /**
+ * Prioritise
+ *
+ * Say how soon a waiting session is to start, beside the others; above what your policy allows,
+ * administrators may.
+ */
+export const sessionsPrioritise = <ThrowOnError extends boolean = true>(options: Options<SessionsPrioritiseData, ThrowOnError>) => (options.client ?? client).put<SessionsPrioritiseResponses, SessionsPrioritiseErrors, ThrowOnError>({
+    url: '/api/v1/sessions/{ref}/priority',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Session Usage
  *
  * CPU and memory of the last minutes, oldest first.
  */
 export const sessionsUsage = <ThrowOnError extends boolean = true>(options: Options<SessionsUsageData, ThrowOnError>) => (options.client ?? client).get<SessionsUsageResponses, SessionsUsageErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/usage', ...options });
+
+/**
+ * Why
+ *
+ * Why a session waits, what would start it now, and when it will start as far as that is known.
+ */
+export const sessionsWhy = <ThrowOnError extends boolean = true>(options: Options<SessionsWhyData, ThrowOnError>) => (options.client ?? client).get<SessionsWhyResponses, SessionsWhyErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/why', ...options });
 
 /**
  * Show

@@ -260,6 +260,139 @@ export type AuditObject = {
 };
 
 /**
+ * Cause
+ */
+export type Cause = 'limit' | 'nodes' | 'held_back' | 'group';
+
+/**
+ * ChangeView
+ *
+ * What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, a session ends.
+ *
+ * slots: what to ask for instead. group, session: which. command: the same on the command line, if it is one.
+ */
+export type ChangeView = {
+    /**
+     * Command
+     */
+    command: string;
+    /**
+     * Cost
+     */
+    cost: number;
+    group: GroupRef | null;
+    kind: Kind;
+    /**
+     * Session
+     */
+    session: string | null;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
+ * CheckRequest
+ *
+ * As for a session, without what the scheduler does not look at. image: for the least that it needs.
+ */
+export type CheckRequest = {
+    /**
+     * Group
+     */
+    group?: string | null;
+    /**
+     * Image
+     */
+    image?: string | null;
+    /**
+     * Node
+     */
+    node?: string | null;
+    /**
+     * Priority
+     */
+    priority?: number | null;
+    /**
+     * Project
+     */
+    project?: string | null;
+    slots: SlotRequest;
+    /**
+     * Time Limit S
+     */
+    time_limit_s?: number | null;
+};
+
+/**
+ * CheckView
+ *
+ * What would happen to such a request, and what is left. code: of the error that creating it would give, if any.
+ */
+export type CheckView = {
+    /**
+     * Changes
+     */
+    changes: Array<ChangeView>;
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Expected Start
+     */
+    expected_start: string | null;
+    /**
+     * Field
+     */
+    field: string | null;
+    group: GroupRef;
+    /**
+     * Groups
+     */
+    groups: Array<GroupRoom>;
+    /**
+     * Limits
+     */
+    limits: Array<LimitView>;
+    /**
+     * Nodes
+     */
+    nodes: Array<NodeCauseView>;
+    /**
+     * Position
+     */
+    position: number | null;
+    /**
+     * Presets
+     */
+    presets: Array<PresetRoom>;
+    project: ProjectRef;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Scopes
+     */
+    scopes: Array<ScopeRoom>;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: SlotRoomView;
+    };
+    verdict: Verdict;
+};
+
+/**
  * DomainCreate
  *
  * ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
@@ -597,6 +730,41 @@ export type Greeting = {
 };
 
 /**
+ * GroupRef
+ */
+export type GroupRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * GroupRoom
+ *
+ * A resource group that one may use, and what would happen there.
+ */
+export type GroupRoom = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Reason
+     */
+    reason: string;
+    verdict: Verdict;
+};
+
+/**
  * GroupRule
  *
  * What a group at the provider gives: a project, a role, or both.
@@ -826,7 +994,7 @@ export type KeypairUpdate = {
 /**
  * KeypairView
  *
- * rate_limit: requests per 15 minutes; null: as the installation has it.
+ * rate_limit: requests per 15 minutes; null: as the installation has it. policy: what its sessions may hold.
  */
 export type KeypairView = {
     /**
@@ -850,6 +1018,7 @@ export type KeypairView = {
      */
     name: string;
     owner: UserRef;
+    policy: PolicyRef;
     /**
      * Rate Limit
      */
@@ -859,6 +1028,11 @@ export type KeypairView = {
      */
     rotated_at: string | null;
 };
+
+/**
+ * Kind
+ */
+export type Kind = 'group' | 'any_node' | 'smaller' | 'end_own';
 
 /**
  * LdapOptions
@@ -959,6 +1133,38 @@ export type LdapOptions = {
  * NONE: in the open, for a server on this machine. STARTTLS: begins in the open. TLS: ldaps.
  */
 export type LdapTls = 'none' | 'starttls' | 'tls';
+
+/**
+ * LimitView
+ *
+ * A ceiling that is in the way. scope: whose, such as "project:k3f..."; label: the same for people.
+ */
+export type LimitView = {
+    /**
+     * Asked
+     */
+    asked: number;
+    /**
+     * Ceiling
+     */
+    ceiling: number;
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Scope
+     */
+    scope: string;
+    /**
+     * Slot
+     */
+    slot: string;
+    /**
+     * Used
+     */
+    used: number;
+};
 
 /**
  * LoginList
@@ -1187,6 +1393,34 @@ export type MembersAdded = {
 };
 
 /**
+ * NodeCauseView
+ *
+ * So many nodes cannot take it for this reason. slot: what is short there; empty when it is something else.
+ */
+export type NodeCauseView = {
+    /**
+     * Asked
+     */
+    asked: number;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Most Free
+     */
+    most_free: number;
+    /**
+     * Slot
+     */
+    slot: string;
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
  * OfferedProvider
  *
  * For the sign-in page. start: where the button leads; null: the form takes what people have there.
@@ -1296,6 +1530,13 @@ export type OpenedApp = {
      */
     url: string;
 };
+
+/**
+ * Order
+ *
+ * Who comes first among those of the same priority.
+ */
+export type Order = 'fifo' | 'lifo' | 'drf' | 'fair_share';
 
 /**
  * OwnerRef
@@ -1510,6 +1751,20 @@ export type PasswordRulesView = {
 };
 
 /**
+ * PolicyRef
+ */
+export type PolicyRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
  * Preferences
  *
  * What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh".
@@ -1527,6 +1782,31 @@ export type Preferences = {
      * Theme
      */
     theme?: 'light' | 'dark' | 'auto' | null;
+};
+
+/**
+ * PresetRoom
+ */
+export type PresetRoom = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+    verdict: Verdict;
 };
 
 /**
@@ -1719,6 +1999,7 @@ export type ProjectUpdate = {
  * archived_at: since when it takes no new sessions; null: it does. admins: by e-mail.
  *
  * members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays.
+ * policy: what its folders may hold.
  */
 export type ProjectView = {
     /**
@@ -1764,6 +2045,7 @@ export type ProjectView = {
      * Name
      */
     name: string;
+    policy: PolicyRef;
 };
 
 /**
@@ -1973,6 +2255,65 @@ export type PurgeOne = {
 };
 
 /**
+ * QueueView
+ *
+ * The queue of one group in order. length: of all of it. scheduler: how it is ordered.
+ */
+export type QueueView = {
+    group: GroupRef;
+    /**
+     * Items
+     */
+    items: Array<QueuedView>;
+    /**
+     * Length
+     */
+    length: number;
+    scheduler: Order;
+};
+
+/**
+ * QueuedView
+ *
+ * One that waits. What one may not see of it is null: that there is somebody is no secret, who is.
+ */
+export type QueuedView = {
+    cause: Cause | null;
+    /**
+     * Name
+     */
+    name: string | null;
+    owner: OwnerRef | null;
+    /**
+     * Position
+     */
+    position: number;
+    /**
+     * Priority
+     */
+    priority: number;
+    project: ProjectRef | null;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Session
+     */
+    session: string | null;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+    /**
+     * Waits Since
+     */
+    waits_since: string;
+};
+
+/**
  * RecentUsage
  *
  * By session id; sessions without samples are absent.
@@ -2082,6 +2423,34 @@ export type SampleView = {
 };
 
 /**
+ * ScopeRoom
+ *
+ * A scope that the session would count against. ceiling: only what is limited; "sessions" counts sessions.
+ */
+export type ScopeRoom = {
+    /**
+     * Ceiling
+     */
+    ceiling: {
+        [key: string]: number;
+    };
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Scope
+     */
+    scope: string;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
+};
+
+/**
  * Series
  *
  * Oldest first, 5 s apart.
@@ -2123,6 +2492,10 @@ export type ServerView = {
  * SessionCreate
  *
  * image: a name in the catalogue or any image reference. name: generated when absent.
+ *
+ * group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
+ * highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
+ * one to run on, for administrators.
  */
 export type SessionCreate = {
     /**
@@ -2132,6 +2505,10 @@ export type SessionCreate = {
         [key: string]: unknown | string;
     };
     /**
+     * Group
+     */
+    group?: string | null;
+    /**
      * Image
      */
     image: string;
@@ -2140,10 +2517,22 @@ export type SessionCreate = {
      */
     name?: string | null;
     /**
+     * Node
+     */
+    node?: string | null;
+    /**
+     * Priority
+     */
+    priority?: number | null;
+    /**
      * Project
      */
     project?: string | null;
     slots: SlotRequest;
+    /**
+     * Time Limit S
+     */
+    time_limit_s?: number | null;
 };
 
 /**
@@ -2170,6 +2559,7 @@ export type SessionDetail = {
     env: {
         [key: string]: string;
     };
+    group: GroupRef;
     /**
      * Id
      */
@@ -2195,6 +2585,10 @@ export type SessionDetail = {
      */
     node: string | null;
     owner: OwnerRef;
+    /**
+     * Priority
+     */
+    priority: number;
     progress: ProgressView | null;
     project: ProjectRef;
     /**
@@ -2217,6 +2611,10 @@ export type SessionDetail = {
     started_at: string | null;
     state: SessionState;
     /**
+     * Time Limit S
+     */
+    time_limit_s: number | null;
+    /**
      * Warnings
      */
     warnings: Array<string>;
@@ -2234,6 +2632,16 @@ export type SessionList = {
      * Next Cursor
      */
     next_cursor: string | null;
+};
+
+/**
+ * SessionPriority
+ */
+export type SessionPriority = {
+    /**
+     * Priority
+     */
+    priority: number;
 };
 
 /**
@@ -2265,6 +2673,7 @@ export type SessionView = {
      * Ended At
      */
     ended_at: string | null;
+    group: GroupRef;
     /**
      * Id
      */
@@ -2290,6 +2699,10 @@ export type SessionView = {
      */
     node: string | null;
     owner: OwnerRef;
+    /**
+     * Priority
+     */
+    priority: number;
     progress: ProgressView | null;
     project: ProjectRef;
     /**
@@ -2312,6 +2725,10 @@ export type SessionView = {
     started_at: string | null;
     state: SessionState;
     /**
+     * Time Limit S
+     */
+    time_limit_s: number | null;
+    /**
      * Warnings
      */
     warnings: Array<string>;
@@ -2323,6 +2740,80 @@ export type SessionView = {
  * What becomes of live sessions.
  */
 export type SessionsChoice = 'keep' | 'end';
+
+/**
+ * ShareNode
+ *
+ * One domain, project or user. share: of the group, held and had; entitled: by weight among those that ask or have.
+ *
+ * level: share by weight, the smallest goes first. waiting: how many sessions.
+ */
+export type ShareNode = {
+    /**
+     * Children
+     */
+    children: Array<ShareNode>;
+    /**
+     * Entitled
+     */
+    entitled: number;
+    /**
+     * Held
+     */
+    held: {
+        [key: string]: number;
+    };
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Level
+     */
+    level: number;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Share
+     */
+    share: number;
+    /**
+     * Waiting
+     */
+    waiting: number;
+    /**
+     * Weight
+     */
+    weight: number;
+};
+
+/**
+ * SharesView
+ */
+export type SharesView = {
+    /**
+     * Capacity
+     */
+    capacity: {
+        [key: string]: number;
+    };
+    group: GroupRef;
+    /**
+     * Half Life S
+     */
+    half_life_s: number;
+    /**
+     * Items
+     */
+    items: Array<ShareNode>;
+    scheduler: Order;
+};
 
 /**
  * SignUpRequest
@@ -2681,17 +3172,31 @@ export type SlotAmounts = {
 /**
  * SlotRequest
  *
- * cpu: millicores. mem: bytes.
+ * cpu: millicores. mem: bytes. Both are needed; accelerators come as FAMILY.device (whole ones) or FAMILY.shares
+ * (thousandths of one).
  */
 export type SlotRequest = {
+    [key: string]: number;
+};
+
+/**
+ * SlotRoomView
+ *
+ * now: the most that one session could start with at once, of this slot. most: ever. by: what sets the latter.
+ */
+export type SlotRoomView = {
     /**
-     * Cpu
+     * By
      */
-    cpu: number;
+    by: string;
     /**
-     * Mem
+     * Most
      */
-    mem: number;
+    most: number;
+    /**
+     * Now
+     */
+    now: number;
 };
 
 /**
@@ -3084,6 +3589,7 @@ export type UserCreated = {
      * Id
      */
     id: string;
+    keypair_policy: PolicyRef;
     /**
      * Keypairs
      */
@@ -3117,6 +3623,7 @@ export type UserCreated = {
      * Password Set At
      */
     password_set_at: string | null;
+    policy: PolicyRef;
     /**
      * Projects
      */
@@ -3164,6 +3671,7 @@ export type UserDetail = {
      * Id
      */
     id: string;
+    keypair_policy: PolicyRef;
     /**
      * Keypairs
      */
@@ -3192,6 +3700,7 @@ export type UserDetail = {
      * Password Set At
      */
     password_set_at: string | null;
+    policy: PolicyRef;
     /**
      * Projects
      */
@@ -3446,6 +3955,9 @@ export type UserUpdate = {
  * UserView
  *
  * projects: by name. second_factor: whether they have one that is set up, or a passkey.
+ *
+ * policy: what all their sessions may hold together. keypair_policy: what they may do without a keypair; new
+ * keypairs get it.
  */
 export type UserView = {
     /**
@@ -3469,6 +3981,7 @@ export type UserView = {
      * Id
      */
     id: string;
+    keypair_policy: PolicyRef;
     /**
      * Last Seen At
      */
@@ -3481,6 +3994,7 @@ export type UserView = {
      * Name
      */
     name: string;
+    policy: PolicyRef;
     /**
      * Projects
      */
@@ -3550,6 +4064,13 @@ export type UsersPurged = {
 };
 
 /**
+ * Verdict
+ *
+ * starts: now. waits: as things are. never: a ceiling or every node is too small for it.
+ */
+export type Verdict = 'starts' | 'waits' | 'never';
+
+/**
  * VerifyRequest
  *
  * token: out of the link.
@@ -3565,6 +4086,55 @@ export type VerifyRequest = {
  * Whom
  */
 export type Whom = 'nobody' | 'administrators' | 'everybody';
+
+/**
+ * WhyView
+ *
+ * Why a session waits. waiting false: it does not, and the rest is empty.
+ *
+ * position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
+ * nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits.
+ */
+export type WhyView = {
+    cause: Cause | null;
+    /**
+     * Changes
+     */
+    changes: Array<ChangeView>;
+    /**
+     * Expected Start
+     */
+    expected_start: string | null;
+    group: GroupRef;
+    /**
+     * Limits
+     */
+    limits: Array<LimitView>;
+    /**
+     * Nodes
+     */
+    nodes: Array<NodeCauseView>;
+    /**
+     * Position
+     */
+    position: number | null;
+    /**
+     * Queue Length
+     */
+    queue_length: number;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Session
+     */
+    session: string;
+    /**
+     * Waiting
+     */
+    waiting: boolean;
+};
 
 export type AuditListData = {
     body?: never;
@@ -5883,6 +6453,82 @@ export type ResourcesShowResponses = {
 
 export type ResourcesShowResponse = ResourcesShowResponses[keyof ResourcesShowResponses];
 
+export type SchedulerQueueData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Group
+         */
+        group?: string;
+        /**
+         * Limit
+         */
+        limit?: number;
+    };
+    url: '/api/v1/scheduler/queue';
+};
+
+export type SchedulerQueueErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SchedulerQueueError = SchedulerQueueErrors[keyof SchedulerQueueErrors];
+
+export type SchedulerQueueResponses = {
+    /**
+     * Successful Response
+     */
+    200: QueueView;
+};
+
+export type SchedulerQueueResponse = SchedulerQueueResponses[keyof SchedulerQueueResponses];
+
+export type SchedulerSharesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Group
+         */
+        group?: string;
+        /**
+         * Limit
+         */
+        limit?: number;
+    };
+    url: '/api/v1/scheduler/shares';
+};
+
+export type SchedulerSharesErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SchedulerSharesError = SchedulerSharesErrors[keyof SchedulerSharesErrors];
+
+export type SchedulerSharesResponses = {
+    /**
+     * Successful Response
+     */
+    200: SharesView;
+};
+
+export type SchedulerSharesResponse = SchedulerSharesResponses[keyof SchedulerSharesResponses];
+
 export type ServerShowData = {
     body?: never;
     path?: never;
@@ -6012,6 +6658,35 @@ export type SessionsCreateResponses = {
 };
 
 export type SessionsCreateResponse = SessionsCreateResponses[keyof SessionsCreateResponses];
+
+export type SessionsCheckData = {
+    body: CheckRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/sessions/check';
+};
+
+export type SessionsCheckErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SessionsCheckError = SessionsCheckErrors[keyof SessionsCheckErrors];
+
+export type SessionsCheckResponses = {
+    /**
+     * Successful Response
+     */
+    200: CheckView;
+};
+
+export type SessionsCheckResponse = SessionsCheckResponses[keyof SessionsCheckResponses];
 
 export type SessionsRemoveData = {
     body?: never;
@@ -6293,6 +6968,42 @@ export type SessionsLogsResponses = {
 
 export type SessionsLogsResponse = SessionsLogsResponses[keyof SessionsLogsResponses];
 
+export type SessionsPrioritiseData = {
+    body: SessionPriority;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/priority';
+};
+
+export type SessionsPrioritiseErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SessionsPrioritiseError = SessionsPrioritiseErrors[keyof SessionsPrioritiseErrors];
+
+export type SessionsPrioritiseResponses = {
+    /**
+     * Successful Response
+     */
+    200: SessionDetail;
+};
+
+export type SessionsPrioritiseResponse = SessionsPrioritiseResponses[keyof SessionsPrioritiseResponses];
+
 export type SessionsUsageData = {
     body?: never;
     path: {
@@ -6333,6 +7044,42 @@ export type SessionsUsageResponses = {
 };
 
 export type SessionsUsageResponse = SessionsUsageResponses[keyof SessionsUsageResponses];
+
+export type SessionsWhyData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/why';
+};
+
+export type SessionsWhyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SessionsWhyError = SessionsWhyErrors[keyof SessionsWhyErrors];
+
+export type SessionsWhyResponses = {
+    /**
+     * Successful Response
+     */
+    200: WhyView;
+};
+
+export type SessionsWhyResponse = SessionsWhyResponses[keyof SessionsWhyResponses];
 
 export type SiteShowData = {
     body?: never;

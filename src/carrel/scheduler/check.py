@@ -1,0 +1,92 @@
+"""What would happen to a request, and what is left: `POST /sessions/check`. Nothing is written."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.errors import CarrelError
+from carrel.core.ids import GroupId, ProjectId, SessionId
+from carrel.groups.model import ResourceGroup
+from carrel.limits.scopes import scopes_of
+from carrel.policy.decide import Actor, Target, require
+from carrel.presets.model import Preset
+from carrel.scheduler import loading
+from carrel.scheduler.service import Answer, explain, least_of
+from carrel.scheduling.outlook import Outcome, SlotRoom, outcome, rooms
+from carrel.scheduling.plan import Planning
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, ScopeView, Waiting
+from carrel.sessions import door
+from carrel.sessions import service as sessions
+from carrel.sessions.door import Wish
+
+ASKED = SessionId("asked")
+"""Stands for a request that is only asked about."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """refused: the error that creating it would give. answer: None then."""
+
+    refused: CarrelError | None
+    answer: Answer | None
+    group: ResourceGroup
+    project: ProjectId
+    scopes: Mapping[str, ScopeView]
+    slots: Mapping[str, SlotRoom]
+    groups: Sequence[tuple[ResourceGroup, Outcome]]
+    presets: Sequence[tuple[Preset, Outcome]]
+
+
+async def check(
+    tx: AsyncSession, clock: Clock, actor: Actor, wish: Wish, *, project: str | None, image: str | None
+) -> Checked:
+    """What would happen if the actor asked for it now. Raises: NotFound, Forbidden, Conflict."""
+    home = await sessions.project_of(tx, actor, project)
+    require(actor, "session.create", Target(actor.user_id, home, actor.domain_id))
+    usable = await door.usable_groups(tx, actor, home)
+    group = door.chosen(usable, wish.group)
+    refused = await _refused(tx, actor, home, wish)
+    path = (actor.domain_id, home, actor.user_id)
+    asked = Waiting(
+        id=ASKED, slots=wish.slots, since=clock.now(), group=group.id, path=path,
+        scopes=scopes_of(door.access_key_of(actor), path),
+        priority=DEFAULT_PRIORITY if wish.priority is None else wish.priority,
+    )  # fmt: skip
+    snapshot = await loading.snapshot(tx, clock.now(), extra=[asked], running=True)
+    least = await least_of(tx, image)
+    presets = await _presets(tx, group.id)
+
+    def answer() -> Checked:
+        planning = Planning(
+            replace(snapshot, waiting=tuple(one for one in snapshot.waiting if one.id != ASKED))
+        )
+        planning.run()
+        return Checked(
+            refused=refused,
+            answer=None if refused else explain(snapshot, asked, [one.id for one in usable], least),
+            group=group,
+            project=home,
+            scopes={scope: snapshot.scopes[scope] for scope in asked.scopes},
+            slots=rooms(planning, asked),
+            groups=[(one, outcome(planning, replace(asked, group=one.id))) for one in usable],
+            presets=[(one, outcome(planning, replace(asked, slots=one.slots))) for one in presets],
+        )
+
+    return await asyncio.to_thread(answer)
+
+
+async def _refused(tx: AsyncSession, actor: Actor, project: ProjectId, wish: Wish) -> CarrelError | None:
+    try:
+        await door.admit(tx, actor, project, wish)
+    except CarrelError as error:
+        return error
+    return None
+
+
+async def _presets(tx: AsyncSession, group: GroupId) -> Sequence[Preset]:
+    offered = or_(Preset.group_id.is_(None), Preset.group_id == group)
+    return (await tx.execute(select(Preset).where(offered).order_by(Preset.name))).scalars().all()

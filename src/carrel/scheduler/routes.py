@@ -1,0 +1,180 @@
+"""Asking the scheduler: why, what if, who is next, who has had how much."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.units import format_slot
+from carrel.groups.model import ResourceGroup
+from carrel.http.auth import CurrentActor, names
+from carrel.scheduler import check as checking
+from carrel.scheduler import queue, service
+from carrel.scheduler.schemas import (
+    ChangeView,
+    CheckRequest,
+    CheckView,
+    GroupQuery,
+    GroupRoom,
+    LimitView,
+    NodeCauseView,
+    PresetRoom,
+    QueueView,
+    ScopeRoom,
+    SharesView,
+    SlotRoomView,
+    Verdict,
+    WhyView,
+)
+from carrel.scheduling.changes import Change, Kind
+from carrel.scheduling.outlook import Outcome
+from carrel.scheduling.reasons import Blocked
+from carrel.sessions.door import Wish
+from carrel.sessions.model import Session
+from carrel.sessions.routes import Ref
+from carrel.sessions.schemas import GroupRef
+from carrel.tenancy.model import Project
+from carrel.tenancy.schemas import ProjectRef
+
+router = APIRouter(tags=["scheduler"])
+
+
+@router.get("/sessions/{ref}/why", operation_id="sessions.why", openapi_extra=names("session.read"))
+async def why(request: Request, actor: CurrentActor, ref: Ref) -> WhyView:
+    """Why a session waits, what would start it now, and when it will start as far as that is known."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        session, answer = await service.why(tx, state.clock, actor, ref)
+        group = await tx.get_one(ResourceGroup, session.group_id)
+        changed = [await _change(tx, one, session) for one in answer.changes] if answer else []
+    blocked = answer.blocked if answer else None
+    return WhyView(
+        session=session.id,
+        waiting=answer is not None,
+        group=_group(group),
+        position=answer.position if answer else None,
+        queue_length=answer.length if answer else 0,
+        cause=blocked.cause if blocked else None,
+        reason=_reason(session, answer),
+        limits=_limits(blocked),
+        nodes=_nodes(blocked),
+        changes=changed,
+        expected_start=answer.expected_start if answer else None,
+    )
+
+
+@router.post("/sessions/check", operation_id="sessions.check", openapi_extra=names("session.create"))
+async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> CheckView:
+    """What would happen to such a request, and what is left for you, without asking for it."""
+    state = request.app.state
+    wish = Wish(body.slots.model_dump(), body.group, body.priority, body.time_limit_s, body.node)
+    async with state.database.transaction() as tx:
+        found = await checking.check(tx, state.clock, actor, wish, project=body.project, image=body.image)
+        project = await tx.get_one(Project, found.project)
+        answer = found.answer
+        changed = [await _change(tx, one, None) for one in answer.changes] if answer else []
+    blocked = answer.blocked if answer else None
+    return CheckView(
+        verdict=Verdict.NEVER if found.refused else Verdict.WAITS if blocked else Verdict.STARTS,
+        reason=found.refused.message if found.refused else blocked.sentence if blocked else "",
+        code=found.refused.code if found.refused else "",
+        field=found.refused.field if found.refused else None,
+        group=_group(found.group),
+        project=ProjectRef(id=project.id, name=project.name),
+        position=answer.position if answer else None,
+        limits=_limits(blocked),
+        nodes=_nodes(blocked),
+        changes=changed,
+        expected_start=answer.expected_start if answer else None,
+        slots={
+            slot: SlotRoomView.model_validate(room, from_attributes=True)
+            for slot, room in found.slots.items()
+        },
+        scopes=[
+            ScopeRoom(scope=key, label=one.label, ceiling=dict(one.ceiling), used=dict(one.used))
+            for key, one in found.scopes.items()
+        ],
+        groups=[
+            GroupRoom(id=one.id, name=one.name, verdict=_verdict(outcome), reason=outcome.reason)
+            for one, outcome in found.groups
+        ],
+        presets=[
+            PresetRoom(
+                id=one.id, name=one.name, slots=one.slots, verdict=_verdict(outcome), reason=outcome.reason
+            )
+            for one, outcome in found.presets
+        ],
+    )
+
+
+@router.get("/scheduler/queue", operation_id="scheduler.queue", openapi_extra=names("queue.read"))
+async def show_queue(
+    request: Request, actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+) -> QueueView:
+    """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        return await queue.queue(tx, state.clock, actor, wanted.group, limit=wanted.limit)
+
+
+@router.get("/scheduler/shares", operation_id="scheduler.shares", openapi_extra=names("share.read"))
+async def show_shares(
+    request: Request, actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+) -> SharesView:
+    """Who has, and has had, how much of a resource group, beside what their weight entitles them to."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        return await queue.shares(tx, state.clock, actor, wanted.group)
+
+
+def _group(group: ResourceGroup) -> GroupRef:
+    return GroupRef(id=group.id, name=group.name)
+
+
+def _verdict(outcome: Outcome) -> Verdict:
+    return Verdict.STARTS if outcome.starts else Verdict.NEVER if outcome.never else Verdict.WAITS
+
+
+def _reason(session: Session, answer: service.Answer | None) -> str:
+    if answer is None:
+        return f"It does not wait: it is {session.state}."
+    return (
+        answer.blocked.sentence if answer.blocked else "There is room for it: it starts with the next pass."
+    )
+
+
+def _limits(blocked: Blocked | None) -> list[LimitView]:
+    return (
+        [LimitView.model_validate(limit, from_attributes=True) for limit in blocked.limits] if blocked else []
+    )
+
+
+def _nodes(blocked: Blocked | None) -> list[NodeCauseView]:
+    return (
+        [NodeCauseView.model_validate(one, from_attributes=True) for one in blocked.nodes] if blocked else []
+    )
+
+
+async def _change(tx: AsyncSession, change: Change, session: Session | None) -> ChangeView:
+    """In words, and as a command where one does it."""
+    group = await tx.get_one(ResourceGroup, change.group) if change.group else None
+    other = await tx.get_one(Session, change.session) if change.session else None
+    amounts = ", ".join(format_slot(slot, amount) for slot, amount in sorted(change.slots.items()))
+    match change.kind:
+        case Kind.GROUP:
+            text = f"Ask for it in {group.name if group else ''} instead."
+        case Kind.ANY_NODE:
+            text = "Let it run on any node."
+        case Kind.SMALLER:
+            text = f"Ask for {amounts} instead."
+        case Kind.END_OWN:
+            text = f"End your session {other.name if other else ''}."
+    return ChangeView(
+        kind=change.kind,
+        cost=change.cost,
+        text=text,
+        slots=dict(change.slots),
+        group=_group(group) if group else None,
+        session=change.session,
+        command=f"carrel session rm {other.name}" if other else "",
+    )

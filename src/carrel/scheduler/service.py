@@ -1,0 +1,77 @@
+"""Why somebody waits, and what would happen to a request: asked of the same plan that the scheduler makes."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.ids import GroupId
+from carrel.groups import service as groups
+from carrel.images import service as images
+from carrel.policy.decide import Actor
+from carrel.scheduler import loading
+from carrel.scheduling.ahead import ahead
+from carrel.scheduling.changes import Change, changes
+from carrel.scheduling.plan import Planning
+from carrel.scheduling.reasons import Blocked
+from carrel.scheduling.snapshot import Snapshot, Waiting
+from carrel.sessions import service as sessions
+from carrel.sessions.model import Session
+from carrel.sessions.states import SessionState
+
+HORIZON = timedelta(days=30)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """blocked None: it starts now. position: in the queue of its group, of `length`."""
+
+    blocked: Blocked | None
+    position: int | None
+    length: int
+    changes: Sequence[Change]
+    expected_start: datetime | None
+
+
+async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
+    """Why a session waits; None when it does not. Raises: NotFound, Forbidden, Conflict when several match."""
+    session = await sessions.find(tx, actor, ref)
+    if session.state != SessionState.PENDING:
+        return session, None
+    snapshot = await loading.snapshot(tx, clock.now(), running=True)
+    one = next((one for one in snapshot.waiting if one.id == session.id), None)
+    if one is None:
+        return session, None
+    usable = await groups.usable(tx, actor, session.project_id)
+    least = await least_of(tx, session.image)
+    # A plan takes milliseconds, several of them can take longer than others want to wait for the loop.
+    return session, await asyncio.to_thread(explain, snapshot, one, [group.id for group in usable], least)
+
+
+def explain(
+    snapshot: Snapshot, one: Waiting, usable: Iterable[GroupId] = (), least: Mapping[str, int] | None = None
+) -> Answer:
+    """Pure. one: among those who wait in the snapshot."""
+    planning = Planning(snapshot)
+    decided = planning.run()
+    group_of = {other.id: other.group for other in snapshot.waiting}
+    mine = [refusal for refusal in decided.refusals if group_of[refusal.session] == one.group]
+    refusal = next((refusal for refusal in mine if refusal.session == one.id), None)
+    if refusal is None:
+        return Answer(None, None, len(mine), (), snapshot.now)
+    return Answer(
+        planning.blocked(one),
+        refusal.position,
+        len(mine),
+        changes(snapshot, one, groups=usable, least=least),
+        ahead(snapshot, one.id, HORIZON),
+    )
+
+
+async def least_of(tx: AsyncSession, image: str | None) -> Mapping[str, int]:
+    """The least of each slot that a session with this image can do with."""
+    found = await images.find(tx, image) if image else None
+    return found.min_slots if found else images.DEFAULT_MIN_SLOTS

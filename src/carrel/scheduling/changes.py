@@ -1,0 +1,133 @@
+"""What would start a waiting session now: each change is tried on the same snapshot before it is offered."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from carrel.core.ids import GroupId, SessionId
+from carrel.scheduling.ceilings import demand
+from carrel.scheduling.cluster import Cluster
+from carrel.scheduling.plan import Planning
+from carrel.scheduling.snapshot import NodeView, Running, Slots, Snapshot, Waiting
+
+_GRAIN = {"cpu": 100, "mem": 64 << 20}
+"""Amounts that are offered are whole multiples of these, where that leaves anything."""
+_ENDINGS = 10
+"""So many of somebody's own running sessions are tried, the smallest first."""
+
+
+class Kind(StrEnum):
+    GROUP = "group"
+    ANY_NODE = "any_node"
+    SMALLER = "smaller"
+    END_OWN = "end_own"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """cost: 0 gives up nothing; the part of what was asked for that it gives up; 1 and more ends another session.
+
+    slots: what to ask for instead, where that changes. group: where to ask. session: which of one's own to end.
+    """
+
+    kind: Kind
+    cost: float
+    slots: Slots = field(default_factory=dict)
+    group: GroupId | None = None
+    session: SessionId | None = None
+
+
+def changes(
+    snapshot: Snapshot,
+    one: Waiting,
+    *,
+    groups: Iterable[GroupId] = (),
+    least: Mapping[str, int] | None = None,
+) -> Sequence[Change]:
+    """Every kind of change that would start it in the next plan, the cheapest first.
+
+    groups: others that it may go to. least: slots that it cannot do with less of.
+    """
+    found: list[Change] = []
+    for tries in (
+        _elsewhere(one, groups),
+        _on_any_node(one),
+        _smaller(snapshot, one, least or {}),
+        _ending_own(snapshot, one),
+    ):
+        for change, changed, without in tries:
+            if _starts(snapshot, one, changed, without):
+                found.append(change)
+                break
+    return sorted(found, key=lambda change: change.cost)
+
+
+_Try = tuple[Change, Waiting, Running | None]
+
+
+def _starts(snapshot: Snapshot, one: Waiting, changed: Waiting, without: Running | None) -> bool:
+    waiting = tuple(changed if other.id == one.id else other for other in snapshot.waiting)
+    tried = replace(snapshot, waiting=waiting)
+    if without:
+        cluster = Cluster(tried)
+        cluster.give_back(without)
+        tried = cluster.snapshot(waiting)
+    return any(placement.session == one.id for placement in Planning(tried).run().placements)
+
+
+def _elsewhere(one: Waiting, groups: Iterable[GroupId]) -> Iterator[_Try]:
+    for group in groups:
+        if group != one.group:
+            yield Change(Kind.GROUP, 0.0, group=group), replace(one, group=group, node=None), None
+
+
+def _on_any_node(one: Waiting) -> Iterator[_Try]:
+    if one.node is not None:
+        yield Change(Kind.ANY_NODE, 0.0), replace(one, node=None), None
+
+
+def _smaller(snapshot: Snapshot, one: Waiting, least: Mapping[str, int]) -> Iterator[_Try]:
+    """As much as is left on the node where the least has to be given up, and under its ceilings."""
+    planning = Planning(snapshot)
+    planning.run()
+    room = planning.rooms.get(one.group)
+    if room is None or one.count > 1:
+        return
+    wanted = demand(one)
+    under = {slot: planning.ceilings.left(one.scopes, slot) for slot in wanted}
+    offers: list[tuple[float, str, dict[str, int]]] = []
+    for node, free in zip(room.nodes, room.free, strict=True):
+        if node.closed or (one.node and node.id != one.node):
+            continue
+        slots = {
+            slot: _offered(slot, amount, free.get(slot, 0), under[slot]) for slot, amount in one.slots.items()
+        }
+        if all(slots[slot] >= max(least.get(slot, 0), 1) for slot, amount in one.slots.items() if amount):
+            given_up = max(
+                (1 - slots[slot] / amount for slot, amount in one.slots.items() if amount), default=0.0
+            )
+            offers.append((given_up, node.name, slots))
+    for given_up, _, slots in sorted(offers, key=lambda offer: offer[:2])[:3]:
+        if 0 < given_up < 1:
+            yield Change(Kind.SMALLER, given_up, slots), replace(one, slots=slots), None
+
+
+def _offered(slot: str, asked: int, free: int, under: int | None) -> int:
+    most = min(asked, free) if under is None else min(asked, free, under)
+    grain = _GRAIN.get(slot, 1)
+    return most if most == asked or most < grain else most - most % grain
+
+
+def _ending_own(snapshot: Snapshot, one: Waiting) -> Iterator[_Try]:
+    own = [other for other in snapshot.running if other.path[2] == one.path[2]]
+    for rank, other in enumerate(sorted(own, key=lambda other: _size(snapshot.nodes, other))[:_ENDINGS]):
+        yield Change(Kind.END_OWN, 1.0 + rank, session=other.id), one, other
+
+
+def _size(nodes: Sequence[NodeView], running: Running) -> tuple[float, str]:
+    """The greatest part of a node that one of its containers holds."""
+    home = next((node for node in nodes if node.id == running.parts[0].node), None)
+    capacity = home.capacity if home else {}
+    return max(
+        (amount / (capacity.get(slot) or 1) for slot, amount in running.slots.items()), default=0.0
+    ), running.id
