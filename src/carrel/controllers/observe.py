@@ -137,7 +137,7 @@ class Observe:
         too because the engine takes long to come back."""
         tools = self._tools
         async with tools.transaction() as tx:
-            await nodes.mark_down(tx, tools.clock.now())
+            await nodes.mark_down(tx)
             await transitions.renew_deadlines(
                 tx, [SessionState.STARTING], now=tools.clock.now(), only_started=True
             )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import Update, func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,7 +13,9 @@ from carrel.core.ids import NodeId, SessionId, new_id
 from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
+from carrel.events import service as events
 from carrel.nodes.model import Allocation, Node, NodeState
+from carrel.policy.decide import Target
 from carrel.scheduling.snapshot import Placement
 
 SYSTEM_MEM_BYTES = 1 << 30
@@ -23,8 +25,8 @@ TOPIC = "nodes"
 
 
 async def record(tx: AsyncSession, found: Sequence[NodeInfo], now: datetime) -> None:
-    """Remember what the engine has; nodes that it no longer names are DOWN."""
-    before = {name: state for name, state in (await tx.execute(select(Node.name, Node.state)))}
+    """Remember what the engine has; nodes that it no longer names are DOWN, and lost after a while."""
+    before = {row.name: (row.state, row.slots) for row in await tx.execute(_LOOK)}
     for info in found:
         values = {
             "architecture": info.architecture,
@@ -43,22 +45,48 @@ async def record(tx: AsyncSession, found: Sequence[NodeInfo], now: datetime) -> 
             .values(id=NodeId(new_id()), name=info.name, reserved=_reserved(info.slots), **values)
             .on_conflict_do_update(index_elements=[Node.name], set_=values)
         )
-    names = [info.name for info in found]
-    await tx.execute(_down(now).where(Node.name.not_in(names)))
-    after = {name: NodeState.READY if name in names else NodeState.DOWN for name in [*before, *names]}
-    if before != after:
-        await notify(tx, TOPIC)
+    missing = Node.name.not_in([info.name for info in found])
+    await tx.execute(
+        update(Node).where(missing, Node.down_since.is_(None)).values(state=NodeState.DOWN, down_since=now)
+    )
+    after = {row.name: (row.state, row.slots) for row in await tx.execute(_LOOK)}
+    await _tell(tx, Node.name.in_([name for name in after if after[name] != before.get(name)]))
 
 
-async def mark_down(tx: AsyncSession, now: datetime) -> None:
-    """The engine does not answer: nothing can be placed on its nodes."""
-    gone = await tx.execute(_down(now).returning(Node.id))
-    if gone.first():
-        await notify(tx, TOPIC)
+async def mark_down(tx: AsyncSession) -> None:
+    """The engine does not answer: nothing can be placed on its nodes, and none of them is lost for that."""
+    ready = Node.state == NodeState.READY
+    gone = await tx.execute(update(Node).where(ready).values(state=NodeState.DOWN).returning(Node.id))
+    await _tell(tx, Node.id.in_(gone.scalars().all()))
 
 
-def _down(now: datetime) -> Update:
-    return update(Node).where(Node.state == NodeState.READY).values(state=NodeState.DOWN, down_since=now)
+_LOOK = select(Node.name, Node.state, Node.slots)
+
+
+async def _tell(tx: AsyncSession, changed: ColumnElement[bool]) -> None:
+    """Tell pages and the scheduler of the nodes that the condition names, if there are any."""
+    nodes = (
+        (await tx.execute(select(Node).where(changed).execution_options(populate_existing=True)))
+        .scalars()
+        .all()
+    )
+    if nodes:
+        await announce(tx, nodes)
+
+
+async def announce(tx: AsyncSession, changed: Iterable[Node]) -> None:
+    """Tell pages what these nodes are now, and have the scheduler look again."""
+    for node in changed:
+        data = {
+            "id": node.id,
+            "name": node.name,
+            "state": node.state,
+            "cordoned": node.cordoned,
+            "draining": node.draining,
+            "group_id": node.group_id,
+        }
+        await events.record(tx, "node.updated", node.id, target=Target(), data=data)
+    await notify(tx, TOPIC)
 
 
 def _reserved(slots: Slots) -> dict[str, int]:
@@ -82,6 +110,38 @@ async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
     for node_id, slot, amount in rows:
         usage[node_id][slot] = int(amount)
     return usage
+
+
+async def on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:
+    """Thousandths of each device in use, on each node where some are."""
+    rows = await tx.execute(
+        select(Allocation.node_id, Allocation.devices).where(
+            Allocation.released_at.is_(None), Allocation.devices.is_not(None)
+        )
+    )
+    used: defaultdict[NodeId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for node, devices in rows:
+        for device, amount in (devices or {}).items():
+            used[node][device] += amount
+    return used
+
+
+async def devices_of(
+    tx: AsyncSession, sessions: Iterable[SessionId]
+) -> Mapping[SessionId, Mapping[str, int]]:
+    """What each of the sessions holds of devices, in thousandths; those that hold none are left out."""
+    rows = await tx.execute(
+        select(Allocation.session_id, Allocation.devices).where(
+            Allocation.session_id.in_(list(sessions)),
+            Allocation.released_at.is_(None),
+            Allocation.devices.is_not(None),
+        )
+    )
+    found: defaultdict[SessionId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for session, devices in rows:
+        for device, amount in (devices or {}).items():
+            found[session][device] += amount
+    return found
 
 
 async def allocate(
@@ -142,12 +202,3 @@ async def resources(tx: AsyncSession) -> Resources:
         if free.get("cpu", 0) > largest.get("cpu", 0):
             largest = free
     return Resources(len(nodes), capacity, used, subtract(capacity, used), largest)
-
-
-async def greatest_capacity(tx: AsyncSession) -> dict[str, int]:
-    """The most of each slot that any one node has, in whatever state; empty before the first is known."""
-    greatest: dict[str, int] = {}
-    for node in (await tx.execute(select(Node))).scalars():
-        for slot, amount in offered(node).items():
-            greatest[slot] = max(amount, greatest.get(slot, 0))
-    return greatest

@@ -15,7 +15,9 @@ class Preset(Table):
 
     __tablename__ = "presets"
     __table_args__ = (
-        Index("uq_presets_group_id_name_lower", text("coalesce(group_id, '')"), text("lower(name)"), unique=True),
+        Index(
+            "uq_presets_group_id_name_lower", text("coalesce(group_id, '')"), text("lower(name)"), unique=True
+        ),
     )
 
     id: Mapped[PresetId] = mapped_column(String, primary_key=True)

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import GroupId, NodeId, SessionId
+from carrel.core.ids import GroupId, SessionId
 from carrel.groups.model import FairShareWeight, ResourceGroup, ScopeKind
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import service as nodes
@@ -57,7 +57,7 @@ async def snapshot(
     waiting = [*await _waiting(tx, now), *extra]
     machines = (await tx.execute(select(Node).order_by(Node.name))).scalars().all()
     held = await nodes.held(tx)
-    on_devices = await _on_devices(tx)
+    on_devices = await nodes.on_devices(tx)
     holdings = await holdings_of(tx)
     groups = (await tx.execute(select(ResourceGroup).where(ResourceGroup.active))).scalars().all()
     return Snapshot(
@@ -137,20 +137,6 @@ def _node(node: Node, held: Slots, on_devices: Mapping[str, int]) -> NodeView:
             DeviceView(one["id"], one["family"], on_devices.get(one["id"], 0), one["set"]) for one in node.devices
         ),
     )  # fmt: skip
-
-
-async def _on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:
-    """Thousandths of each device in use."""
-    rows = await tx.execute(
-        select(Allocation.node_id, Allocation.devices).where(
-            Allocation.released_at.is_(None), Allocation.devices.is_not(None)
-        )
-    )
-    used: defaultdict[NodeId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for node, devices in rows:
-        for device, amount in (devices or {}).items():
-            used[node][device] += amount
-    return used
 
 
 _HELD = text("""

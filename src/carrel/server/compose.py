@@ -32,11 +32,14 @@ from carrel.logins import login_routes as browsers
 from carrel.logins import routes as logins
 from carrel.logins.authenticator import Authenticator
 from carrel.nodes import routes as nodes
+from carrel.presets import routes as presets
 from carrel.projects import routes as projects
 from carrel.providers import routes as providers
 from carrel.providers import sign_on_routes as sign_on
 from carrel.providers.adapters import Adapters
 from carrel.providers.sign_on import Directories, Ground
+from carrel.resources import group_routes as groups
+from carrel.resources import node_routes as machines
 from carrel.scheduler import routes as scheduler
 from carrel.server import greeting, page
 from carrel.server import routes as server
@@ -66,6 +69,9 @@ _ROUTERS = (
     server.router,
     images.router,
     nodes.router,
+    groups.router,
+    machines.router,
+    presets.router,
     usage.router,
     events.router,
     audit.router,

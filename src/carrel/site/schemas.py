@@ -103,6 +103,9 @@ class SiteSettings(BaseModel):
         le=10_000_000,
         description="Requests in 15 minutes, of each sign-in, keypair and token.",
     )
+    nodes_visible: bool = Field(
+        default=False, description="Whether everybody sees the nodes of the resource groups that they may use."
+    )
     audit_retention_days: int = Field(
         default=0, ge=0, le=36_500, description="How long the audit trail is kept; 0: for ever."
     )

@@ -8,6 +8,20 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 
+class AccessUpdate(TypedDict):
+    """Everybody who may use the group while it is not public: ids or names, of people e-mails. Replaces what was."""
+
+    domains: NotRequired[list[str]]
+    projects: NotRequired[list[str]]
+    users: NotRequired[list[str]]
+
+
+class AccessView(TypedDict):
+    domains: list[DomainRef]
+    projects: list[ProjectOfDomain]
+    users: list[UserRef]
+
+
 class AppList(TypedDict):
     items: list[AppView]
     next_cursor: str | None
@@ -105,7 +119,16 @@ class AuditObject(TypedDict):
     name: str
 
 
+By = Literal["node", "group", "user", "keypair", "project", "domain"]
+
+
 Cause = Literal["limit", "nodes", "held_back", "group"]
+
+
+class CeilingsTry(TypedDict):
+    """ceilings: as one would set them, as a whole."""
+
+    ceilings: dict[str, int]
 
 
 class ChangeView(TypedDict):
@@ -152,6 +175,18 @@ class CheckView(TypedDict):
     scopes: list[ScopeRoom]
     slots: dict[str, SlotRoomView]
     verdict: Verdict
+
+
+class DeviceView(TypedDict):
+    """An accelerator. family: how its slots begin. set: those with the same number are near each other.
+
+    used: thousandths of it."""
+
+    family: str
+    id: str
+    model: str
+    set: int
+    used: int
 
 
 class DomainCreate(TypedDict):
@@ -209,6 +244,44 @@ class DomainView(TypedDict):
     resource_groups: list[str] | None
     storage_hosts: list[str] | None
     users: int
+
+
+class DomainWeight(TypedDict):
+    id: str
+    name: str
+    weight: float
+
+
+class DrainRequest(TypedDict):
+    """how: "wait" for what runs to end by itself, "end" it, or "move" it: end it here and start it again elsewhere.
+
+    What does not run yet goes back to the queue in each case. dry_run: only say what would become of each."""
+
+    dry_run: NotRequired[bool]
+    how: Draining
+
+
+class DrainView(TypedDict):
+    """sessions: all that are on the node now. node: as it is now."""
+
+    dry_run: bool
+    how: Draining
+    node: NodeView
+    sessions: list[DrainedSession]
+
+
+class DrainedSession(TypedDict):
+    """sentence: what becomes of it, for people."""
+
+    becomes: Leaving
+    id: str
+    name: str
+    owner: UserRef
+    sentence: str
+    state: SessionState
+
+
+Draining = Literal["wait", "end", "move"]
 
 
 class EventList(TypedDict):
@@ -278,6 +351,36 @@ class Greeting(TypedDict):
     sign_up: SignUpView
 
 
+class GroupCreate(TypedDict):
+    """public: open to whoever's domain may use it; else only to those whom its access names.
+
+    session_kinds: which it takes. scheduler: who comes first among equals. placement: which node among those with
+    room; slot_priority: slots by which nodes are compared, the first decides; empty: the scarcest slot.
+    pending_timeout_s: who waits longer is cancelled; null: never. patience_s: how long others may overtake one
+    who waits. half_life_s: after which past use counts half for the fair share. on_node_loss: what becomes of
+    sessions whose node is gone for node_loss_s. app_address: where its apps are reached; null: where all are."""
+
+    active: NotRequired[bool]
+    app_address: NotRequired[str | None]
+    description: NotRequired[str]
+    half_life_s: NotRequired[int]
+    name: str
+    node_loss_s: NotRequired[int]
+    on_node_loss: NotRequired[NodeLoss]
+    patience_s: NotRequired[int]
+    pending_timeout_s: NotRequired[int | None]
+    placement: NotRequired[Strategy]
+    public: NotRequired[bool]
+    scheduler: NotRequired[Order]
+    session_kinds: NotRequired[list[Literal["interactive", "batch", "inference"]]]
+    slot_priority: NotRequired[list[str]]
+
+
+class GroupList(TypedDict):
+    items: list[GroupView]
+    next_cursor: str | None
+
+
 class GroupRef(TypedDict):
     id: str
     name: str
@@ -313,8 +416,79 @@ class GroupRuleView(TypedDict):
     role: Literal["domain_admin", "superadmin"] | None
 
 
+class GroupUpdate(TypedDict):
+    """What is left out stays; what is given replaces what was, as a whole. active false: it takes no new
+    sessions, and those that wait in it go on waiting."""
+
+    active: NotRequired[bool]
+    app_address: NotRequired[str | None]
+    description: NotRequired[str]
+    half_life_s: NotRequired[int]
+    name: NotRequired[str]
+    node_loss_s: NotRequired[int]
+    on_node_loss: NotRequired[NodeLoss]
+    patience_s: NotRequired[int]
+    pending_timeout_s: NotRequired[int | None]
+    placement: NotRequired[Strategy]
+    public: NotRequired[bool]
+    scheduler: NotRequired[Order]
+    session_kinds: NotRequired[list[Literal["interactive", "batch", "inference"]]]
+    slot_priority: NotRequired[list[str]]
+
+
+class GroupView(TypedDict):
+    """nodes: how many; ready_nodes: of them, those that take new sessions. waiting_sessions: of the live ones.
+
+    capacity: what its nodes that are READY offer together. used: what is held on all of its nodes.
+    access, weights: null for those who do not administer it."""
+
+    access: AccessView | None
+    active: bool
+    app_address: str | None
+    capacity: dict[str, int]
+    created_at: str
+    description: str
+    half_life_s: int
+    id: str
+    live_sessions: int
+    name: str
+    node_loss_s: int
+    nodes: int
+    on_node_loss: NodeLoss
+    patience_s: int
+    pending_timeout_s: int | None
+    placement: Strategy
+    public: bool
+    ready_nodes: int
+    scheduler: Order
+    session_kinds: list[str]
+    slot_priority: list[str]
+    used: dict[str, int]
+    waiting_sessions: int
+    weights: WeightsView | None
+
+
 class Health(TypedDict):
     status: str
+
+
+class HeldList(TypedDict):
+    """Only those that hold something."""
+
+    items: list[HeldView]
+    next_cursor: str | None
+
+
+class HeldView(TypedDict):
+    """id: of the node, group, user, project or domain; by keypair: the access key, or "sign-in:" and a user's id.
+
+    label: a name, an e-mail, or for a project "domain/project". slots: what is held, in base units. sessions: how
+    many hold it."""
+
+    id: str
+    label: str
+    sessions: int
+    slots: dict[str, int]
 
 
 class HistoryList(TypedDict):
@@ -364,6 +538,22 @@ class KeypairCreated(TypedDict):
     created_at: str
     name: str
     secret_key: str
+
+
+class KeypairLimits(TypedDict):
+    """What holds for everything done by one keypair, or by one person without any.
+
+    slots, pending_slots: slot -> most that its sessions may hold together, or wait for; "*": any slot that is not
+    named. A slot that is neither named nor under "*" cannot be used at all. sessions, pending_sessions: how many
+    at once. containers_per_session, lifetime_s: of each session. max_priority: the highest that it may ask for."""
+
+    containers_per_session: int | Literal["unlimited"]
+    lifetime_s: int | Literal["unlimited"]
+    max_priority: int
+    pending_sessions: int | Literal["unlimited"]
+    pending_slots: dict[str, int | Literal["unlimited"]]
+    sessions: int | Literal["unlimited"]
+    slots: dict[str, int | Literal["unlimited"]]
 
 
 class KeypairList(TypedDict):
@@ -421,6 +611,9 @@ class LdapOptions(TypedDict):
 LdapTls = Literal["none", "starttls", "tls"]
 
 
+Leaving = Literal["stays", "ends", "moves", "requeues", "is_ending"]
+
+
 class LimitView(TypedDict):
     """A ceiling that is in the way. scope: whose, such as "project:k3f..."; label: the same for people."""
 
@@ -430,6 +623,26 @@ class LimitView(TypedDict):
     scope: str
     slot: str
     used: int
+
+
+class LimitsChange(TypedDict):
+    """Single limits, of those that the policy's kind has. What is left out stays; slots are replaced as a whole."""
+
+    containers_per_session: NotRequired[int | Literal["unlimited"]]
+    folder_bytes: NotRequired[int | Literal["unlimited"]]
+    folders: NotRequired[int | Literal["unlimited"]]
+    lifetime_s: NotRequired[int | Literal["unlimited"]]
+    max_priority: NotRequired[int]
+    pending_sessions: NotRequired[int | Literal["unlimited"]]
+    pending_slots: NotRequired[dict[str, int | Literal["unlimited"]]]
+    sessions: NotRequired[int | Literal["unlimited"]]
+    slots: NotRequired[dict[str, int | Literal["unlimited"]]]
+
+
+class LimitsTry(TypedDict):
+    """limits: as one would change them; those that are left out are taken as they are."""
+
+    limits: NotRequired[LimitsChange]
 
 
 class LoginList(TypedDict):
@@ -530,6 +743,96 @@ class NodeCauseView(TypedDict):
     text: str
 
 
+class NodeDetail(TypedDict):
+    """image_names: references of the images that are there. sessions: those that one may see."""
+
+    architecture: str
+    capabilities: list[str]
+    cordoned: bool
+    cpu_overcommit: float
+    devices: list[DeviceView]
+    down_since: str | None
+    draining: Draining | None
+    engine: str
+    group: GroupRef
+    id: str
+    image_names: list[str]
+    images: int
+    labels: dict[str, str]
+    live_sessions: int
+    name: str
+    offered: dict[str, int]
+    reserved: dict[str, int]
+    seen_at: str
+    sessions: list[NodeSession]
+    slots: dict[str, int]
+    state: NodeState
+    used: dict[str, int]
+
+
+class NodeList(TypedDict):
+    items: list[NodeView]
+    next_cursor: str | None
+
+
+NodeLoss = Literal["end", "reschedule"]
+
+
+class NodeSession(TypedDict):
+    """devices: of the node, in thousandths."""
+
+    devices: dict[str, int]
+    id: str
+    name: str
+    owner: UserRef
+    slots: dict[str, int]
+    started_at: str | None
+    state: SessionState
+
+
+NodeState = Literal["READY", "DOWN"]
+
+
+class NodeUpdate(TypedDict):
+    """What is left out stays. group: an id or a name. cordoned false: it takes sessions again, and is no longer
+    being emptied. reserved: slots kept for the system, as a whole. Sessions that run stay as they are."""
+
+    cordoned: NotRequired[bool]
+    cpu_overcommit: NotRequired[float]
+    group: NotRequired[str]
+    reserved: NotRequired[dict[str, int]]
+
+
+class NodeView(TypedDict):
+    """slots: what the machine has. offered: what sessions may use of it, without what is reserved and with
+    cpu_overcommit CPU offered for one. used: what they hold.
+
+    seen_at: when the engine named it last. down_since: since when it answers without naming it; null while it
+    does, and while the engine itself does not answer. cordoned: it takes no new sessions. draining: how it is
+    being emptied, until it is opened again. images: how many are there already."""
+
+    architecture: str
+    capabilities: list[str]
+    cordoned: bool
+    cpu_overcommit: float
+    devices: list[DeviceView]
+    down_since: str | None
+    draining: Draining | None
+    engine: str
+    group: GroupRef
+    id: str
+    images: int
+    labels: dict[str, str]
+    live_sessions: int
+    name: str
+    offered: dict[str, int]
+    reserved: dict[str, int]
+    seen_at: str
+    slots: dict[str, int]
+    state: NodeState
+    used: dict[str, int]
+
+
 class OfferedProvider(TypedDict):
     """For the sign-in page. start: where the button leads; null: the form takes what people have there."""
 
@@ -565,6 +868,41 @@ class OpenedApp(TypedDict):
 
 
 Order = Literal["fifo", "lifo", "drf", "fair_share"]
+
+
+class OverList(TypedDict):
+    """Empty: nobody is over."""
+
+    items: list[OverView]
+
+
+class OverView(TypedDict):
+    """Somebody who has more than a limit allows.
+
+    scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have.
+    waiting: what waits is too much, and not what is held. ceiling: the most. used: what there is now."""
+
+    ceiling: int
+    id: str
+    label: str
+    scope: Literal["keypair", "sign_in", "user", "project", "domain"]
+    slot: str
+    used: int
+    waiting: bool
+
+
+class OwnPolicy(TypedDict):
+    """scope, id, label: what of yours it limits; a sign-in is what you do without a keypair."""
+
+    id: str
+    label: str
+    limits: KeypairLimits | UserLimits | ProjectLimits
+    policy: PolicyRef
+    scope: Literal["sign_in", "keypair", "user", "project"]
+
+
+class OwnPolicyList(TypedDict):
+    items: list[OwnPolicy]
 
 
 class OwnerRef(TypedDict):
@@ -648,9 +986,72 @@ class PasswordRulesView(TypedDict):
     refuse_common: bool
 
 
+class PolicyAssign(TypedDict):
+    """Who gets the policy: what they had before holds no more. Those who have it and are not named keep it.
+
+    keypairs: access keys. users, sign_ins: ids or e-mails. projects: ids or names. A policy for keypairs is given to
+    keypairs and sign_ins, the latter for what people do without a keypair, and for their new keypairs."""
+
+    keypairs: NotRequired[list[str]]
+    projects: NotRequired[list[str]]
+    sign_ins: NotRequired[list[str]]
+    users: NotRequired[list[str]]
+
+
+class PolicyCopy(TypedDict):
+    name: str
+
+
+class PolicyCreate(TypedDict):
+    """limits: all of the kind's. Its name is unique among those of its kind, whatever the case of its letters."""
+
+    description: NotRequired[str]
+    kind: PolicyKind
+    limits: KeypairLimits | UserLimits | ProjectLimits
+    name: str
+
+
+class PolicyHolders(TypedDict):
+    """How many have the policy, of those that you administer."""
+
+    keypairs: int
+    projects: int
+    sign_ins: int
+    users: int
+
+
+PolicyKind = Literal["keypair", "user", "project"]
+
+
+class PolicyList(TypedDict):
+    items: list[PolicyView]
+    next_cursor: str | None
+
+
 class PolicyRef(TypedDict):
     id: str
     name: str
+
+
+class PolicyUpdate(TypedDict):
+    """What is left out stays. A change of limits holds from the scheduler's next decision on; nothing is ended."""
+
+    description: NotRequired[str]
+    limits: NotRequired[LimitsChange]
+    name: NotRequired[str]
+
+
+class PolicyView(TypedDict):
+    """default: what everybody has until somebody says otherwise; it stays."""
+
+    created_at: str
+    default: bool
+    description: str
+    id: str
+    kind: PolicyKind
+    limits: KeypairLimits | UserLimits | ProjectLimits
+    name: str
+    used_by: PolicyHolders
 
 
 class Preferences(TypedDict):
@@ -661,12 +1062,47 @@ class Preferences(TypedDict):
     theme: NotRequired[Literal["light", "dark", "auto"] | None]
 
 
+class PresetCreate(TypedDict):
+    """group: id or name of the resource group that it is offered in; null: in all. slots: in base units."""
+
+    group: NotRequired[str | None]
+    name: str
+    slots: dict[str, int]
+
+
+class PresetGroup(TypedDict):
+    id: str
+    name: str
+
+
+class PresetList(TypedDict):
+    items: list[PresetView]
+
+
 class PresetRoom(TypedDict):
     id: str
     name: str
     reason: str
     slots: dict[str, int]
     verdict: Verdict
+
+
+class PresetUpdate(TypedDict):
+    """What is left out stays; slots are replaced as a whole."""
+
+    group: NotRequired[str | None]
+    name: NotRequired[str]
+    slots: NotRequired[dict[str, int]]
+
+
+class PresetView(TypedDict):
+    """group: null for one that is offered in every group."""
+
+    created_at: str
+    group: PresetGroup | None
+    id: str
+    name: str
+    slots: dict[str, int]
 
 
 class Problem(TypedDict):
@@ -713,6 +1149,13 @@ class ProjectCreate(TypedDict):
     name: str
 
 
+class ProjectLimits(TypedDict):
+    """What holds for the folders of one project; what its sessions may hold is its ceiling."""
+
+    folder_bytes: int | Literal["unlimited"]
+    folders: int | Literal["unlimited"]
+
+
 class ProjectList(TypedDict):
     items: list[ProjectView]
     next_cursor: str | None
@@ -722,6 +1165,14 @@ class ProjectMembership(TypedDict):
     """admin: whether the user administers it."""
 
     admin: bool
+    id: str
+    name: str
+
+
+class ProjectOfDomain(TypedDict):
+    """domain: the name of its domain, for projects of several may have the same name."""
+
+    domain: str
     id: str
     name: str
 
@@ -757,6 +1208,13 @@ class ProjectView(TypedDict):
     members: int
     name: str
     policy: PolicyRef
+
+
+class ProjectWeight(TypedDict):
+    domain: str
+    id: str
+    name: str
+    weight: float
 
 
 class Proof(TypedDict):
@@ -1099,6 +1557,7 @@ class SiteUpdate(TypedDict):
     mail_sender: NotRequired[str | None]
     mail_tls: NotRequired[MailTls]
     mail_user: NotRequired[str]
+    nodes_visible: NotRequired[bool]
     password_classes: NotRequired[int]
     password_history: NotRequired[int]
     password_min_length: NotRequired[int]
@@ -1130,6 +1589,7 @@ class SiteView(TypedDict):
     mail_sender: str | None
     mail_tls: MailTls
     mail_user: str
+    nodes_visible: bool
     password_classes: int
     password_history: int
     password_min_length: int
@@ -1200,6 +1660,9 @@ class Step(TypedDict):
     code: NotRequired[str | None]
     passkey: NotRequired[PasskeyCredential | None]
     recovery_code: NotRequired[str | None]
+
+
+Strategy = Literal["dispersed", "concentrated", "round_robin"]
 
 
 class TestMail(TypedDict):
@@ -1351,6 +1814,15 @@ class UserDetail(TypedDict):
     state: UserState
 
 
+class UserLimits(TypedDict):
+    """What holds for one person, by whichever keypair. slots: as those of a keypair. folders: that they own."""
+
+    folder_bytes: int | Literal["unlimited"]
+    folders: int | Literal["unlimited"]
+    sessions: int | Literal["unlimited"]
+    slots: dict[str, int | Literal["unlimited"]]
+
+
 class UserList(TypedDict):
     items: list[UserView]
     next_cursor: str | None
@@ -1464,6 +1936,12 @@ class UserView(TypedDict):
     state: UserState
 
 
+class UserWeight(TypedDict):
+    email: str
+    id: str
+    weight: float
+
+
 class UsersMade(TypedDict):
     """One for each row, in their order. done: created, or valid in a dry run."""
 
@@ -1494,6 +1972,20 @@ class VerifyRequest(TypedDict):
     """token: out of the link."""
 
     token: str
+
+
+class WeightsUpdate(TypedDict):
+    """Weights of the fair share: id or name -> how much, beside the others of the same place. Replaces what was."""
+
+    domains: NotRequired[dict[str, float]]
+    projects: NotRequired[dict[str, float]]
+    users: NotRequired[dict[str, float]]
+
+
+class WeightsView(TypedDict):
+    domains: list[DomainWeight]
+    projects: list[ProjectWeight]
+    users: list[UserWeight]
 
 
 Whom = Literal["nobody", "administrators", "everybody"]

@@ -243,6 +243,13 @@ class Domains(Group):
         )
         return answer
 
+    def over(self, ref: str, *, ceilings: dict[str, int]) -> models.OverList:
+        """Where a domain would be over its ceilings now, were they these. Changes nothing."""
+        answer: models.OverList = self._transport.call(
+            "POST", f"/api/v1/domains/{segment(ref)}/over", body=_given(ceilings=ceilings)
+        )
+        return answer
+
     def remove(self, ref: str) -> None:
         """Remove a domain that holds nothing."""
         self._transport.call("DELETE", f"/api/v1/domains/{segment(ref)}")
@@ -307,6 +314,176 @@ class Factors(Group):
     def show(self) -> models.FactorsView:
         """Your second factors."""
         answer: models.FactorsView = self._transport.call("GET", "/api/v1/factors")
+        return answer
+
+
+class Groups(Group):
+    def create(
+        self,
+        *,
+        name: str,
+        active: bool = UNSET,
+        app_address: str | None = UNSET,
+        description: str = UNSET,
+        half_life_s: int = UNSET,
+        node_loss_s: int = UNSET,
+        on_node_loss: models.NodeLoss = UNSET,
+        patience_s: int = UNSET,
+        pending_timeout_s: int | None = UNSET,
+        placement: models.Strategy = UNSET,
+        public: bool = UNSET,
+        scheduler: models.Order = UNSET,
+        session_kinds: Sequence[Literal["interactive", "batch", "inference"]] = UNSET,
+        slot_priority: Sequence[str] = UNSET,
+    ) -> models.GroupView:
+        """Make a resource group. Its name is unique, whatever the case of its letters."""
+        answer: models.GroupView = self._transport.call(
+            "POST",
+            "/api/v1/groups",
+            body=_given(
+                active=active,
+                app_address=app_address,
+                description=description,
+                half_life_s=half_life_s,
+                name=name,
+                node_loss_s=node_loss_s,
+                on_node_loss=on_node_loss,
+                patience_s=patience_s,
+                pending_timeout_s=pending_timeout_s,
+                placement=placement,
+                public=public,
+                scheduler=scheduler,
+                session_kinds=session_kinds,
+                slot_priority=slot_priority,
+            ),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+        active: bool | None = None,
+    ) -> models.GroupList:
+        """Resource groups that one may use, with what they have; superadmins see all."""
+        answer: models.GroupList = self._transport.call(
+            "GET",
+            "/api/v1/groups",
+            query={"sort": sort, "limit": limit, "cursor": cursor, "q": q, "active": active},
+        )
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Remove a resource group that holds nothing."""
+        self._transport.call("DELETE", f"/api/v1/groups/{segment(ref)}")
+
+    def set_access(
+        self,
+        ref: str,
+        *,
+        domains: Sequence[str] = UNSET,
+        projects: Sequence[str] = UNSET,
+        users: Sequence[str] = UNSET,
+    ) -> models.GroupView:
+        """Say which domains, projects and users may use the group while it is not public."""
+        answer: models.GroupView = self._transport.call(
+            "PUT",
+            f"/api/v1/groups/{segment(ref)}/access",
+            body=_given(domains=domains, projects=projects, users=users),
+        )
+        return answer
+
+    def set_weights(
+        self,
+        ref: str,
+        *,
+        domains: dict[str, float] = UNSET,
+        projects: dict[str, float] = UNSET,
+        users: dict[str, float] = UNSET,
+    ) -> models.GroupView:
+        """Set who is entitled to how much of the group, beside the others of the same place."""
+        answer: models.GroupView = self._transport.call(
+            "PUT",
+            f"/api/v1/groups/{segment(ref)}/weights",
+            body=_given(domains=domains, projects=projects, users=users),
+        )
+        return answer
+
+    def show(self, ref: str) -> models.GroupView:
+        """One resource group."""
+        answer: models.GroupView = self._transport.call("GET", f"/api/v1/groups/{segment(ref)}")
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        active: bool = UNSET,
+        app_address: str | None = UNSET,
+        description: str = UNSET,
+        half_life_s: int = UNSET,
+        name: str = UNSET,
+        node_loss_s: int = UNSET,
+        on_node_loss: models.NodeLoss = UNSET,
+        patience_s: int = UNSET,
+        pending_timeout_s: int | None = UNSET,
+        placement: models.Strategy = UNSET,
+        public: bool = UNSET,
+        scheduler: models.Order = UNSET,
+        session_kinds: Sequence[Literal["interactive", "batch", "inference"]] = UNSET,
+        slot_priority: Sequence[str] = UNSET,
+    ) -> models.GroupView:
+        """Change a resource group. The scheduler goes by it from its next decision on."""
+        answer: models.GroupView = self._transport.call(
+            "PATCH",
+            f"/api/v1/groups/{segment(ref)}",
+            body=_given(
+                active=active,
+                app_address=app_address,
+                description=description,
+                half_life_s=half_life_s,
+                name=name,
+                node_loss_s=node_loss_s,
+                on_node_loss=on_node_loss,
+                patience_s=patience_s,
+                pending_timeout_s=pending_timeout_s,
+                placement=placement,
+                public=public,
+                scheduler=scheduler,
+                session_kinds=session_kinds,
+                slot_priority=slot_priority,
+            ),
+        )
+        return answer
+
+
+class Held(Group):
+    def list(
+        self,
+        *,
+        by: models.By,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        domain: str | None = None,
+        project: str | None = None,
+    ) -> models.HeldList:
+        """What the sessions that you may see hold together: sums over the ledger, by node, group or holder."""
+        answer: models.HeldList = self._transport.call(
+            "GET",
+            "/api/v1/held",
+            query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "by": by,
+                "domain": domain,
+                "project": project,
+            },
+        )
         return answer
 
 
@@ -378,6 +555,65 @@ class Logins(Group):
         return answer
 
 
+class Nodes(Group):
+    def drain(self, ref: str, *, how: models.Draining, dry_run: bool = UNSET) -> models.DrainView:
+        """Empty a node: it takes nothing new, and each session on it is dealt with as is said first."""
+        answer: models.DrainView = self._transport.call(
+            "POST", f"/api/v1/nodes/{segment(ref)}/drain", body=_given(dry_run=dry_run, how=how)
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+        group: str | None = None,
+        state: models.NodeState | None = None,
+        cordoned: bool | None = None,
+    ) -> models.NodeList:
+        """Nodes with what they have and what is in use. Others than superadmins see those of groups that they may
+        use, where the installation shows them."""
+        answer: models.NodeList = self._transport.call(
+            "GET",
+            "/api/v1/nodes",
+            query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "q": q,
+                "group": group,
+                "state": state,
+                "cordoned": cordoned,
+            },
+        )
+        return answer
+
+    def show(self, ref: str) -> models.NodeDetail:
+        """One node, with the sessions on it that one may see."""
+        answer: models.NodeDetail = self._transport.call("GET", f"/api/v1/nodes/{segment(ref)}")
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        cordoned: bool = UNSET,
+        cpu_overcommit: float = UNSET,
+        group: str = UNSET,
+        reserved: dict[str, int] = UNSET,
+    ) -> models.NodeDetail:
+        """Change a node's group, close or open it to new sessions, reserve some of it, offer more CPU than it has."""
+        answer: models.NodeDetail = self._transport.call(
+            "PATCH",
+            f"/api/v1/nodes/{segment(ref)}",
+            body=_given(cordoned=cordoned, cpu_overcommit=cpu_overcommit, group=group, reserved=reserved),
+        )
+        return answer
+
+
 class Passkeys(Group):
     def create(self, *, credential: models.PasskeyCredential, name: str) -> models.PasskeyAdded:
         """Register the passkey that the browser made."""
@@ -408,6 +644,124 @@ class Password(Group):
         """Change your password; your other browsers are signed out."""
         answer: models.Me = self._transport.call(
             "POST", "/api/v1/auth/password", body=_given(current=current, new=new)
+        )
+        return answer
+
+
+class Policies(Group):
+    def assign(
+        self,
+        ref: str,
+        *,
+        keypairs: Sequence[str] = UNSET,
+        projects: Sequence[str] = UNSET,
+        sign_ins: Sequence[str] = UNSET,
+        users: Sequence[str] = UNSET,
+    ) -> models.PolicyView:
+        """Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none."""
+        answer: models.PolicyView = self._transport.call(
+            "PUT",
+            f"/api/v1/policies/{segment(ref)}/holders",
+            body=_given(keypairs=keypairs, projects=projects, sign_ins=sign_ins, users=users),
+        )
+        return answer
+
+    def copy(self, ref: str, *, name: str) -> models.PolicyView:
+        """Make another policy with the same limits, which nobody has yet."""
+        answer: models.PolicyView = self._transport.call(
+            "POST", f"/api/v1/policies/{segment(ref)}/copy", body=_given(name=name)
+        )
+        return answer
+
+    def create(
+        self,
+        *,
+        kind: models.PolicyKind,
+        limits: models.KeypairLimits | models.UserLimits | models.ProjectLimits,
+        name: str,
+        description: str = UNSET,
+    ) -> models.PolicyView:
+        """Make a policy. All limits of its kind are given; "unlimited" is written out."""
+        answer: models.PolicyView = self._transport.call(
+            "POST",
+            "/api/v1/policies",
+            body=_given(description=description, kind=kind, limits=limits, name=name),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        kind: models.PolicyKind | None = None,
+        q: str | None = None,
+    ) -> models.PolicyList:
+        """Resource policies, with how many have each, of those that you administer."""
+        answer: models.PolicyList = self._transport.call(
+            "GET",
+            "/api/v1/policies",
+            query={"sort": sort, "limit": limit, "cursor": cursor, "kind": kind, "q": q},
+        )
+        return answer
+
+    def mine(self) -> models.OwnPolicyList:
+        """What limits you: as a person, with each keypair and without one, and in each of your projects."""
+        answer: models.OwnPolicyList = self._transport.call("GET", "/api/v1/policies/mine")
+        return answer
+
+    def over(self, ref: str, *, limits: models.LimitsChange = UNSET) -> models.OverList:
+        """Who of those that have the policy would be over it now, were its limits these. Changes nothing."""
+        answer: models.OverList = self._transport.call(
+            "POST", f"/api/v1/policies/{segment(ref)}/over", body=_given(limits=limits)
+        )
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Remove a policy that nobody has."""
+        self._transport.call("DELETE", f"/api/v1/policies/{segment(ref)}")
+
+    def show(self, ref: str) -> models.PolicyView:
+        """One policy."""
+        answer: models.PolicyView = self._transport.call("GET", f"/api/v1/policies/{segment(ref)}")
+        return answer
+
+    def update(
+        self, ref: str, *, description: str = UNSET, limits: models.LimitsChange = UNSET, name: str = UNSET
+    ) -> models.PolicyView:
+        """Change a policy, or single limits of it. It holds from the next decision on; what runs goes on."""
+        answer: models.PolicyView = self._transport.call(
+            "PATCH",
+            f"/api/v1/policies/{segment(ref)}",
+            body=_given(description=description, limits=limits, name=name),
+        )
+        return answer
+
+
+class Presets(Group):
+    def create(self, *, name: str, slots: dict[str, int], group: str | None = UNSET) -> models.PresetView:
+        """Make a preset. Its name is unique in its group, whatever the case of its letters."""
+        answer: models.PresetView = self._transport.call(
+            "POST", "/api/v1/presets", body=_given(group=group, name=name, slots=slots)
+        )
+        return answer
+
+    def list(self, *, group: str | None = None) -> models.PresetList:
+        """Presets of the resource groups that one may use, and those of all groups."""
+        answer: models.PresetList = self._transport.call("GET", "/api/v1/presets", query={"group": group})
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Remove a preset; what was started with it stays."""
+        self._transport.call("DELETE", f"/api/v1/presets/{segment(ref)}")
+
+    def update(
+        self, ref: str, *, group: str | None = UNSET, name: str = UNSET, slots: dict[str, int] = UNSET
+    ) -> models.PresetView:
+        """Change a preset."""
+        answer: models.PresetView = self._transport.call(
+            "PATCH", f"/api/v1/presets/{segment(ref)}", body=_given(group=group, name=name, slots=slots)
         )
         return answer
 
@@ -505,6 +859,13 @@ class Projects(Group):
                 "domain": domain,
                 "archived": archived,
             },
+        )
+        return answer
+
+    def over(self, ref: str, *, ceilings: dict[str, int]) -> models.OverList:
+        """Where a project would be over its ceilings now, were they these. Changes nothing."""
+        answer: models.OverList = self._transport.call(
+            "POST", f"/api/v1/projects/{segment(ref)}/over", body=_given(ceilings=ceilings)
         )
         return answer
 
@@ -802,6 +1163,7 @@ class Site(Group):
         mail_sender: str | None = UNSET,
         mail_tls: models.MailTls = UNSET,
         mail_user: str = UNSET,
+        nodes_visible: bool = UNSET,
         password_classes: int = UNSET,
         password_history: int = UNSET,
         password_min_length: int = UNSET,
@@ -832,6 +1194,7 @@ class Site(Group):
                 mail_sender=mail_sender,
                 mail_tls=mail_tls,
                 mail_user=mail_user,
+                nodes_visible=nodes_visible,
                 password_classes=password_classes,
                 password_history=password_history,
                 password_min_length=password_min_length,
@@ -1060,11 +1423,16 @@ class Operations:
         self.domains = Domains(transport)
         self.events = Events(transport)
         self.factors = Factors(transport)
+        self.groups = Groups(transport)
+        self.held = Held(transport)
         self.images = Images(transport)
         self.keypairs = Keypairs(transport)
         self.logins = Logins(transport)
+        self.nodes = Nodes(transport)
         self.passkeys = Passkeys(transport)
         self.password = Password(transport)
+        self.policies = Policies(transport)
+        self.presets = Presets(transport)
         self.profile = Profile(transport)
         self.project_members = ProjectMembers(transport)
         self.projects = Projects(transport)

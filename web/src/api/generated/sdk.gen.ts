@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthProvidersCallbackData, AuthProvidersCallbackErrors, AuthProvidersCallbackResponses, AuthProvidersExchangeData, AuthProvidersExchangeErrors, AuthProvidersExchangeResponses, AuthProvidersStartData, AuthProvidersStartErrors, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, ProvidersCreateData, ProvidersCreateErrors, ProvidersCreateResponses, ProvidersListData, ProvidersListErrors, ProvidersListResponses, ProvidersRemoveData, ProvidersRemoveErrors, ProvidersRemoveResponses, ProvidersShowData, ProvidersShowErrors, ProvidersShowResponses, ProvidersTestData, ProvidersTestErrors, ProvidersTestResponses, ProvidersUpdateData, ProvidersUpdateErrors, ProvidersUpdateResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, SchedulerQueueData, SchedulerQueueErrors, SchedulerQueueResponses, SchedulerSharesData, SchedulerSharesErrors, SchedulerSharesResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCheckData, SessionsCheckErrors, SessionsCheckResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsPrioritiseData, SessionsPrioritiseErrors, SessionsPrioritiseResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SessionsWhyData, SessionsWhyErrors, SessionsWhyResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses } from './types.gen';
+import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthProvidersCallbackData, AuthProvidersCallbackErrors, AuthProvidersCallbackResponses, AuthProvidersExchangeData, AuthProvidersExchangeErrors, AuthProvidersExchangeResponses, AuthProvidersStartData, AuthProvidersStartErrors, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsOverData, DomainsOverErrors, DomainsOverResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, GroupsCreateData, GroupsCreateErrors, GroupsCreateResponses, GroupsListData, GroupsListErrors, GroupsListResponses, GroupsRemoveData, GroupsRemoveErrors, GroupsRemoveResponses, GroupsSetAccessData, GroupsSetAccessErrors, GroupsSetAccessResponses, GroupsSetWeightsData, GroupsSetWeightsErrors, GroupsSetWeightsResponses, GroupsShowData, GroupsShowErrors, GroupsShowResponses, GroupsUpdateData, GroupsUpdateErrors, GroupsUpdateResponses, HeldListData, HeldListErrors, HeldListResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, MetricsShowData, MetricsShowErrors, MetricsShowResponses, NodesDrainData, NodesDrainErrors, NodesDrainResponses, NodesListData, NodesListErrors, NodesListResponses, NodesShowData, NodesShowErrors, NodesShowResponses, NodesUpdateData, NodesUpdateErrors, NodesUpdateResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, PoliciesAssignData, PoliciesAssignErrors, PoliciesAssignResponses, PoliciesCopyData, PoliciesCopyErrors, PoliciesCopyResponses, PoliciesCreateData, PoliciesCreateErrors, PoliciesCreateResponses, PoliciesListData, PoliciesListErrors, PoliciesListResponses, PoliciesMineData, PoliciesMineErrors, PoliciesMineResponses, PoliciesOverData, PoliciesOverErrors, PoliciesOverResponses, PoliciesRemoveData, PoliciesRemoveErrors, PoliciesRemoveResponses, PoliciesShowData, PoliciesShowErrors, PoliciesShowResponses, PoliciesUpdateData, PoliciesUpdateErrors, PoliciesUpdateResponses, PresetsCreateData, PresetsCreateErrors, PresetsCreateResponses, PresetsListData, PresetsListErrors, PresetsListResponses, PresetsRemoveData, PresetsRemoveErrors, PresetsRemoveResponses, PresetsUpdateData, PresetsUpdateErrors, PresetsUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsOverData, ProjectsOverErrors, ProjectsOverResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, ProvidersCreateData, ProvidersCreateErrors, ProvidersCreateResponses, ProvidersListData, ProvidersListErrors, ProvidersListResponses, ProvidersRemoveData, ProvidersRemoveErrors, ProvidersRemoveResponses, ProvidersShowData, ProvidersShowErrors, ProvidersShowResponses, ProvidersTestData, ProvidersTestErrors, ProvidersTestResponses, ProvidersUpdateData, ProvidersUpdateErrors, ProvidersUpdateResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, SchedulerQueueData, SchedulerQueueErrors, SchedulerQueueResponses, SchedulerSharesData, SchedulerSharesErrors, SchedulerSharesResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCheckData, SessionsCheckErrors, SessionsCheckResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsPrioritiseData, SessionsPrioritiseErrors, SessionsPrioritiseResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SessionsWhyData, SessionsWhyErrors, SessionsWhyResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -301,6 +301,20 @@ export const domainsUpdate = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
+ * Domain Over
+ *
+ * Where a domain would be over its ceilings now, were they these. Changes nothing.
+ */
+export const domainsOver = <ThrowOnError extends boolean = true>(options: Options<DomainsOverData, ThrowOnError>) => (options.client ?? client).post<DomainsOverResponses, DomainsOverErrors, ThrowOnError>({
+    url: '/api/v1/domains/{ref}/over',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * List Events
  *
  * What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID.
@@ -392,11 +406,95 @@ export const totpConfirm = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
+ * List Groups
+ *
+ * Resource groups that one may use, with what they have; superadmins see all.
+ */
+export const groupsList = <ThrowOnError extends boolean = true>(options?: Options<GroupsListData, ThrowOnError>) => (options?.client ?? client).get<GroupsListResponses, GroupsListErrors, ThrowOnError>({ url: '/api/v1/groups', ...options });
+
+/**
+ * Create
+ *
+ * Make a resource group. Its name is unique, whatever the case of its letters.
+ */
+export const groupsCreate = <ThrowOnError extends boolean = true>(options: Options<GroupsCreateData, ThrowOnError>) => (options.client ?? client).post<GroupsCreateResponses, GroupsCreateErrors, ThrowOnError>({
+    url: '/api/v1/groups',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Remove a resource group that holds nothing.
+ */
+export const groupsRemove = <ThrowOnError extends boolean = true>(options: Options<GroupsRemoveData, ThrowOnError>) => (options.client ?? client).delete<GroupsRemoveResponses, GroupsRemoveErrors, ThrowOnError>({ url: '/api/v1/groups/{ref}', ...options });
+
+/**
+ * Show
+ *
+ * One resource group.
+ */
+export const groupsShow = <ThrowOnError extends boolean = true>(options: Options<GroupsShowData, ThrowOnError>) => (options.client ?? client).get<GroupsShowResponses, GroupsShowErrors, ThrowOnError>({ url: '/api/v1/groups/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change a resource group. The scheduler goes by it from its next decision on.
+ */
+export const groupsUpdate = <ThrowOnError extends boolean = true>(options: Options<GroupsUpdateData, ThrowOnError>) => (options.client ?? client).patch<GroupsUpdateResponses, GroupsUpdateErrors, ThrowOnError>({
+    url: '/api/v1/groups/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Set Access
+ *
+ * Say which domains, projects and users may use the group while it is not public.
+ */
+export const groupsSetAccess = <ThrowOnError extends boolean = true>(options: Options<GroupsSetAccessData, ThrowOnError>) => (options.client ?? client).put<GroupsSetAccessResponses, GroupsSetAccessErrors, ThrowOnError>({
+    url: '/api/v1/groups/{ref}/access',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Set Weights
+ *
+ * Set who is entitled to how much of the group, beside the others of the same place.
+ */
+export const groupsSetWeights = <ThrowOnError extends boolean = true>(options: Options<GroupsSetWeightsData, ThrowOnError>) => (options.client ?? client).put<GroupsSetWeightsResponses, GroupsSetWeightsErrors, ThrowOnError>({
+    url: '/api/v1/groups/{ref}/weights',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Health
  *
  * Answers when the server can reach its database; 503 otherwise.
  */
 export const serverHealth = <ThrowOnError extends boolean = true>(options?: Options<ServerHealthData, ThrowOnError>) => (options?.client ?? client).get<ServerHealthResponses, ServerHealthErrors, ThrowOnError>({ url: '/api/v1/health', ...options });
+
+/**
+ * List Held
+ *
+ * What the sessions that you may see hold together: sums over the ledger, by node, group or holder.
+ */
+export const heldList = <ThrowOnError extends boolean = true>(options: Options<HeldListData, ThrowOnError>) => (options.client ?? client).get<HeldListResponses, HeldListErrors, ThrowOnError>({ url: '/api/v1/held', ...options });
 
 /**
  * List Images
@@ -474,6 +572,196 @@ export const loginsList = <ThrowOnError extends boolean = true>(options?: Option
  * Sign one browser out.
  */
 export const loginsRemove = <ThrowOnError extends boolean = true>(options: Options<LoginsRemoveData, ThrowOnError>) => (options.client ?? client).delete<LoginsRemoveResponses, LoginsRemoveErrors, ThrowOnError>({ url: '/api/v1/logins/{login}', ...options });
+
+/**
+ * Show
+ *
+ * Gauges in the text format of Prometheus: what is held, what there is, how many sessions, how long they wait.
+ */
+export const metricsShow = <ThrowOnError extends boolean = true>(options?: Options<MetricsShowData, ThrowOnError>) => (options?.client ?? client).get<MetricsShowResponses, MetricsShowErrors, ThrowOnError>({ url: '/api/v1/metrics', ...options });
+
+/**
+ * List Nodes
+ *
+ * Nodes with what they have and what is in use. Others than superadmins see those of groups that they may
+ * use, where the installation shows them.
+ */
+export const nodesList = <ThrowOnError extends boolean = true>(options?: Options<NodesListData, ThrowOnError>) => (options?.client ?? client).get<NodesListResponses, NodesListErrors, ThrowOnError>({ url: '/api/v1/nodes', ...options });
+
+/**
+ * Show
+ *
+ * One node, with the sessions on it that one may see.
+ */
+export const nodesShow = <ThrowOnError extends boolean = true>(options: Options<NodesShowData, ThrowOnError>) => (options.client ?? client).get<NodesShowResponses, NodesShowErrors, ThrowOnError>({ url: '/api/v1/nodes/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change a node's group, close or open it to new sessions, reserve some of it, offer more CPU than it has.
+ */
+export const nodesUpdate = <ThrowOnError extends boolean = true>(options: Options<NodesUpdateData, ThrowOnError>) => (options.client ?? client).patch<NodesUpdateResponses, NodesUpdateErrors, ThrowOnError>({
+    url: '/api/v1/nodes/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Drain
+ *
+ * Empty a node: it takes nothing new, and each session on it is dealt with as is said first.
+ */
+export const nodesDrain = <ThrowOnError extends boolean = true>(options: Options<NodesDrainData, ThrowOnError>) => (options.client ?? client).post<NodesDrainResponses, NodesDrainErrors, ThrowOnError>({
+    url: '/api/v1/nodes/{ref}/drain',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List Policies
+ *
+ * Resource policies, with how many have each, of those that you administer.
+ */
+export const policiesList = <ThrowOnError extends boolean = true>(options?: Options<PoliciesListData, ThrowOnError>) => (options?.client ?? client).get<PoliciesListResponses, PoliciesListErrors, ThrowOnError>({ url: '/api/v1/policies', ...options });
+
+/**
+ * Create
+ *
+ * Make a policy. All limits of its kind are given; "unlimited" is written out.
+ */
+export const policiesCreate = <ThrowOnError extends boolean = true>(options: Options<PoliciesCreateData, ThrowOnError>) => (options.client ?? client).post<PoliciesCreateResponses, PoliciesCreateErrors, ThrowOnError>({
+    url: '/api/v1/policies',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Mine
+ *
+ * What limits you: as a person, with each keypair and without one, and in each of your projects.
+ */
+export const policiesMine = <ThrowOnError extends boolean = true>(options?: Options<PoliciesMineData, ThrowOnError>) => (options?.client ?? client).get<PoliciesMineResponses, PoliciesMineErrors, ThrowOnError>({ url: '/api/v1/policies/mine', ...options });
+
+/**
+ * Remove
+ *
+ * Remove a policy that nobody has.
+ */
+export const policiesRemove = <ThrowOnError extends boolean = true>(options: Options<PoliciesRemoveData, ThrowOnError>) => (options.client ?? client).delete<PoliciesRemoveResponses, PoliciesRemoveErrors, ThrowOnError>({ url: '/api/v1/policies/{ref}', ...options });
+
+/**
+ * Show
+ *
+ * One policy.
+ */
+export const policiesShow = <ThrowOnError extends boolean = true>(options: Options<PoliciesShowData, ThrowOnError>) => (options.client ?? client).get<PoliciesShowResponses, PoliciesShowErrors, ThrowOnError>({ url: '/api/v1/policies/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change a policy, or single limits of it. It holds from the next decision on; what runs goes on.
+ */
+export const policiesUpdate = <ThrowOnError extends boolean = true>(options: Options<PoliciesUpdateData, ThrowOnError>) => (options.client ?? client).patch<PoliciesUpdateResponses, PoliciesUpdateErrors, ThrowOnError>({
+    url: '/api/v1/policies/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Copy
+ *
+ * Make another policy with the same limits, which nobody has yet.
+ */
+export const policiesCopy = <ThrowOnError extends boolean = true>(options: Options<PoliciesCopyData, ThrowOnError>) => (options.client ?? client).post<PoliciesCopyResponses, PoliciesCopyErrors, ThrowOnError>({
+    url: '/api/v1/policies/{ref}/copy',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Assign
+ *
+ * Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none.
+ */
+export const policiesAssign = <ThrowOnError extends boolean = true>(options: Options<PoliciesAssignData, ThrowOnError>) => (options.client ?? client).put<PoliciesAssignResponses, PoliciesAssignErrors, ThrowOnError>({
+    url: '/api/v1/policies/{ref}/holders',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Policy Over
+ *
+ * Who of those that have the policy would be over it now, were its limits these. Changes nothing.
+ */
+export const policiesOver = <ThrowOnError extends boolean = true>(options: Options<PoliciesOverData, ThrowOnError>) => (options.client ?? client).post<PoliciesOverResponses, PoliciesOverErrors, ThrowOnError>({
+    url: '/api/v1/policies/{ref}/over',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List Presets
+ *
+ * Presets of the resource groups that one may use, and those of all groups.
+ */
+export const presetsList = <ThrowOnError extends boolean = true>(options?: Options<PresetsListData, ThrowOnError>) => (options?.client ?? client).get<PresetsListResponses, PresetsListErrors, ThrowOnError>({ url: '/api/v1/presets', ...options });
+
+/**
+ * Create
+ *
+ * Make a preset. Its name is unique in its group, whatever the case of its letters.
+ */
+export const presetsCreate = <ThrowOnError extends boolean = true>(options: Options<PresetsCreateData, ThrowOnError>) => (options.client ?? client).post<PresetsCreateResponses, PresetsCreateErrors, ThrowOnError>({
+    url: '/api/v1/presets',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Remove a preset; what was started with it stays.
+ */
+export const presetsRemove = <ThrowOnError extends boolean = true>(options: Options<PresetsRemoveData, ThrowOnError>) => (options.client ?? client).delete<PresetsRemoveResponses, PresetsRemoveErrors, ThrowOnError>({ url: '/api/v1/presets/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change a preset.
+ */
+export const presetsUpdate = <ThrowOnError extends boolean = true>(options: Options<PresetsUpdateData, ThrowOnError>) => (options.client ?? client).patch<PresetsUpdateResponses, PresetsUpdateErrors, ThrowOnError>({
+    url: '/api/v1/presets/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
 
 /**
  * List Projects
@@ -573,6 +861,20 @@ export const projectMembersRemove = <ThrowOnError extends boolean = true>(option
  */
 export const projectMembersUpdate = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersUpdateData, ThrowOnError>) => (options.client ?? client).patch<ProjectMembersUpdateResponses, ProjectMembersUpdateErrors, ThrowOnError>({
     url: '/api/v1/projects/{ref}/members/{user}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Project Over
+ *
+ * Where a project would be over its ceilings now, were they these. Changes nothing.
+ */
+export const projectsOver = <ThrowOnError extends boolean = true>(options: Options<ProjectsOverData, ThrowOnError>) => (options.client ?? client).post<ProjectsOverResponses, ProjectsOverErrors, ThrowOnError>({
+    url: '/api/v1/projects/{ref}/over',
     ...options,
     headers: {
         'Content-Type': 'application/json',

@@ -5,6 +5,44 @@ export type ClientOptions = {
 };
 
 /**
+ * AccessUpdate
+ *
+ * Everybody who may use the group while it is not public: ids or names, of people e-mails. Replaces what was.
+ */
+export type AccessUpdate = {
+    /**
+     * Domains
+     */
+    domains?: Array<string>;
+    /**
+     * Projects
+     */
+    projects?: Array<string>;
+    /**
+     * Users
+     */
+    users?: Array<string>;
+};
+
+/**
+ * AccessView
+ */
+export type AccessView = {
+    /**
+     * Domains
+     */
+    domains: Array<DomainRef>;
+    /**
+     * Projects
+     */
+    projects: Array<ProjectOfDomain>;
+    /**
+     * Users
+     */
+    users: Array<UserRef>;
+};
+
+/**
  * AppList
  */
 export type AppList = {
@@ -260,9 +298,30 @@ export type AuditObject = {
 };
 
 /**
+ * By
+ *
+ * What sums over the ledger are grouped by.
+ */
+export type By = 'node' | 'group' | 'user' | 'keypair' | 'project' | 'domain';
+
+/**
  * Cause
  */
 export type Cause = 'limit' | 'nodes' | 'held_back' | 'group';
+
+/**
+ * CeilingsTry
+ *
+ * ceilings: as one would set them, as a whole.
+ */
+export type CeilingsTry = {
+    /**
+     * Ceilings
+     */
+    ceilings: {
+        [key: string]: unknown | number;
+    };
+};
 
 /**
  * ChangeView
@@ -390,6 +449,36 @@ export type CheckView = {
         [key: string]: SlotRoomView;
     };
     verdict: Verdict;
+};
+
+/**
+ * DeviceView
+ *
+ * An accelerator. family: how its slots begin. set: those with the same number are near each other.
+ *
+ * used: thousandths of it.
+ */
+export type DeviceView = {
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Model
+     */
+    model: string;
+    /**
+     * Set
+     */
+    set: number;
+    /**
+     * Used
+     */
+    used: number;
 };
 
 /**
@@ -564,6 +653,87 @@ export type DomainView = {
 };
 
 /**
+ * DomainWeight
+ */
+export type DomainWeight = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Weight
+     */
+    weight: number;
+};
+
+/**
+ * DrainRequest
+ *
+ * how: "wait" for what runs to end by itself, "end" it, or "move" it: end it here and start it again elsewhere.
+ *
+ * What does not run yet goes back to the queue in each case. dry_run: only say what would become of each.
+ */
+export type DrainRequest = {
+    /**
+     * Dry Run
+     */
+    dry_run?: boolean;
+    how: Draining;
+};
+
+/**
+ * DrainView
+ *
+ * sessions: all that are on the node now. node: as it is now.
+ */
+export type DrainView = {
+    /**
+     * Dry Run
+     */
+    dry_run: boolean;
+    how: Draining;
+    node: NodeView;
+    /**
+     * Sessions
+     */
+    sessions: Array<DrainedSession>;
+};
+
+/**
+ * DrainedSession
+ *
+ * sentence: what becomes of it, for people.
+ */
+export type DrainedSession = {
+    becomes: Leaving;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    owner: UserRef;
+    /**
+     * Sentence
+     */
+    sentence: string;
+    state: SessionState;
+};
+
+/**
+ * Draining
+ *
+ * What becomes of the sessions that run on a node which is to be empty. Those not yet running go elsewhere.
+ */
+export type Draining = 'wait' | 'end' | 'move';
+
+/**
  * EventList
  */
 export type EventList = {
@@ -730,6 +900,81 @@ export type Greeting = {
 };
 
 /**
+ * GroupCreate
+ *
+ * public: open to whoever's domain may use it; else only to those whom its access names.
+ *
+ * session_kinds: which it takes. scheduler: who comes first among equals. placement: which node among those with
+ * room; slot_priority: slots by which nodes are compared, the first decides; empty: the scarcest slot.
+ * pending_timeout_s: who waits longer is cancelled; null: never. patience_s: how long others may overtake one
+ * who waits. half_life_s: after which past use counts half for the fair share. on_node_loss: what becomes of
+ * sessions whose node is gone for node_loss_s. app_address: where its apps are reached; null: where all are.
+ */
+export type GroupCreate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * App Address
+     */
+    app_address?: string | null;
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Half Life S
+     */
+    half_life_s?: number;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Node Loss S
+     */
+    node_loss_s?: number;
+    on_node_loss?: NodeLoss;
+    /**
+     * Patience S
+     */
+    patience_s?: number;
+    /**
+     * Pending Timeout S
+     */
+    pending_timeout_s?: number | null;
+    placement?: Strategy;
+    /**
+     * Public
+     */
+    public?: boolean;
+    scheduler?: Order;
+    /**
+     * Session Kinds
+     */
+    session_kinds?: Array<'interactive' | 'batch' | 'inference'>;
+    /**
+     * Slot Priority
+     */
+    slot_priority?: Array<string>;
+};
+
+/**
+ * GroupList
+ */
+export type GroupList = {
+    /**
+     * Items
+     */
+    items: Array<GroupView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
  * GroupRef
  */
 export type GroupRef = {
@@ -815,6 +1060,158 @@ export type GroupRuleView = {
 };
 
 /**
+ * GroupUpdate
+ *
+ * What is left out stays; what is given replaces what was, as a whole. active false: it takes no new
+ * sessions, and those that wait in it go on waiting.
+ */
+export type GroupUpdate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * App Address
+     */
+    app_address?: string | null;
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Half Life S
+     */
+    half_life_s?: number;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Node Loss S
+     */
+    node_loss_s?: number;
+    on_node_loss?: NodeLoss;
+    /**
+     * Patience S
+     */
+    patience_s?: number;
+    /**
+     * Pending Timeout S
+     */
+    pending_timeout_s?: number | null;
+    placement?: Strategy;
+    /**
+     * Public
+     */
+    public?: boolean;
+    scheduler?: Order;
+    /**
+     * Session Kinds
+     */
+    session_kinds?: Array<'interactive' | 'batch' | 'inference'>;
+    /**
+     * Slot Priority
+     */
+    slot_priority?: Array<string>;
+};
+
+/**
+ * GroupView
+ *
+ * nodes: how many; ready_nodes: of them, those that take new sessions. waiting_sessions: of the live ones.
+ *
+ * capacity: what its nodes that are READY offer together. used: what is held on all of its nodes.
+ * access, weights: null for those who do not administer it.
+ */
+export type GroupView = {
+    access: AccessView | null;
+    /**
+     * Active
+     */
+    active: boolean;
+    /**
+     * App Address
+     */
+    app_address: string | null;
+    /**
+     * Capacity
+     */
+    capacity: {
+        [key: string]: number;
+    };
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Half Life S
+     */
+    half_life_s: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Live Sessions
+     */
+    live_sessions: number;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Node Loss S
+     */
+    node_loss_s: number;
+    /**
+     * Nodes
+     */
+    nodes: number;
+    on_node_loss: NodeLoss;
+    /**
+     * Patience S
+     */
+    patience_s: number;
+    /**
+     * Pending Timeout S
+     */
+    pending_timeout_s: number | null;
+    placement: Strategy;
+    /**
+     * Public
+     */
+    public: boolean;
+    /**
+     * Ready Nodes
+     */
+    ready_nodes: number;
+    scheduler: Order;
+    /**
+     * Session Kinds
+     */
+    session_kinds: Array<string>;
+    /**
+     * Slot Priority
+     */
+    slot_priority: Array<string>;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
+    /**
+     * Waiting Sessions
+     */
+    waiting_sessions: number;
+    weights: WeightsView | null;
+};
+
+/**
  * Health
  */
 export type Health = {
@@ -822,6 +1219,51 @@ export type Health = {
      * Status
      */
     status: string;
+};
+
+/**
+ * HeldList
+ *
+ * Only those that hold something.
+ */
+export type HeldList = {
+    /**
+     * Items
+     */
+    items: Array<HeldView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * HeldView
+ *
+ * id: of the node, group, user, project or domain; by keypair: the access key, or "sign-in:" and a user's id.
+ *
+ * label: a name, an e-mail, or for a project "domain/project". slots: what is held, in base units. sessions: how
+ * many hold it.
+ */
+export type HeldView = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Sessions
+     */
+    sessions: number;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
 };
 
 /**
@@ -955,6 +1397,50 @@ export type KeypairCreated = {
      * Secret Key
      */
     secret_key: string;
+};
+
+/**
+ * KeypairLimits
+ *
+ * What holds for everything done by one keypair, or by one person without any.
+ *
+ * slots, pending_slots: slot -> most that its sessions may hold together, or wait for; "*": any slot that is not
+ * named. A slot that is neither named nor under "*" cannot be used at all. sessions, pending_sessions: how many
+ * at once. containers_per_session, lifetime_s: of each session. max_priority: the highest that it may ask for.
+ */
+export type KeypairLimits = {
+    /**
+     * Containers Per Session
+     */
+    containers_per_session: number | 'unlimited';
+    /**
+     * Lifetime S
+     */
+    lifetime_s: number | 'unlimited';
+    /**
+     * Max Priority
+     */
+    max_priority: number;
+    /**
+     * Pending Sessions
+     */
+    pending_sessions: number | 'unlimited';
+    /**
+     * Pending Slots
+     */
+    pending_slots: {
+        [key: string]: unknown | number | 'unlimited';
+    };
+    /**
+     * Sessions
+     */
+    sessions: number | 'unlimited';
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: unknown | number | 'unlimited';
+    };
 };
 
 /**
@@ -1135,6 +1621,13 @@ export type LdapOptions = {
 export type LdapTls = 'none' | 'starttls' | 'tls';
 
 /**
+ * Leaving
+ *
+ * What becomes of a session whose node is emptied.
+ */
+export type Leaving = 'stays' | 'ends' | 'moves' | 'requeues' | 'is_ending';
+
+/**
  * LimitView
  *
  * A ceiling that is in the way. scope: whose, such as "project:k3f..."; label: the same for people.
@@ -1164,6 +1657,63 @@ export type LimitView = {
      * Used
      */
     used: number;
+};
+
+/**
+ * LimitsChange
+ *
+ * Single limits, of those that the policy's kind has. What is left out stays; slots are replaced as a whole.
+ */
+export type LimitsChange = {
+    /**
+     * Containers Per Session
+     */
+    containers_per_session?: number | 'unlimited';
+    /**
+     * Folder Bytes
+     */
+    folder_bytes?: number | 'unlimited';
+    /**
+     * Folders
+     */
+    folders?: number | 'unlimited';
+    /**
+     * Lifetime S
+     */
+    lifetime_s?: number | 'unlimited';
+    /**
+     * Max Priority
+     */
+    max_priority?: number;
+    /**
+     * Pending Sessions
+     */
+    pending_sessions?: number | 'unlimited';
+    /**
+     * Pending Slots
+     */
+    pending_slots?: {
+        [key: string]: unknown | number | 'unlimited';
+    };
+    /**
+     * Sessions
+     */
+    sessions?: number | 'unlimited';
+    /**
+     * Slots
+     */
+    slots?: {
+        [key: string]: unknown | number | 'unlimited';
+    };
+};
+
+/**
+ * LimitsTry
+ *
+ * limits: as one would change them; those that are left out are taken as they are.
+ */
+export type LimitsTry = {
+    limits?: LimitsChange;
 };
 
 /**
@@ -1421,6 +1971,284 @@ export type NodeCauseView = {
 };
 
 /**
+ * NodeDetail
+ *
+ * image_names: references of the images that are there. sessions: those that one may see.
+ */
+export type NodeDetail = {
+    /**
+     * Architecture
+     */
+    architecture: string;
+    /**
+     * Capabilities
+     */
+    capabilities: Array<string>;
+    /**
+     * Cordoned
+     */
+    cordoned: boolean;
+    /**
+     * Cpu Overcommit
+     */
+    cpu_overcommit: number;
+    /**
+     * Devices
+     */
+    devices: Array<DeviceView>;
+    /**
+     * Down Since
+     */
+    down_since: string | null;
+    draining: Draining | null;
+    /**
+     * Engine
+     */
+    engine: string;
+    group: GroupRef;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Image Names
+     */
+    image_names: Array<string>;
+    /**
+     * Images
+     */
+    images: number;
+    /**
+     * Labels
+     */
+    labels: {
+        [key: string]: string;
+    };
+    /**
+     * Live Sessions
+     */
+    live_sessions: number;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Offered
+     */
+    offered: {
+        [key: string]: number;
+    };
+    /**
+     * Reserved
+     */
+    reserved: {
+        [key: string]: number;
+    };
+    /**
+     * Seen At
+     */
+    seen_at: string;
+    /**
+     * Sessions
+     */
+    sessions: Array<NodeSession>;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+    state: NodeState;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
+};
+
+/**
+ * NodeList
+ */
+export type NodeList = {
+    /**
+     * Items
+     */
+    items: Array<NodeView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * NodeLoss
+ *
+ * What becomes of sessions whose node is gone for longer than `node_loss_s`.
+ */
+export type NodeLoss = 'end' | 'reschedule';
+
+/**
+ * NodeSession
+ *
+ * devices: of the node, in thousandths.
+ */
+export type NodeSession = {
+    /**
+     * Devices
+     */
+    devices: {
+        [key: string]: number;
+    };
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    owner: UserRef;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+    /**
+     * Started At
+     */
+    started_at: string | null;
+    state: SessionState;
+};
+
+/**
+ * NodeState
+ */
+export type NodeState = 'READY' | 'DOWN';
+
+/**
+ * NodeUpdate
+ *
+ * What is left out stays. group: an id or a name. cordoned false: it takes sessions again, and is no longer
+ * being emptied. reserved: slots kept for the system, as a whole. Sessions that run stay as they are.
+ */
+export type NodeUpdate = {
+    /**
+     * Cordoned
+     */
+    cordoned?: boolean;
+    /**
+     * Cpu Overcommit
+     */
+    cpu_overcommit?: number;
+    /**
+     * Group
+     */
+    group?: string;
+    /**
+     * Reserved
+     */
+    reserved?: {
+        [key: string]: unknown | number;
+    };
+};
+
+/**
+ * NodeView
+ *
+ * slots: what the machine has. offered: what sessions may use of it, without what is reserved and with
+ * cpu_overcommit CPU offered for one. used: what they hold.
+ *
+ * seen_at: when the engine named it last. down_since: since when it answers without naming it; null while it
+ * does, and while the engine itself does not answer. cordoned: it takes no new sessions. draining: how it is
+ * being emptied, until it is opened again. images: how many are there already.
+ */
+export type NodeView = {
+    /**
+     * Architecture
+     */
+    architecture: string;
+    /**
+     * Capabilities
+     */
+    capabilities: Array<string>;
+    /**
+     * Cordoned
+     */
+    cordoned: boolean;
+    /**
+     * Cpu Overcommit
+     */
+    cpu_overcommit: number;
+    /**
+     * Devices
+     */
+    devices: Array<DeviceView>;
+    /**
+     * Down Since
+     */
+    down_since: string | null;
+    draining: Draining | null;
+    /**
+     * Engine
+     */
+    engine: string;
+    group: GroupRef;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Images
+     */
+    images: number;
+    /**
+     * Labels
+     */
+    labels: {
+        [key: string]: string;
+    };
+    /**
+     * Live Sessions
+     */
+    live_sessions: number;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Offered
+     */
+    offered: {
+        [key: string]: number;
+    };
+    /**
+     * Reserved
+     */
+    reserved: {
+        [key: string]: number;
+    };
+    /**
+     * Seen At
+     */
+    seen_at: string;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+    state: NodeState;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
+};
+
+/**
  * OfferedProvider
  *
  * For the sign-in page. start: where the button leads; null: the form takes what people have there.
@@ -1537,6 +2365,92 @@ export type OpenedApp = {
  * Who comes first among those of the same priority.
  */
 export type Order = 'fifo' | 'lifo' | 'drf' | 'fair_share';
+
+/**
+ * OverList
+ *
+ * Empty: nobody is over.
+ */
+export type OverList = {
+    /**
+     * Items
+     */
+    items: Array<OverView>;
+};
+
+/**
+ * OverView
+ *
+ * Somebody who has more than a limit allows.
+ *
+ * scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have.
+ * waiting: what waits is too much, and not what is held. ceiling: the most. used: what there is now.
+ */
+export type OverView = {
+    /**
+     * Ceiling
+     */
+    ceiling: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Scope
+     */
+    scope: 'keypair' | 'sign_in' | 'user' | 'project' | 'domain';
+    /**
+     * Slot
+     */
+    slot: string;
+    /**
+     * Used
+     */
+    used: number;
+    /**
+     * Waiting
+     */
+    waiting: boolean;
+};
+
+/**
+ * OwnPolicy
+ *
+ * scope, id, label: what of yours it limits; a sign-in is what you do without a keypair.
+ */
+export type OwnPolicy = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Limits
+     */
+    limits: KeypairLimits | UserLimits | ProjectLimits;
+    policy: PolicyRef;
+    /**
+     * Scope
+     */
+    scope: 'sign_in' | 'keypair' | 'user' | 'project';
+};
+
+/**
+ * OwnPolicyList
+ */
+export type OwnPolicyList = {
+    /**
+     * Items
+     */
+    items: Array<OwnPolicy>;
+};
 
 /**
  * OwnerRef
@@ -1751,6 +2665,107 @@ export type PasswordRulesView = {
 };
 
 /**
+ * PolicyAssign
+ *
+ * Who gets the policy: what they had before holds no more. Those who have it and are not named keep it.
+ *
+ * keypairs: access keys. users, sign_ins: ids or e-mails. projects: ids or names. A policy for keypairs is given to
+ * keypairs and sign_ins, the latter for what people do without a keypair, and for their new keypairs.
+ */
+export type PolicyAssign = {
+    /**
+     * Keypairs
+     */
+    keypairs?: Array<string>;
+    /**
+     * Projects
+     */
+    projects?: Array<string>;
+    /**
+     * Sign Ins
+     */
+    sign_ins?: Array<string>;
+    /**
+     * Users
+     */
+    users?: Array<string>;
+};
+
+/**
+ * PolicyCopy
+ */
+export type PolicyCopy = {
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * PolicyCreate
+ *
+ * limits: all of the kind's. Its name is unique among those of its kind, whatever the case of its letters.
+ */
+export type PolicyCreate = {
+    /**
+     * Description
+     */
+    description?: string;
+    kind: PolicyKind;
+    /**
+     * Limits
+     */
+    limits: KeypairLimits | UserLimits | ProjectLimits;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * PolicyHolders
+ *
+ * How many have the policy, of those that you administer.
+ */
+export type PolicyHolders = {
+    /**
+     * Keypairs
+     */
+    keypairs: number;
+    /**
+     * Projects
+     */
+    projects: number;
+    /**
+     * Sign Ins
+     */
+    sign_ins: number;
+    /**
+     * Users
+     */
+    users: number;
+};
+
+/**
+ * PolicyKind
+ */
+export type PolicyKind = 'keypair' | 'user' | 'project';
+
+/**
+ * PolicyList
+ */
+export type PolicyList = {
+    /**
+     * Items
+     */
+    items: Array<PolicyView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
  * PolicyRef
  */
 export type PolicyRef = {
@@ -1762,6 +2777,57 @@ export type PolicyRef = {
      * Name
      */
     name: string;
+};
+
+/**
+ * PolicyUpdate
+ *
+ * What is left out stays. A change of limits holds from the scheduler's next decision on; nothing is ended.
+ */
+export type PolicyUpdate = {
+    /**
+     * Description
+     */
+    description?: string;
+    limits?: LimitsChange;
+    /**
+     * Name
+     */
+    name?: string;
+};
+
+/**
+ * PolicyView
+ *
+ * default: what everybody has until somebody says otherwise; it stays.
+ */
+export type PolicyView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Default
+     */
+    default: boolean;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Id
+     */
+    id: string;
+    kind: PolicyKind;
+    /**
+     * Limits
+     */
+    limits: KeypairLimits | UserLimits | ProjectLimits;
+    /**
+     * Name
+     */
+    name: string;
+    used_by: PolicyHolders;
 };
 
 /**
@@ -1782,6 +2848,52 @@ export type Preferences = {
      * Theme
      */
     theme?: 'light' | 'dark' | 'auto' | null;
+};
+
+/**
+ * PresetCreate
+ *
+ * group: id or name of the resource group that it is offered in; null: in all. slots: in base units.
+ */
+export type PresetCreate = {
+    /**
+     * Group
+     */
+    group?: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: unknown | number;
+    };
+};
+
+/**
+ * PresetGroup
+ */
+export type PresetGroup = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * PresetList
+ */
+export type PresetList = {
+    /**
+     * Items
+     */
+    items: Array<PresetView>;
 };
 
 /**
@@ -1807,6 +2919,55 @@ export type PresetRoom = {
         [key: string]: number;
     };
     verdict: Verdict;
+};
+
+/**
+ * PresetUpdate
+ *
+ * What is left out stays; slots are replaced as a whole.
+ */
+export type PresetUpdate = {
+    /**
+     * Group
+     */
+    group?: string | null;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Slots
+     */
+    slots?: {
+        [key: string]: unknown | number;
+    };
+};
+
+/**
+ * PresetView
+ *
+ * group: null for one that is offered in every group.
+ */
+export type PresetView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    group: PresetGroup | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
 };
 
 /**
@@ -1924,6 +3085,22 @@ export type ProjectCreate = {
 };
 
 /**
+ * ProjectLimits
+ *
+ * What holds for the folders of one project; what its sessions may hold is its ceiling.
+ */
+export type ProjectLimits = {
+    /**
+     * Folder Bytes
+     */
+    folder_bytes: number | 'unlimited';
+    /**
+     * Folders
+     */
+    folders: number | 'unlimited';
+};
+
+/**
  * ProjectList
  */
 export type ProjectList = {
@@ -1947,6 +3124,26 @@ export type ProjectMembership = {
      * Admin
      */
     admin: boolean;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * ProjectOfDomain
+ *
+ * domain: the name of its domain, for projects of several may have the same name.
+ */
+export type ProjectOfDomain = {
+    /**
+     * Domain
+     */
+    domain: string;
     /**
      * Id
      */
@@ -2046,6 +3243,28 @@ export type ProjectView = {
      */
     name: string;
     policy: PolicyRef;
+};
+
+/**
+ * ProjectWeight
+ */
+export type ProjectWeight = {
+    /**
+     * Domain
+     */
+    domain: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Weight
+     */
+    weight: number;
 };
 
 /**
@@ -2940,6 +4159,12 @@ export type SiteUpdate = {
      */
     mail_user?: string;
     /**
+     * Nodes Visible
+     *
+     * Whether everybody sees the nodes of the resource groups that they may use.
+     */
+    nodes_visible?: boolean;
+    /**
      * Password Classes
      *
      * How many of these a password must have: small letters, capital letters, digits, other characters.
@@ -3093,6 +4318,12 @@ export type SiteView = {
      * Who signs in at it; empty: nobody.
      */
     mail_user?: string;
+    /**
+     * Nodes Visible
+     *
+     * Whether everybody sees the nodes of the resource groups that they may use.
+     */
+    nodes_visible?: boolean;
     /**
      * Password Classes
      *
@@ -3303,6 +4534,13 @@ export type Step = {
      */
     recovery_code?: string | null;
 };
+
+/**
+ * Strategy
+ *
+ * Which node among those with room.
+ */
+export type Strategy = 'dispersed' | 'concentrated' | 'round_robin';
 
 /**
  * TestMail
@@ -3718,6 +4956,32 @@ export type UserDetail = {
 };
 
 /**
+ * UserLimits
+ *
+ * What holds for one person, by whichever keypair. slots: as those of a keypair. folders: that they own.
+ */
+export type UserLimits = {
+    /**
+     * Folder Bytes
+     */
+    folder_bytes: number | 'unlimited';
+    /**
+     * Folders
+     */
+    folders: number | 'unlimited';
+    /**
+     * Sessions
+     */
+    sessions: number | 'unlimited';
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: unknown | number | 'unlimited';
+    };
+};
+
+/**
  * UserList
  */
 export type UserList = {
@@ -4008,6 +5272,24 @@ export type UserView = {
 };
 
 /**
+ * UserWeight
+ */
+export type UserWeight = {
+    /**
+     * Email
+     */
+    email: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Weight
+     */
+    weight: number;
+};
+
+/**
  * UsersMade
  *
  * One for each row, in their order. done: created, or valid in a dry run.
@@ -4080,6 +5362,50 @@ export type VerifyRequest = {
      * Token
      */
     token: string;
+};
+
+/**
+ * WeightsUpdate
+ *
+ * Weights of the fair share: id or name -> how much, beside the others of the same place. Replaces what was.
+ */
+export type WeightsUpdate = {
+    /**
+     * Domains
+     */
+    domains?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Projects
+     */
+    projects?: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Users
+     */
+    users?: {
+        [key: string]: unknown | number;
+    };
+};
+
+/**
+ * WeightsView
+ */
+export type WeightsView = {
+    /**
+     * Domains
+     */
+    domains: Array<DomainWeight>;
+    /**
+     * Projects
+     */
+    projects: Array<ProjectWeight>;
+    /**
+     * Users
+     */
+    users: Array<UserWeight>;
 };
 
 /**
@@ -5100,6 +6426,42 @@ export type DomainsUpdateResponses = {
 
 export type DomainsUpdateResponse = DomainsUpdateResponses[keyof DomainsUpdateResponses];
 
+export type DomainsOverData = {
+    body: CeilingsTry;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/domains/{ref}/over';
+};
+
+export type DomainsOverErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type DomainsOverError = DomainsOverErrors[keyof DomainsOverErrors];
+
+export type DomainsOverResponses = {
+    /**
+     * Successful Response
+     */
+    200: OverList;
+};
+
+export type DomainsOverResponse = DomainsOverResponses[keyof DomainsOverResponses];
+
 export type EventsListData = {
     body?: never;
     headers?: {
@@ -5423,6 +6785,269 @@ export type TotpConfirmResponses = {
 
 export type TotpConfirmResponse = TotpConfirmResponses[keyof TotpConfirmResponses];
 
+export type GroupsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the name
+         */
+        q?: string | null;
+        /**
+         * Active
+         */
+        active?: boolean | null;
+    };
+    url: '/api/v1/groups';
+};
+
+export type GroupsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsListError = GroupsListErrors[keyof GroupsListErrors];
+
+export type GroupsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: GroupList;
+};
+
+export type GroupsListResponse = GroupsListResponses[keyof GroupsListResponses];
+
+export type GroupsCreateData = {
+    body: GroupCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/groups';
+};
+
+export type GroupsCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsCreateError = GroupsCreateErrors[keyof GroupsCreateErrors];
+
+export type GroupsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: GroupView;
+};
+
+export type GroupsCreateResponse = GroupsCreateResponses[keyof GroupsCreateResponses];
+
+export type GroupsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/groups/{ref}';
+};
+
+export type GroupsRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsRemoveError = GroupsRemoveErrors[keyof GroupsRemoveErrors];
+
+export type GroupsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type GroupsRemoveResponse = GroupsRemoveResponses[keyof GroupsRemoveResponses];
+
+export type GroupsShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/groups/{ref}';
+};
+
+export type GroupsShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsShowError = GroupsShowErrors[keyof GroupsShowErrors];
+
+export type GroupsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: GroupView;
+};
+
+export type GroupsShowResponse = GroupsShowResponses[keyof GroupsShowResponses];
+
+export type GroupsUpdateData = {
+    body: GroupUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/groups/{ref}';
+};
+
+export type GroupsUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsUpdateError = GroupsUpdateErrors[keyof GroupsUpdateErrors];
+
+export type GroupsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: GroupView;
+};
+
+export type GroupsUpdateResponse = GroupsUpdateResponses[keyof GroupsUpdateResponses];
+
+export type GroupsSetAccessData = {
+    body: AccessUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/groups/{ref}/access';
+};
+
+export type GroupsSetAccessErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsSetAccessError = GroupsSetAccessErrors[keyof GroupsSetAccessErrors];
+
+export type GroupsSetAccessResponses = {
+    /**
+     * Successful Response
+     */
+    200: GroupView;
+};
+
+export type GroupsSetAccessResponse = GroupsSetAccessResponses[keyof GroupsSetAccessResponses];
+
+export type GroupsSetWeightsData = {
+    body: WeightsUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/groups/{ref}/weights';
+};
+
+export type GroupsSetWeightsErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsSetWeightsError = GroupsSetWeightsErrors[keyof GroupsSetWeightsErrors];
+
+export type GroupsSetWeightsResponses = {
+    /**
+     * Successful Response
+     */
+    200: GroupView;
+};
+
+export type GroupsSetWeightsResponse = GroupsSetWeightsResponses[keyof GroupsSetWeightsResponses];
+
 export type ServerHealthData = {
     body?: never;
     path?: never;
@@ -5451,6 +7076,63 @@ export type ServerHealthResponses = {
 };
 
 export type ServerHealthResponse = ServerHealthResponses[keyof ServerHealthResponses];
+
+export type HeldListData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        by: By;
+        /**
+         * Domain
+         *
+         * id or name of one domain
+         */
+        domain?: string | null;
+        /**
+         * Project
+         *
+         * id of one project
+         */
+        project?: string | null;
+    };
+    url: '/api/v1/held';
+};
+
+export type HeldListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type HeldListError = HeldListErrors[keyof HeldListErrors];
+
+export type HeldListResponses = {
+    /**
+     * Successful Response
+     */
+    200: HeldList;
+};
+
+export type HeldListResponse = HeldListResponses[keyof HeldListResponses];
 
 export type ImagesListData = {
     body?: never;
@@ -5766,6 +7448,672 @@ export type LoginsRemoveResponses = {
 };
 
 export type LoginsRemoveResponse = LoginsRemoveResponses[keyof LoginsRemoveResponses];
+
+export type MetricsShowData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/metrics';
+};
+
+export type MetricsShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type MetricsShowError = MetricsShowErrors[keyof MetricsShowErrors];
+
+export type MetricsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: string;
+};
+
+export type MetricsShowResponse = MetricsShowResponses[keyof MetricsShowResponses];
+
+export type NodesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the name
+         */
+        q?: string | null;
+        /**
+         * Group
+         *
+         * id or name of a resource group
+         */
+        group?: string | null;
+        /**
+         * State
+         */
+        state?: NodeState | null;
+        /**
+         * Cordoned
+         */
+        cordoned?: boolean | null;
+    };
+    url: '/api/v1/nodes';
+};
+
+export type NodesListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type NodesListError = NodesListErrors[keyof NodesListErrors];
+
+export type NodesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: NodeList;
+};
+
+export type NodesListResponse = NodesListResponses[keyof NodesListResponses];
+
+export type NodesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/nodes/{ref}';
+};
+
+export type NodesShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type NodesShowError = NodesShowErrors[keyof NodesShowErrors];
+
+export type NodesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: NodeDetail;
+};
+
+export type NodesShowResponse = NodesShowResponses[keyof NodesShowResponses];
+
+export type NodesUpdateData = {
+    body: NodeUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/nodes/{ref}';
+};
+
+export type NodesUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type NodesUpdateError = NodesUpdateErrors[keyof NodesUpdateErrors];
+
+export type NodesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: NodeDetail;
+};
+
+export type NodesUpdateResponse = NodesUpdateResponses[keyof NodesUpdateResponses];
+
+export type NodesDrainData = {
+    body: DrainRequest;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/nodes/{ref}/drain';
+};
+
+export type NodesDrainErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type NodesDrainError = NodesDrainErrors[keyof NodesDrainErrors];
+
+export type NodesDrainResponses = {
+    /**
+     * Successful Response
+     */
+    200: DrainView;
+};
+
+export type NodesDrainResponse = NodesDrainResponses[keyof NodesDrainResponses];
+
+export type PoliciesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Kind
+         */
+        kind?: PolicyKind | null;
+        /**
+         * Q
+         *
+         * part of the name
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/policies';
+};
+
+export type PoliciesListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesListError = PoliciesListErrors[keyof PoliciesListErrors];
+
+export type PoliciesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: PolicyList;
+};
+
+export type PoliciesListResponse = PoliciesListResponses[keyof PoliciesListResponses];
+
+export type PoliciesCreateData = {
+    body: PolicyCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/policies';
+};
+
+export type PoliciesCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesCreateError = PoliciesCreateErrors[keyof PoliciesCreateErrors];
+
+export type PoliciesCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: PolicyView;
+};
+
+export type PoliciesCreateResponse = PoliciesCreateResponses[keyof PoliciesCreateResponses];
+
+export type PoliciesMineData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/policies/mine';
+};
+
+export type PoliciesMineErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesMineError = PoliciesMineErrors[keyof PoliciesMineErrors];
+
+export type PoliciesMineResponses = {
+    /**
+     * Successful Response
+     */
+    200: OwnPolicyList;
+};
+
+export type PoliciesMineResponse = PoliciesMineResponses[keyof PoliciesMineResponses];
+
+export type PoliciesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name that only one kind has.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/policies/{ref}';
+};
+
+export type PoliciesRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesRemoveError = PoliciesRemoveErrors[keyof PoliciesRemoveErrors];
+
+export type PoliciesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type PoliciesRemoveResponse = PoliciesRemoveResponses[keyof PoliciesRemoveResponses];
+
+export type PoliciesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name that only one kind has.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/policies/{ref}';
+};
+
+export type PoliciesShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesShowError = PoliciesShowErrors[keyof PoliciesShowErrors];
+
+export type PoliciesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: PolicyView;
+};
+
+export type PoliciesShowResponse = PoliciesShowResponses[keyof PoliciesShowResponses];
+
+export type PoliciesUpdateData = {
+    body: PolicyUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name that only one kind has.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/policies/{ref}';
+};
+
+export type PoliciesUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesUpdateError = PoliciesUpdateErrors[keyof PoliciesUpdateErrors];
+
+export type PoliciesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: PolicyView;
+};
+
+export type PoliciesUpdateResponse = PoliciesUpdateResponses[keyof PoliciesUpdateResponses];
+
+export type PoliciesCopyData = {
+    body: PolicyCopy;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name that only one kind has.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/policies/{ref}/copy';
+};
+
+export type PoliciesCopyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesCopyError = PoliciesCopyErrors[keyof PoliciesCopyErrors];
+
+export type PoliciesCopyResponses = {
+    /**
+     * Successful Response
+     */
+    201: PolicyView;
+};
+
+export type PoliciesCopyResponse = PoliciesCopyResponses[keyof PoliciesCopyResponses];
+
+export type PoliciesAssignData = {
+    body: PolicyAssign;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name that only one kind has.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/policies/{ref}/holders';
+};
+
+export type PoliciesAssignErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesAssignError = PoliciesAssignErrors[keyof PoliciesAssignErrors];
+
+export type PoliciesAssignResponses = {
+    /**
+     * Successful Response
+     */
+    200: PolicyView;
+};
+
+export type PoliciesAssignResponse = PoliciesAssignResponses[keyof PoliciesAssignResponses];
+
+export type PoliciesOverData = {
+    body: LimitsTry;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name that only one kind has.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/policies/{ref}/over';
+};
+
+export type PoliciesOverErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PoliciesOverError = PoliciesOverErrors[keyof PoliciesOverErrors];
+
+export type PoliciesOverResponses = {
+    /**
+     * Successful Response
+     */
+    200: OverList;
+};
+
+export type PoliciesOverResponse = PoliciesOverResponses[keyof PoliciesOverResponses];
+
+export type PresetsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Group
+         *
+         * id or name of a resource group
+         */
+        group?: string | null;
+    };
+    url: '/api/v1/presets';
+};
+
+export type PresetsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PresetsListError = PresetsListErrors[keyof PresetsListErrors];
+
+export type PresetsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: PresetList;
+};
+
+export type PresetsListResponse = PresetsListResponses[keyof PresetsListResponses];
+
+export type PresetsCreateData = {
+    body: PresetCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/presets';
+};
+
+export type PresetsCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PresetsCreateError = PresetsCreateErrors[keyof PresetsCreateErrors];
+
+export type PresetsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: PresetView;
+};
+
+export type PresetsCreateResponse = PresetsCreateResponses[keyof PresetsCreateResponses];
+
+export type PresetsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name that only one preset has.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/presets/{ref}';
+};
+
+export type PresetsRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PresetsRemoveError = PresetsRemoveErrors[keyof PresetsRemoveErrors];
+
+export type PresetsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type PresetsRemoveResponse = PresetsRemoveResponses[keyof PresetsRemoveResponses];
+
+export type PresetsUpdateData = {
+    body: PresetUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name that only one preset has.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/presets/{ref}';
+};
+
+export type PresetsUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type PresetsUpdateError = PresetsUpdateErrors[keyof PresetsUpdateErrors];
+
+export type PresetsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: PresetView;
+};
+
+export type PresetsUpdateResponse = PresetsUpdateResponses[keyof PresetsUpdateResponses];
 
 export type ProjectsListData = {
     body?: never;
@@ -6182,6 +8530,42 @@ export type ProjectMembersUpdateResponses = {
 };
 
 export type ProjectMembersUpdateResponse = ProjectMembersUpdateResponses[keyof ProjectMembersUpdateResponses];
+
+export type ProjectsOverData = {
+    body: CeilingsTry;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/projects/{ref}/over';
+};
+
+export type ProjectsOverErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type ProjectsOverError = ProjectsOverErrors[keyof ProjectsOverErrors];
+
+export type ProjectsOverResponses = {
+    /**
+     * Successful Response
+     */
+    200: OverList;
+};
+
+export type ProjectsOverResponse = ProjectsOverResponses[keyof ProjectsOverResponses];
 
 export type ProjectsRestoreData = {
     body?: never;

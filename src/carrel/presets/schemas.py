@@ -1,0 +1,57 @@
+"""Wire types of presets."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from carrel.core.ids import GroupId, PresetId
+from carrel.http.rules import says
+from carrel.tenancy.schemas import PlaceName, Ref, SlotName
+
+_Amount = Annotated[
+    int, Field(ge=1, le=2**62), says("A preset has a whole number of each slot that it names, from 1 on.")
+]
+PresetSlots = Annotated[
+    dict[SlotName, _Amount],
+    Field(min_length=1, max_length=50, examples=[{"cpu": 4000, "mem": 16 << 30, "cuda.shares": 300}]),
+]
+
+
+class PresetCreate(BaseModel):
+    """group: id or name of the resource group that it is offered in; null: in all. slots: in base units."""
+
+    model_config = {"extra": "forbid"}
+
+    name: PlaceName
+    group: Ref | None = None
+    slots: PresetSlots
+
+
+class PresetUpdate(BaseModel):
+    """What is left out stays; slots are replaced as a whole."""
+
+    model_config = {"extra": "forbid"}
+
+    name: PlaceName = ""
+    group: Ref | None = None
+    slots: PresetSlots = {}
+
+
+class PresetGroup(BaseModel):
+    id: GroupId
+    name: str
+
+
+class PresetView(BaseModel):
+    """group: null for one that is offered in every group."""
+
+    id: PresetId
+    name: str
+    group: PresetGroup | None
+    slots: dict[str, int]
+    created_at: datetime
+
+
+class PresetList(BaseModel):
+    items: list[PresetView]

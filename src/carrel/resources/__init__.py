@@ -1,0 +1,1 @@
+"""Administration of resource groups and their nodes: making, changing, opening to people, emptying."""

@@ -1,0 +1,81 @@
+"""/groups."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from carrel.groups import service as lookup
+from carrel.http.auth import CurrentActor, names
+from carrel.resources import group_queries as queries
+from carrel.resources import groups
+from carrel.resources.group_schemas import (
+    AccessUpdate,
+    GroupCreate,
+    GroupList,
+    GroupQuery,
+    GroupUpdate,
+    GroupView,
+    WeightsUpdate,
+)
+
+router = APIRouter(tags=["groups"])
+Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get("/groups", operation_id="groups.list", openapi_extra=names("group.read"))
+async def list_groups(
+    request: Request, actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+) -> GroupList:
+    """Resource groups that one may use, with what they have; superadmins see all."""
+    async with request.app.state.database.transaction() as tx:
+        return await queries.page(tx, actor, wanted)
+
+
+@router.post("/groups", operation_id="groups.create", openapi_extra=names("group.create"), status_code=201)
+async def create(request: Request, actor: CurrentActor, body: GroupCreate) -> GroupView:
+    """Make a resource group. Its name is unique, whatever the case of its letters."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        group = await groups.create(tx, state.clock, actor, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.get("/groups/{ref}", operation_id="groups.show", openapi_extra=names("group.read"))
+async def show(request: Request, actor: CurrentActor, ref: Ref) -> GroupView:
+    """One resource group."""
+    async with request.app.state.database.transaction() as tx:
+        group = await lookup.find(tx, ref, seen=queries.seen(actor))
+        return await queries.detail(tx, actor, group.id)
+
+
+@router.patch("/groups/{ref}", operation_id="groups.update", openapi_extra=names("group.update"))
+async def update(request: Request, actor: CurrentActor, ref: Ref, body: GroupUpdate) -> GroupView:
+    """Change a resource group. The scheduler goes by it from its next decision on."""
+    async with request.app.state.database.transaction() as tx:
+        group = await groups.update_group(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.delete(
+    "/groups/{ref}", operation_id="groups.remove", openapi_extra=names("group.remove"), status_code=204
+)
+async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+    """Remove a resource group that holds nothing."""
+    async with request.app.state.database.transaction() as tx:
+        await groups.remove(tx, actor, ref)
+
+
+@router.put("/groups/{ref}/access", operation_id="groups.set_access", openapi_extra=names("group.update"))
+async def set_access(request: Request, actor: CurrentActor, ref: Ref, body: AccessUpdate) -> GroupView:
+    """Say which domains, projects and users may use the group while it is not public."""
+    async with request.app.state.database.transaction() as tx:
+        group = await groups.open_to(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.put("/groups/{ref}/weights", operation_id="groups.set_weights", openapi_extra=names("group.update"))
+async def set_weights(request: Request, actor: CurrentActor, ref: Ref, body: WeightsUpdate) -> GroupView:
+    """Set who is entitled to how much of the group, beside the others of the same place."""
+    async with request.app.state.database.transaction() as tx:
+        group = await groups.weigh(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)

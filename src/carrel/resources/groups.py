@@ -1,0 +1,172 @@
+"""Use cases of resource groups. Each starts with the decision whether the actor may."""
+
+from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict
+from carrel.core.ids import DEFAULT_GROUP, GroupId, new_id
+from carrel.db.database import notify
+from carrel.events import service as events
+from carrel.groups import service as groups
+from carrel.groups.model import FairShareWeight, GroupAccess, ResourceGroup, ScopeKind
+from carrel.nodes import service as nodes
+from carrel.nodes.model import Node
+from carrel.policy.decide import Actor, Target, require
+from carrel.resources import group_queries as queries
+from carrel.resources.group_schemas import AccessUpdate, GroupCreate, GroupUpdate, WeightsUpdate
+from carrel.sessions.model import Session
+from carrel.tenancy import queries as tenancy
+from carrel.tenancy.model import Domain
+
+_EVENTS = {"group.create": "group.created", "group.update": "group.updated", "group.remove": "group.removed"}
+
+
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: GroupCreate) -> GroupId:
+    """A group without nodes. Raises: Forbidden; Conflict when the name is taken."""
+    require(actor, "group.create", Target())
+    group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **wanted.model_dump())
+    tx.add(group)
+    await _flush(tx, wanted.name)
+    await _record(tx, actor, "group.create", group, after=wanted.model_dump(mode="json"))
+    return group.id
+
+
+async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUpdate) -> GroupId:
+    """Change what is given; the next decision of the scheduler goes by it.
+
+    Raises: NotFound, Forbidden; Conflict when the name is taken.
+    """
+    group = await _found(tx, actor, ref, "group.update")
+    after = {
+        field: value
+        for field, value in wanted.model_dump(mode="json", exclude_unset=True).items()
+        if value != getattr(group, field)
+    }
+    if not after:
+        return group.id
+    before = {field: getattr(group, field) for field in after}
+    for field, value in after.items():
+        setattr(group, field, value)
+    await _flush(tx, wanted.name)
+    if "name" in after:
+        # Domains say by name which groups they may use.
+        await tx.execute(
+            update(Domain)
+            .where(before["name"] == func.any(Domain.resource_groups))
+            .values(resource_groups=func.array_replace(Domain.resource_groups, before["name"], after["name"]))
+        )
+    await _record(tx, actor, "group.update", group, before=before, after=after)
+    return group.id
+
+
+async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+    """Remove a group that holds nothing. Raises: NotFound, Forbidden; Conflict saying what it holds."""
+    group = await _found(tx, actor, ref, "group.remove")
+    if group.id == DEFAULT_GROUP:
+        raise Conflict(
+            "group.default",
+            f"{group.name} stays: new nodes come into it, and sessions that name no group.",
+            hint="Deactivate it instead.",
+        )
+    # Locked against all else, so that nothing moves in meanwhile.
+    await tx.execute(select(ResourceGroup.id).where(ResourceGroup.id == group.id).with_for_update())
+    for kind, holds in (
+        ("nodes", exists().where(Node.group_id == group.id)),
+        # The past ones too: what they have had is part of the record.
+        ("sessions", exists().where(Session.group_id == group.id)),
+    ):
+        if (await tx.execute(select(holds))).scalar():
+            raise Conflict(
+                "group.in_use",
+                f"{group.name} still holds {kind}.",
+                hint="Move its nodes to another group first."
+                if kind == "nodes"
+                else "Deactivate it instead: its sessions, the past ones too, stay on record.",
+                details={"holds": kind},
+            )
+    await tx.delete(group)
+    await tx.flush()
+    await _record(tx, actor, "group.remove", group)
+
+
+async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate) -> GroupId:
+    """Say who may use the group while it is not public. Raises: NotFound (of anybody named), Forbidden."""
+    group = await _found(tx, actor, ref, "group.update")
+    named = {
+        *[(ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id) for each in wanted.domains],
+        *[(ScopeKind.PROJECT, (await tenancy.project(tx, actor, each)).id) for each in wanted.projects],
+        *[(ScopeKind.USER, (await tenancy.user(tx, actor, each)).id) for each in wanted.users],
+    }
+    ours = GroupAccess.group_id == group.id
+    rows = (await tx.execute(select(GroupAccess).where(ours))).scalars()
+    before = {(one.kind, one.scope_id) for one in rows}
+    await tx.execute(delete(GroupAccess).where(ours))
+    if named:
+        values = [{"group_id": group.id, "kind": kind, "scope_id": scope} for kind, scope in named]
+        await tx.execute(insert(GroupAccess), values)
+    await _record(
+        tx, actor, "group.update", group,
+        before={"access": sorted(map(":".join, before))}, after={"access": sorted(map(":".join, named))},
+    )  # fmt: skip
+    return group.id
+
+
+async def weigh(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsUpdate) -> GroupId:
+    """Set the weights of the group's fair share. Raises: NotFound (of anybody named), Forbidden."""
+    group = await _found(tx, actor, ref, "group.update")
+    weights: dict[tuple[ScopeKind, str], float] = {}
+    for each, weight in wanted.domains.items():
+        weights[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id] = weight
+    for each, weight in wanted.projects.items():
+        weights[ScopeKind.PROJECT, (await tenancy.project(tx, actor, each)).id] = weight
+    for each, weight in wanted.users.items():
+        weights[ScopeKind.USER, (await tenancy.user(tx, actor, each)).id] = weight
+    ours = FairShareWeight.group_id == group.id
+    rows = (await tx.execute(select(FairShareWeight).where(ours))).scalars()
+    before = {f"{one.kind}:{one.scope_id}": one.weight for one in rows}
+    await tx.execute(delete(FairShareWeight).where(ours))
+    if weights:
+        values = [
+            {"group_id": group.id, "kind": kind, "scope_id": scope, "weight": weight}
+            for (kind, scope), weight in weights.items()
+        ]
+        await tx.execute(insert(FairShareWeight), values)
+    after = {":".join(scope): weight for scope, weight in weights.items()}
+    await _record(tx, actor, "group.update", group, before={"weights": before}, after={"weights": after})
+    return group.id
+
+
+async def _found(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:
+    """The group, locked, for a change that the actor may make."""
+    group = await groups.find(tx, ref, seen=queries.seen(actor))
+    require(actor, action, Target())
+    await tx.refresh(group, with_for_update={"key_share": True})
+    return group
+
+
+async def _flush(tx: AsyncSession, name: str) -> None:
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "uq_resource_groups_name" not in str(error.orig):
+            raise
+        raise Conflict(
+            "group.name_taken",
+            f"There is a resource group named {name}.",
+            hint="Choose another name.",
+            field="name",
+        ) from None
+
+
+async def _record(
+    tx: AsyncSession, actor: Actor, action: str, group: ResourceGroup, **details: object
+) -> None:
+    """Write it down, tell pages, and have the scheduler look again."""
+    audit.record(tx, actor, action, group.id, name=group.name, target=Target(), details=details)
+    data = {"id": group.id, "name": group.name, "active": group.active}
+    await events.record(tx, _EVENTS[action], group.id, target=Target(), data=data)
+    await notify(tx, nodes.TOPIC)

@@ -1,0 +1,117 @@
+"""Use cases of nodes. Each starts with the decision whether the actor may."""
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.errors import Invalid
+from carrel.core.ids import NodeId
+from carrel.groups import service as groups
+from carrel.nodes import service as ledger
+from carrel.nodes.model import Draining, Node
+from carrel.policy.decide import Actor, Target, require
+from carrel.resources import node_queries as queries
+from carrel.resources.node_schemas import DrainedSession, DrainRequest, DrainView, Leaving, NodeUpdate
+from carrel.sessions.model import Session
+from carrel.sessions.states import SessionState
+from carrel.tenancy.model import User
+from carrel.tenancy.schemas import UserRef
+
+_SENTENCES = {
+    Leaving.STAYS: "It runs on until it ends by itself; the node is empty only then.",
+    Leaving.ENDS: "It is ended: its processes are asked to stop, and files outside mounted folders are lost.",
+    Leaving.MOVES: "It goes back to the queue and starts again elsewhere: its processes end, and files outside "
+    "mounted folders are lost.",
+    Leaving.REQUEUES: "It does not run yet: it goes back to the queue and starts elsewhere.",
+    Leaving.IS_ENDING: "It is ending already.",
+}
+_OF_RUNNING = {
+    Draining.WAIT: Leaving.STAYS,
+    Draining.END: Leaving.ENDS,
+    Draining.MOVE: Leaving.MOVES,
+}
+
+
+def leaving(state: SessionState, how: Draining) -> Leaving:
+    """What becomes of a session in this state on a node that is emptied like this."""
+    if state == SessionState.RUNNING:
+        return _OF_RUNNING[how]
+    return Leaving.IS_ENDING if state == SessionState.TERMINATING else Leaving.REQUEUES
+
+
+async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: NodeUpdate) -> NodeId:
+    """Change what is given; the next decision of the scheduler goes by it. Raises: NotFound, Forbidden, Invalid."""
+    node = await _found(tx, actor, ref)
+    given: dict[str, object] = wanted.model_dump(exclude_unset=True)
+    if "group" in given:
+        given["group_id"] = (await groups.find(tx, str(given.pop("group")))).id
+    _require_known(node, wanted)
+    after = {field: value for field, value in given.items() if value != getattr(node, field)}
+    if after.get("cordoned") is False and node.draining:
+        after["draining"] = None
+    await _change(tx, actor, node, after)
+    return node.id
+
+
+async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) -> DrainView:
+    """Say what becomes of each session on the node; unless it is only asked about, begin. The controllers do it.
+
+    Raises: NotFound, Forbidden.
+    """
+    node = await _found(tx, actor, ref)
+    rows = await tx.execute(
+        select(Session, User.email)
+        .join(User, User.id == Session.owner_id)
+        .where(Session.node_id == node.id, queries.ON_IT)
+        .order_by(Session.created_at, Session.id)
+    )
+    sessions = [_drained(session, email, wanted.how) for session, email in rows]
+    if not wanted.dry_run:
+        target = {"cordoned": True, "draining": wanted.how}
+        await _change(tx, actor, node, {field: v for field, v in target.items() if v != getattr(node, field)})
+    view = await queries.view(tx, node.id)
+    return DrainView(how=wanted.how, dry_run=wanted.dry_run, node=view, sessions=sessions)
+
+
+def _drained(session: Session, email: str, how: Draining) -> DrainedSession:
+    becomes = leaving(SessionState(session.state), how)
+    return DrainedSession(
+        id=session.id,
+        name=session.name,
+        owner=UserRef(id=session.owner_id, email=email),
+        state=session.state,
+        becomes=becomes,
+        sentence=_SENTENCES[becomes],
+    )
+
+
+async def _found(tx: AsyncSession, actor: Actor, ref: str) -> Node:
+    """The node, locked, for a change that the actor may make."""
+    require(actor, "node.update", Target())
+    return await tx.get_one(
+        Node, await queries.find(tx, actor, ref), with_for_update={"key_share": True}, populate_existing=True
+    )
+
+
+def _require_known(node: Node, wanted: NodeUpdate) -> None:
+    for slot in wanted.reserved:
+        if slot not in node.slots:
+            raise Invalid(
+                "node.no_such_slot",
+                f"{node.name} has no {slot}.",
+                hint="It has " + ", ".join(sorted(node.slots)) + ".",
+                field=f"reserved.{slot}",
+            )
+
+
+async def _change(tx: AsyncSession, actor: Actor, node: Node, after: dict[str, object]) -> None:
+    """Write it down, tell pages, and have the scheduler look again; nothing when nothing changes."""
+    if not after:
+        return
+    before = {field: getattr(node, field) for field in after}
+    for field, value in after.items():
+        setattr(node, field, value)
+    await tx.flush()
+    details = {"before": before, "after": after}
+    audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
+    await ledger.announce(tx, [node])
