@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.core.units import add, format_size, format_slot, parse_cpu, parse_size, subtract
+from carrel.core.units import add, format_duration, format_size, format_slot, parse_cpu, parse_size, parse_slots, subtract
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,15 @@ slots = st.dictionaries(st.sampled_from(["cpu", "mem", "cuda.device"]), st.integ
 def test_what_is_added_can_be_taken_away(left: dict[str, int], right: dict[str, int]):
     back = subtract(add(left, right), right)
     assert {slot: amount for slot, amount in back.items() if amount} == {s: a for s, a in left.items() if a}
+
+
+def test_slots_are_numbers_or_as_people_write_them():
+    said = {"cpu": "1.5", "mem": "2g", "cuda.device": "2", "cuda.shares": 500}
+    assert parse_slots(said) == {"cpu": 1500, "mem": 2 << 30, "cuda.device": 2, "cuda.shares": 500}
+    with pytest.raises(ValueError, match="cpu is less than nothing"):
+        parse_slots({"cpu": -1})
+
+
+def test_durations_are_said_in_one_unit():
+    told = [format_duration(each) for each in (0, 45, 210, 7200, 3 * 86400 + 43200)]
+    assert told == ["0 s", "45 s", "3.5 min", "2 h", "3.5 d"]

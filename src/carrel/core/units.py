@@ -1,7 +1,7 @@
 """Slots and their units: `cpu` in millicores, `mem` in bytes, everything else in its own integer unit."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 Slots = Mapping[str, int]
 
@@ -33,6 +33,21 @@ def parse_cpu(text: str) -> int:
         raise ValueError(f"{text!r} is not a number of CPUs; write for example 0.5, 2 or 250m") from None
 
 
+def parse_slots(said: Mapping[str, int | str]) -> dict[str, int]:
+    """Slots in base units: numbers are, text is as people write it ({"cpu": "2", "mem": "4g"}).
+
+    Raises: ValueError naming what is no amount.
+    """
+    parse: Mapping[str, Callable[[str], int]] = {"cpu": parse_cpu, "mem": parse_size}
+    slots = {
+        slot: parse.get(slot, int)(amount) if isinstance(amount, str) else int(amount)
+        for slot, amount in said.items()
+    }
+    if slot := next((slot for slot, amount in slots.items() if amount < 0), None):
+        raise ValueError(f"{slot} is less than nothing")
+    return slots
+
+
 def format_size(size_bytes: int) -> str:
     """ "1 GiB", "1.5 GiB", "512 MiB": at most one decimal."""
     value, unit = float(size_bytes), "B"
@@ -43,12 +58,22 @@ def format_size(size_bytes: int) -> str:
     return f"{value:.1f}".removesuffix(".0") + f" {unit}"
 
 
+def format_duration(duration_s: float) -> str:
+    """ "45 s", "3.5 min", "2 h", "1.5 d": at most one decimal."""
+    for size, unit, until in ((1, "s", 60), (60, "min", 3600), (3600, "h", 2 * 86400)):
+        if duration_s < until:
+            return f"{duration_s / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{duration_s / 86400:.1f}".removesuffix(".0") + " d"
+
+
 def format_slot(slot: str, amount: int) -> str:
-    """An amount as a person says it: `cpu` 1500 is "1.5 CPU", `mem` is a size."""
+    """An amount as a person says it: `cpu` 1500 is "1.5 CPU", `mem` is a size, shares are parts of a device."""
     if slot == "mem":
         return format_size(amount)
     if slot == "cpu":
         return f"{amount / 1000:g} CPU"
+    if slot.endswith(".shares"):
+        return f"{amount / 1000:g} {slot}"
     return f"{amount} {slot}"
 
 

@@ -79,11 +79,12 @@ class Cluster:
         for key in one.scopes:
             if scope := self._scopes.get(key):
                 self._scopes[key] = replace(scope, used=_plus(scope.used, wanted, times))
-        group = self._groups.get(one.group)
-        for path in _levels(group, one.path) if group else ():
-            share = self._brought_up(group, path)
+        if (group := self._groups.get(one.group)) is None:
+            return
+        for path in _levels(group, one.path):
+            held = self._brought_up(group, path).held
             for slot, amount in one.slots.items():
-                share.held[slot] = share.held.get(slot, 0.0) + amount * one.count * times
+                held[slot] = held.get(slot, 0.0) + amount * one.count * times
 
     def _brought_up(self, group: GroupView, path: Path) -> _Share:
         share = self._shares[group.id][path]

@@ -37,17 +37,17 @@ def parse_cpu(text: str) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds from "90", "90s", "10m" or "2h".
+    """Seconds from "90", "90s", "10m", "2h" or "30d".
 
     Raises: ValueError naming the text.
     """
-    scale = {"s": 1, "m": 60, "h": 3600}.get(text[-1:], 0)
+    scale = {"s": 1, "m": 60, "h": 3600, "d": 86400}.get(text[-1:], 0)
     try:
         seconds = float(text[:-1]) * scale if scale else float(text)
     except ValueError:
         seconds = -1.0
     if not seconds > 0:
-        raise ValueError(f"{text!r} is not a length of time; write for example 90s, 10m or 2h")
+        raise ValueError(f"{text!r} is not a length of time; write for example 90s, 10m, 2h or 30d")
     return seconds
 
 

@@ -1,0 +1,140 @@
+"""The policy of an installation as a file: what a replay runs on. The API writes it, people change it."""
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId
+from carrel.core.units import parse_slots
+from carrel.scheduling import devices
+from carrel.scheduling.installation import Installation
+from carrel.scheduling.snapshot import DeviceView, GroupView, NodeView, Order, Strategy
+
+
+def _amounts(said: Any) -> Any:
+    """In base units, when it looks like slots at all."""
+    if isinstance(said, dict) and all(isinstance(amount, int | str) for amount in said.values()):
+        return parse_slots(said)
+    return said
+
+
+Amounts = Annotated[dict[str, Annotated[int, Field(ge=0)]], BeforeValidator(_amounts)]
+Weights = dict[str, Annotated[float, Field(gt=0)]]
+
+
+class _Part(BaseModel):
+    model_config = {"extra": "forbid"}
+
+
+class DevicesOfNode(_Part):
+    """So many accelerators that are near each other, in one set."""
+
+    family: str
+    count: int = Field(ge=1, le=1000)
+    set: int = 0
+
+
+class NodesOfPolicy(_Part):
+    """One node, or `count` alike, which are then called name-1, name-2 ... slots: what sessions may use of each; of
+    accelerators the devices say it. closed: why nothing is placed there; empty when it is open."""
+
+    name: str
+    count: int = Field(default=1, ge=1, le=100_000)
+    group: str = DEFAULT_GROUP
+    slots: Amounts
+    devices: list[DevicesOfNode] = []
+    architecture: str = ""
+    closed: str = ""
+
+
+class WeightsOfGroup(_Part):
+    """By id. Who is not named weighs 1."""
+
+    domains: Weights = {}
+    projects: Weights = {}
+    users: Weights = {}
+
+
+class GroupOfPolicy(_Part):
+    """pending_timeout_s: who waits longer is cancelled; null: never."""
+
+    id: str = DEFAULT_GROUP
+    name: str = ""
+    scheduler: Order = Order.FIFO
+    placement: Strategy = Strategy.DISPERSED
+    slot_priority: list[str] = []
+    patience_s: float = Field(default=300, ge=0)
+    half_life_s: float = Field(default=604800, gt=0)
+    pending_timeout_s: float | None = Field(default=None, ge=0)
+    weights: WeightsOfGroup = WeightsOfGroup()
+
+
+class CeilingsOfPolicy(_Part):
+    """By id; "*" is everybody who is not named. "sessions" counts sessions. What is not named is not limited."""
+
+    domains: dict[str, Amounts] = {}
+    projects: dict[str, Amounts] = {}
+    users: dict[str, Amounts] = {}
+
+
+class SchedulerPolicy(_Part):
+    """names: of domains, projects and groups, by id; only for what is printed."""
+
+    nodes: list[NodesOfPolicy]
+    groups: list[GroupOfPolicy] = [GroupOfPolicy()]
+    ceilings: CeilingsOfPolicy = CeilingsOfPolicy()
+    names: dict[str, str] = {}
+
+
+def installation(policy: SchedulerPolicy) -> Installation:
+    """What the policy describes, for a replay."""
+    groups = {GroupId(one.id): one for one in policy.groups}
+    return Installation(
+        nodes=tuple(node for each in policy.nodes for node in _nodes(each)),
+        groups=tuple(_group(id_, one) for id_, one in groups.items()),
+        weights={id_: _by_kind(one.weights) for id_, one in groups.items()},
+        ceilings=_by_kind(policy.ceilings),
+        pending={
+            id_: timedelta(seconds=one.pending_timeout_s)
+            for id_, one in groups.items()
+            if one.pending_timeout_s is not None
+        },
+        names={**{one.id: one.name for one in policy.groups if one.name}, **policy.names},
+    )
+
+
+def _by_kind(said: WeightsOfGroup | CeilingsOfPolicy) -> dict[tuple[str, str], Any]:
+    kinds = {"domain": said.domains, "project": said.projects, "user": said.users}
+    return {(kind, name): value for kind, named in kinds.items() for name, value in named.items()}
+
+
+def _group(id_: GroupId, said: GroupOfPolicy) -> GroupView:
+    return GroupView(
+        id=id_,
+        name=said.name or id_,
+        order=said.scheduler,
+        strategy=said.placement,
+        slot_priority=tuple(said.slot_priority),
+        patience=timedelta(seconds=said.patience_s),
+        half_life=timedelta(seconds=said.half_life_s),
+    )
+
+
+def _nodes(said: NodesOfPolicy) -> list[NodeView]:
+    there = tuple(
+        DeviceView(f"{of.family}{number}", of.family, set=of.set)
+        for number, of in enumerate(of for of in said.devices for _ in range(of.count))
+    )
+    slots = dict(said.slots)
+    for family in {device.family for device in there}:
+        for slot in (f"{family}.device", f"{family}.shares"):
+            slots[slot] = devices.capacity(there, slot)
+    names = [said.name] if said.count == 1 else [f"{said.name}-{n}" for n in range(1, said.count + 1)]
+    return [
+        NodeView(
+            NodeId(name), name, slots, group=GroupId(said.group), closed=said.closed,
+            architecture=said.architecture, devices=there,
+        )
+        for name in names
+    ]  # fmt: skip

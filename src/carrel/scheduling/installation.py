@@ -1,0 +1,59 @@
+"""What a trace is replayed on: nodes, resource groups with their weights, and ceilings."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from carrel.core.ids import GroupId
+from carrel.core.units import Slots
+from carrel.scheduling.snapshot import GroupView, NodeView, Order, ScopeView, ShareView, Snapshot
+
+KINDS = ("domain", "project", "user")
+"""Who has weights and ceilings, in the order of a session's path."""
+ANYBODY = "*"
+"""Stands for everybody of a kind who is not named."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """weights: by group, then by (kind, id). ceilings: by (kind, id). pending: how long somebody waits at most.
+
+    names: of domains, projects and groups, by id, where they are known.
+    """
+
+    nodes: tuple[NodeView, ...]
+    groups: tuple[GroupView, ...]
+    weights: Mapping[GroupId, Mapping[tuple[str, str], float]] = field(default_factory=dict)
+    ceilings: Mapping[tuple[str, str], Slots] = field(default_factory=dict)
+    pending: Mapping[GroupId, timedelta] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def start(self, paths: Iterable[tuple[str, str, str]], now: datetime) -> Snapshot:
+        """Before anybody has come. paths: of all who will."""
+        known = sorted(set(paths))
+        levels = {path[:length] for path in known for length in (1, 2, 3)}
+        groups = tuple(
+            replace(group, shares={path: ShareView(weight=self.weight(group.id, path)) for path in levels})
+            if group.order is Order.FAIR_SHARE
+            else group
+            for group in self.groups
+        )
+        scopes = {
+            f"{kind}:{name}": ScopeView(f"{kind} {self.names.get(name, name)}", ceiling)
+            for kind, name in dict.fromkeys(each for path in known for each in zip(KINDS, path, strict=True))
+            if (ceiling := self._ceiling(kind, name))
+        }
+        return Snapshot(self.nodes, (), now, groups, scopes)
+
+    def scopes(self, path: tuple[str, str, str]) -> tuple[str, ...]:
+        """The keys of the scopes that limit it."""
+        return tuple(
+            f"{kind}:{name}" for kind, name in zip(KINDS, path, strict=True) if self._ceiling(kind, name)
+        )
+
+    def weight(self, group: GroupId, path: tuple[str, ...]) -> float:
+        """Of a domain, of a project or of a user, as the path is long. Not named: 1."""
+        return self.weights.get(group, {}).get((KINDS[len(path) - 1], path[-1]), 1.0)
+
+    def _ceiling(self, kind: str, name: str) -> Slots:
+        return self.ceilings.get((kind, name), self.ceilings.get((kind, ANYBODY), {}))

@@ -1,0 +1,249 @@
+"""What a replay comes to: waits, use of each kind of slot over time, and how fairly the projects fared."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrel.core.units import Slots
+from carrel.scheduling import devices
+from carrel.scheduling.fairness import jain
+from carrel.scheduling.installation import Installation
+from carrel.scheduling.simulate import Fate, Replay, Stay
+from carrel.scheduling.snapshot import WHOLE
+
+BUCKETS = 120
+_Floats = NDArray[np.float64]
+_Changes = list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Waits:
+    """In seconds, of those who started. p95: 95 of 100 waited no longer."""
+
+    mean_s: float
+    median_s: float
+    p95_s: float
+    max_s: float
+
+
+@dataclass(frozen=True)
+class ProjectReport:
+    """slot_seconds: what its sessions held, for how long. share: the part of the installation that it held on average
+    while it had sessions waiting, in the slot of which it held most, by its weight; None when it never waited."""
+
+    project: str
+    name: str
+    domain: str
+    weight: float
+    sessions: int
+    not_started: int
+    waits: Waits | None
+    slot_seconds: Mapping[str, float]
+    share: float | None
+
+
+@dataclass(frozen=True)
+class Use:
+    """Of a kind of slot, as parts of what there is. series: means over stretches of equal length."""
+
+    capacity: int
+    mean: float
+    series: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Queue:
+    """How many waited."""
+
+    mean: float
+    max: int
+    series: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Fairness:
+    """Jain's index over the projects. shares: of their `share`; waits: of their mean waits."""
+
+    shares: float
+    waits: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """makespan_s: from the first arrival to the last end. reasons: why those who did not start waited, counted."""
+
+    begins: datetime
+    makespan_s: float
+    bucket_s: float
+    plans: int
+    sessions: Mapping[str, int]
+    reasons: Mapping[str, int]
+    waits: Waits | None
+    projects: Sequence[ProjectReport]
+    utilisation: Mapping[str, Use]
+    queue: Queue
+    fairness: Fairness
+
+
+def report(replay: Replay) -> Report:
+    """The figures of a replay of at least one session. Projects come in the order of their names."""
+    stays = replay.stays
+    begins = min(stay.arrival.at for stay in stays)
+    sweep = _Sweep(begins, stays)
+    capacity = _capacity(replay.installation)
+    mine: defaultdict[tuple[str, str], list[Stay]] = defaultdict(list)
+    for stay in stays:
+        mine[stay.arrival.path[0], stay.arrival.path[1]].append(stay)
+    projects = sorted(
+        (_project(replay.installation, path, of, sweep, capacity) for path, of in mine.items()),
+        key=lambda one: (one.name, one.project),
+    )
+    fates = Counter(stay.fate for stay in stays)
+    edges = np.linspace(0.0, sweep.end_s, BUCKETS + 1)
+    return Report(
+        begins=begins,
+        makespan_s=sweep.end_s,
+        bucket_s=sweep.end_s / BUCKETS,
+        plans=replay.plans,
+        sessions={"all": len(stays), **{fate.value: fates[fate] for fate in Fate}},
+        reasons=dict(Counter(stay.reason for stay in stays if stay.fate is not Fate.RAN).most_common()),
+        waits=_waits(stays),
+        projects=projects,
+        utilisation={slot: _use(sweep, stays, slot, most, edges) for slot, most in sorted(capacity.items())},
+        queue=_queue(sweep, stays, edges),
+        fairness=Fairness(
+            shares=jain(one.share for one in projects if one.share is not None),
+            waits=jain(one.waits.mean_s for one in projects if one.waits),
+        ),
+    )
+
+
+class _Sweep:
+    """Everything that changes over time, on one grid of instants. Seconds from the first arrival on."""
+
+    def __init__(self, begins: datetime, stays: Sequence[Stay]) -> None:
+        self._begins = begins
+        times = [each for stay in stays for each in (stay.arrival.at, stay.started or stay.until, stay.until)]
+        self._grid = np.unique(np.array([self.second(at) for at in times]))
+        self._lengths = np.diff(self._grid)
+        self.end_s = float(self._grid[-1])
+
+    def second(self, at: datetime) -> float:
+        return (at - self._begins).total_seconds()
+
+    def steps(self, changes: _Changes) -> _Floats:
+        """The value from each instant of the grid to the next."""
+        deltas = np.zeros(len(self._grid))
+        if changes:
+            at, by = np.array(changes).T
+            np.add.at(deltas, np.searchsorted(self._grid, at), by)
+        return np.asarray(np.cumsum(deltas)[:-1])
+
+    def integral(self, steps: _Floats) -> float:
+        return float(steps @ self._lengths)
+
+    def means(self, steps: _Floats, edges: _Floats) -> list[float]:
+        """Between each edge and the next."""
+        if self.end_s == 0:
+            return [0.0] * (len(edges) - 1)
+        so_far = np.concatenate([[0.0], np.cumsum(steps * self._lengths)])
+        return [
+            round(float(one), 6)
+            for one in np.diff(np.interp(edges, self._grid, so_far)) / (self.end_s / (len(edges) - 1))
+        ]
+
+    def held(self, stays: Iterable[Stay], slot: str) -> _Floats:
+        """How much of a measure they hold."""
+        changes: _Changes = []
+        for stay in stays:
+            amount = measured(stay.arrival.slots).get(slot, 0) * len(stay.parts)
+            if amount and stay.started:
+                changes += [(self.second(stay.started), amount), (self.second(stay.until), -amount)]
+        return self.steps(changes)
+
+    def waiting(self, stays: Iterable[Stay]) -> _Floats:
+        """How many of them wait."""
+        changes: _Changes = []
+        for stay in stays:
+            changes += [
+                (self.second(stay.arrival.at), 1.0),
+                (self.second(stay.started or stay.until), -1.0),
+            ]
+        return self.steps(changes)
+
+
+def measured(slots: Slots) -> dict[str, int]:
+    """Slots as they are measured: devices and shares of one family together, in thousandths, by the family's name."""
+    amounts: dict[str, int] = {}
+    for slot, amount in slots.items():
+        family = devices.family_of(slot)
+        name = family or slot
+        amounts[name] = amounts.get(name, 0) + amount * (WHOLE if family and slot.endswith(".device") else 1)
+    return amounts
+
+
+def _capacity(installation: Installation) -> dict[str, int]:
+    """Of the open nodes. Of a family devices and shares are two ways to ask for the same, so one of them counts."""
+    total: Counter[str] = Counter()
+    for node in installation.nodes:
+        if not node.closed:
+            families = {devices.family_of(slot) for slot in node.capacity if slot.endswith(".device")}
+            once = {
+                slot: amount
+                for slot, amount in node.capacity.items()
+                if not (slot.endswith(".shares") and devices.family_of(slot) in families)
+            }
+            total.update(measured(once))
+    return {slot: amount for slot, amount in total.items() if amount}
+
+
+def _project(
+    installation: Installation, path: tuple[str, str], stays: Sequence[Stay], sweep: _Sweep, capacity: Slots
+) -> ProjectReport:
+    held = {slot: sweep.held(stays, slot) for slot in capacity}
+    waiting = sweep.waiting(stays) > 0
+    waited_s = sweep.integral(waiting.astype(np.float64))
+    weight = installation.weight(stays[0].arrival.group, path)
+    share = None
+    if waited_s > 0:
+        dominant = np.maximum.reduce([steps / capacity[slot] for slot, steps in held.items()])
+        share = sweep.integral(dominant * waiting) / waited_s / weight
+    return ProjectReport(
+        project=path[1],
+        name=installation.names.get(path[1], path[1]),
+        domain=installation.names.get(path[0], path[0]),
+        weight=weight,
+        sessions=len(stays),
+        not_started=sum(stay.fate is not Fate.RAN for stay in stays),
+        waits=_waits(stays),
+        slot_seconds={slot: round(sweep.integral(steps), 3) for slot, steps in held.items()},
+        share=share,
+    )
+
+
+def _waits(stays: Iterable[Stay]) -> Waits | None:
+    """None when nobody started."""
+    waits = np.array([stay.waited.total_seconds() for stay in stays if stay.fate is Fate.RAN])
+    if not len(waits):
+        return None
+    return Waits(
+        mean_s=float(waits.mean()),
+        median_s=float(np.median(waits)),
+        p95_s=float(np.percentile(waits, 95, method="inverted_cdf")),
+        max_s=float(waits.max()),
+    )
+
+
+def _use(sweep: _Sweep, stays: Sequence[Stay], slot: str, capacity: int, edges: _Floats) -> Use:
+    used = sweep.held(stays, slot) / capacity
+    return Use(capacity, sweep.integral(used) / (sweep.end_s or 1.0), sweep.means(used, edges))
+
+
+def _queue(sweep: _Sweep, stays: Sequence[Stay], edges: _Floats) -> Queue:
+    waiting = sweep.waiting(stays)
+    longest = int(waiting.max()) if len(waiting) else 0
+    return Queue(sweep.integral(waiting) / (sweep.end_s or 1.0), longest, sweep.means(waiting, edges))

@@ -1,0 +1,100 @@
+"""Traces: who asked for what, when, and for how long it ran. One JSON object to a line, in order of arrival."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from carrel.core.errors import Invalid
+from carrel.core.ids import DEFAULT_GROUP, GroupId, SessionId
+from carrel.core.units import Slots, parse_slots
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, ClusterMode
+
+Path = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A session that was asked for. slots: of each of its `count` containers. path: (domain, project, user).
+
+    runs: how long it holds its slots once it has them. limit: its time limit.
+    """
+
+    id: SessionId
+    at: datetime
+    runs: timedelta
+    slots: Slots
+    path: Path = ("default", "default", "default")
+    group: GroupId = DEFAULT_GROUP
+    priority: int = DEFAULT_PRIORITY
+    count: int = 1
+    mode: ClusterMode = ClusterMode.SINGLE_NODE
+    limit: timedelta | None = None
+
+
+def line(one: Arrival) -> str:
+    """As a line of a trace, without its end. What is as usual is left out."""
+    domain, project, user = one.path
+    written: dict[str, object] = {
+        "id": one.id,
+        "at": one.at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "runs_s": round(one.runs.total_seconds(), 3),
+        "slots": dict(one.slots),
+        "domain": domain,
+        "project": project,
+        "user": user,
+        "group": one.group,
+    }
+    if one.priority != DEFAULT_PRIORITY:
+        written["priority"] = one.priority
+    if one.count != 1:
+        written |= {"containers": one.count, "mode": one.mode.value}
+    if one.limit is not None:
+        written["limit_s"] = round(one.limit.total_seconds(), 3)
+    return json.dumps(written)
+
+
+def read(lines: Iterable[str]) -> Iterator[Arrival]:
+    """What the lines say, in their order. Empty lines are passed over. Raises: Invalid, naming the line."""
+    seen: set[str] = set()
+    for number, text in enumerate(lines, start=1):
+        if not text.strip():
+            continue
+        try:
+            one = _arrival(json.loads(text), number)
+        except KeyError as missing:
+            raise unreadable(number, f"has no {missing.args[0]}") from None
+        except (ValueError, TypeError, AttributeError, OverflowError) as wrong:
+            raise unreadable(number, f"cannot be read: {wrong}") from None
+        if one.id in seen:
+            raise unreadable(number, f"has the id {one.id!r} of an earlier one")
+        seen.add(one.id)
+        yield one
+
+
+def unreadable(number: int, what: str) -> Invalid:
+    """What is said of a line that makes no sense. what: such as "has no at"."""
+    return Invalid(
+        "trace.unreadable", f"Line {number} of the trace {what}.",
+        hint="What a line holds is described under \"What if\" in the documentation.", field="trace",
+    )  # fmt: skip
+
+
+def _arrival(said: Mapping[str, Any], number: int) -> Arrival:
+    at = datetime.fromisoformat(said["at"])
+    runs_s, limit_s, count = float(said["runs_s"]), said.get("limit_s"), int(said.get("containers", 1))
+    if runs_s < 0 or count < 1:
+        raise ValueError("a duration or a number of containers is too small")
+    return Arrival(
+        id=SessionId(str(said.get("id", number))),
+        at=at if at.tzinfo else at.replace(tzinfo=UTC),
+        runs=timedelta(seconds=runs_s),
+        slots=parse_slots(said["slots"]),
+        path=tuple(str(said.get(part, "default")) for part in ("domain", "project", "user")),  # type: ignore[arg-type]
+        group=GroupId(str(said.get("group", DEFAULT_GROUP))),
+        priority=int(said.get("priority", DEFAULT_PRIORITY)),
+        count=count,
+        mode=ClusterMode(said.get("mode", ClusterMode.SINGLE_NODE)),
+        limit=None if limit_s is None else timedelta(seconds=float(limit_s)),
+    )
