@@ -42,7 +42,7 @@ def test_what_is_no_cpu_is_named(text: str):
     [
         ("cpu", 1500, "1.5 CPU"), ("cpu", 1000, "1 CPU"), ("cpu", 10, "0.01 CPU"), ("mem", 1 << 30, "1 GiB"),
         ("mem", 3 << 29, "1.5 GiB"), ("mem", 0, "0 B"), ("mem", 1 << 60, "1024 PiB"),
-        ("cuda.shares", 300, "300 cuda.shares"),
+        ("cuda.shares", 300, "0.3 cuda.shares"),
     ],
 )  # fmt: skip
 def test_amounts_for_people(slot: str, amount: int, expected: str):
