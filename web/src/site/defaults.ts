@@ -26,6 +26,7 @@ export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
   mail_user: "",
   mail_sender: null,
   api_rate_limit: 30_000,
+  nodes_visible: false,
   audit_retention_days: 0,
   announcement: "",
 };
