@@ -125,6 +125,14 @@ By = Literal["node", "group", "user", "keypair", "project", "domain"]
 Cause = Literal["limit", "nodes", "held_back", "group"]
 
 
+class CeilingsOfPolicy(TypedDict):
+    """By id; "*" is everybody who is not named. "sessions" counts sessions. What is not named is not limited."""
+
+    domains: dict[str, dict[str, int]]
+    projects: dict[str, dict[str, int]]
+    users: dict[str, dict[str, int]]
+
+
 class CeilingsTry(TypedDict):
     """ceilings: as one would set them, as a whole."""
 
@@ -187,6 +195,14 @@ class DeviceView(TypedDict):
     model: str
     set: int
     used: int
+
+
+class DevicesOfNode(TypedDict):
+    """So many accelerators that are near each other, in one set."""
+
+    count: int
+    family: str
+    set: int
 
 
 class DomainCreate(TypedDict):
@@ -379,6 +395,20 @@ class GroupCreate(TypedDict):
 class GroupList(TypedDict):
     items: list[GroupView]
     next_cursor: str | None
+
+
+class GroupOfPolicy(TypedDict):
+    """pending_timeout_s: who waits longer is cancelled; null: never."""
+
+    half_life_s: float
+    id: str
+    name: str
+    patience_s: float
+    pending_timeout_s: float | None
+    placement: Strategy
+    scheduler: Order
+    slot_priority: list[str]
+    weights: WeightsOfGroup
 
 
 class GroupRef(TypedDict):
@@ -831,6 +861,19 @@ class NodeView(TypedDict):
     slots: dict[str, int]
     state: NodeState
     used: dict[str, int]
+
+
+class NodesOfPolicy(TypedDict):
+    """One node, or `count` alike, which are then called name-1, name-2 ... slots: what sessions may use of each; of
+    accelerators the devices say it. closed: why nothing is placed there; empty when it is open."""
+
+    architecture: str
+    closed: str
+    count: int
+    devices: list[DevicesOfNode]
+    group: str
+    name: str
+    slots: dict[str, int]
 
 
 class OfferedProvider(TypedDict):
@@ -1379,6 +1422,15 @@ class SampleView(TypedDict):
     mem_bytes: int
 
 
+class SchedulerPolicy(TypedDict):
+    """names: of domains, projects and groups, by id; only for what is printed."""
+
+    ceilings: CeilingsOfPolicy
+    groups: list[GroupOfPolicy]
+    names: dict[str, str]
+    nodes: list[NodesOfPolicy]
+
+
 class ScopeRoom(TypedDict):
     """A scope that the session would count against. ceiling: only what is limited; "sessions" counts sessions."""
 
@@ -1609,10 +1661,7 @@ class SlotAmounts(TypedDict):
     mem: int
 
 
-class SlotRequest(TypedDict):
-    """cpu: millicores. mem: bytes. Both are needed; accelerators come as FAMILY.device (whole ones) or FAMILY.shares
-    (thousandths of one)."""
-
+SlotRequest = dict[str, int]
 
 
 class SlotRoomView(TypedDict):
@@ -1972,6 +2021,14 @@ class VerifyRequest(TypedDict):
     """token: out of the link."""
 
     token: str
+
+
+class WeightsOfGroup(TypedDict):
+    """By id. Who is not named weighs 1."""
+
+    domains: dict[str, float]
+    projects: dict[str, float]
+    users: dict[str, float]
 
 
 class WeightsUpdate(TypedDict):

@@ -973,6 +973,11 @@ class Resources(Group):
 
 
 class Scheduler(Group):
+    def policy(self) -> models.SchedulerPolicy:
+        """Nodes, resource groups, weights and ceilings as they are now, in the form that a replay reads."""
+        answer: models.SchedulerPolicy = self._transport.call("GET", "/api/v1/scheduler/policy")
+        return answer
+
     def queue(self, *, group: str | None = None, limit: int | None = None) -> models.QueueView:
         """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
         answer: models.QueueView = self._transport.call(

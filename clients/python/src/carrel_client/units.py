@@ -64,3 +64,11 @@ def format_size(size_bytes: int) -> str:
 def format_cpu(cpu_millis: int) -> str:
     """Cores: "0.5", "2"."""
     return f"{cpu_millis / 1000:g}"
+
+
+def format_duration(seconds: float) -> str:
+    """The largest unit that gives a whole number: "90 s", "10 min", "2 h", "30 d"."""
+    for length, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= length and seconds % length == 0:
+            return f"{seconds / length:g} {unit}"
+    return f"{seconds:g} s"

@@ -310,6 +310,38 @@ export type By = 'node' | 'group' | 'user' | 'keypair' | 'project' | 'domain';
 export type Cause = 'limit' | 'nodes' | 'held_back' | 'group';
 
 /**
+ * CeilingsOfPolicy
+ *
+ * By id; "*" is everybody who is not named. "sessions" counts sessions. What is not named is not limited.
+ */
+export type CeilingsOfPolicy = {
+    /**
+     * Domains
+     */
+    domains?: {
+        [key: string]: {
+            [key: string]: number;
+        };
+    };
+    /**
+     * Projects
+     */
+    projects?: {
+        [key: string]: {
+            [key: string]: number;
+        };
+    };
+    /**
+     * Users
+     */
+    users?: {
+        [key: string]: {
+            [key: string]: number;
+        };
+    };
+};
+
+/**
  * CeilingsTry
  *
  * ceilings: as one would set them, as a whole.
@@ -479,6 +511,26 @@ export type DeviceView = {
      * Used
      */
     used: number;
+};
+
+/**
+ * DevicesOfNode
+ *
+ * So many accelerators that are near each other, in one set.
+ */
+export type DevicesOfNode = {
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Family
+     */
+    family: string;
+    /**
+     * Set
+     */
+    set?: number;
 };
 
 /**
@@ -972,6 +1024,41 @@ export type GroupList = {
      * Next Cursor
      */
     next_cursor: string | null;
+};
+
+/**
+ * GroupOfPolicy
+ *
+ * pending_timeout_s: who waits longer is cancelled; null: never.
+ */
+export type GroupOfPolicy = {
+    /**
+     * Half Life S
+     */
+    half_life_s?: number;
+    /**
+     * Id
+     */
+    id?: string;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Patience S
+     */
+    patience_s?: number;
+    /**
+     * Pending Timeout S
+     */
+    pending_timeout_s?: number | null;
+    placement?: Strategy;
+    scheduler?: Order;
+    /**
+     * Slot Priority
+     */
+    slot_priority?: Array<string>;
+    weights?: WeightsOfGroup;
 };
 
 /**
@@ -2244,6 +2331,45 @@ export type NodeView = {
      * Used
      */
     used: {
+        [key: string]: number;
+    };
+};
+
+/**
+ * NodesOfPolicy
+ *
+ * One node, or `count` alike, which are then called name-1, name-2 ... slots: what sessions may use of each; of
+ * accelerators the devices say it. closed: why nothing is placed there; empty when it is open.
+ */
+export type NodesOfPolicy = {
+    /**
+     * Architecture
+     */
+    architecture?: string;
+    /**
+     * Closed
+     */
+    closed?: string;
+    /**
+     * Count
+     */
+    count?: number;
+    /**
+     * Devices
+     */
+    devices?: Array<DevicesOfNode>;
+    /**
+     * Group
+     */
+    group?: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Slots
+     */
+    slots: {
         [key: string]: number;
     };
 };
@@ -3639,6 +3765,29 @@ export type SampleView = {
      * Mem Bytes
      */
     mem_bytes: number;
+};
+
+/**
+ * SchedulerPolicy
+ *
+ * names: of domains, projects and groups, by id; only for what is printed.
+ */
+export type SchedulerPolicy = {
+    ceilings?: CeilingsOfPolicy;
+    /**
+     * Groups
+     */
+    groups?: Array<GroupOfPolicy>;
+    /**
+     * Names
+     */
+    names?: {
+        [key: string]: string;
+    };
+    /**
+     * Nodes
+     */
+    nodes: Array<NodesOfPolicy>;
 };
 
 /**
@@ -5362,6 +5511,32 @@ export type VerifyRequest = {
      * Token
      */
     token: string;
+};
+
+/**
+ * WeightsOfGroup
+ *
+ * By id. Who is not named weighs 1.
+ */
+export type WeightsOfGroup = {
+    /**
+     * Domains
+     */
+    domains?: {
+        [key: string]: number;
+    };
+    /**
+     * Projects
+     */
+    projects?: {
+        [key: string]: number;
+    };
+    /**
+     * Users
+     */
+    users?: {
+        [key: string]: number;
+    };
 };
 
 /**
@@ -8837,6 +9012,35 @@ export type ResourcesShowResponses = {
 
 export type ResourcesShowResponse = ResourcesShowResponses[keyof ResourcesShowResponses];
 
+export type SchedulerPolicyData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/scheduler/policy';
+};
+
+export type SchedulerPolicyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SchedulerPolicyError = SchedulerPolicyErrors[keyof SchedulerPolicyErrors];
+
+export type SchedulerPolicyResponses = {
+    /**
+     * Successful Response
+     */
+    200: SchedulerPolicy;
+};
+
+export type SchedulerPolicyResponse = SchedulerPolicyResponses[keyof SchedulerPolicyResponses];
+
 export type SchedulerQueueData = {
     body?: never;
     path?: never;
@@ -8912,6 +9116,48 @@ export type SchedulerSharesResponses = {
 };
 
 export type SchedulerSharesResponse = SchedulerSharesResponses[keyof SchedulerSharesResponses];
+
+export type SchedulerTraceData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Since
+         *
+         * not before this time; 30 days ago when left out
+         */
+        since?: string | null;
+        /**
+         * Until
+         *
+         * before this time; now when left out
+         */
+        until?: string | null;
+    };
+    url: '/api/v1/scheduler/trace';
+};
+
+export type SchedulerTraceErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SchedulerTraceError = SchedulerTraceErrors[keyof SchedulerTraceErrors];
+
+export type SchedulerTraceResponses = {
+    /**
+     * The trace
+     */
+    200: string;
+};
+
+export type SchedulerTraceResponse = SchedulerTraceResponses[keyof SchedulerTraceResponses];
 
 export type ServerShowData = {
     body?: never;

@@ -14,8 +14,8 @@ from carrel_client.cli.people import (
     given,
     list_arguments,
     listed,
-    slots_text,
 )
+from carrel_client.slots import slots_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

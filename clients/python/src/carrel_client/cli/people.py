@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_line, report
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.errors import CarrelError
-from carrel_client.units import format_cpu, format_size, parse_cpu, parse_size
+from carrel_client.slots import parse_slot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,20 +62,9 @@ def each(context: Context, refs: Iterable[str], act: Callable[[str], tuple[objec
     return worst
 
 
-def slots_text(slots: Mapping[str, int]) -> str:
-    """ "cpu 64, mem 512 GiB"; empty when there are none."""
-    return ", ".join(f"{slot} {_amount(slot, amount)}" for slot, amount in sorted(slots.items()))
-
-
-def _amount(slot: str, amount: int) -> str:
-    if slot == "mem":
-        return format_size(amount)
-    return format_cpu(amount) if slot == "cpu" else str(amount)
-
-
 def ceiling_argument(parser: Arguments) -> None:
     parser.add_argument(
-        "--ceiling", metavar="SLOT=AMOUNT", action="append", type=reading(_ceiling), dest="ceilings",
+        "--ceiling", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), dest="ceilings",
         help="the most that its sessions hold together, as cpu=64 or mem=512g; again for another slot",
     )  # fmt: skip
     parser.add_argument("--no-ceilings", action="store_true", help="take all of its limits away")
@@ -86,18 +75,6 @@ def ceilings(args: argparse.Namespace) -> dict[str, Any]:
     if args.no_ceilings:
         return {"ceilings": {}}
     return {"ceilings": dict(args.ceilings)} if args.ceilings else {}
-
-
-def _ceiling(text: str) -> tuple[str, int]:
-    slot, equals, amount = text.partition("=")
-    if not equals or not slot:
-        raise ValueError(f"{text!r} is not SLOT=AMOUNT, as cpu=64 or mem=512g")
-    match slot:
-        case "cpu":
-            return slot, parse_cpu(amount)
-        case "mem":
-            return slot, parse_size(amount)
-    return slot, whole_number(amount)
 
 
 def sessions_argument(parser: Arguments) -> None:

@@ -15,8 +15,8 @@ from carrel_client.cli.people import (
     list_arguments,
     listed,
     sessions_argument,
-    slots_text,
 )
+from carrel_client.slots import slots_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

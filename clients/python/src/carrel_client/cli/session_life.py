@@ -11,6 +11,7 @@ from carrel_client.cli.main import exit_code
 from carrel_client.cli.output import print_json, print_line, report, say
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.progress import Progress
+from carrel_client.cli.scheduling import wish_arguments, wished_slots
 from carrel_client.cli.session_views import print_session, progress_text
 from carrel_client.client import ENDED, SETTLED
 from carrel_client.errors import CarrelError
@@ -45,6 +46,7 @@ def create_arguments(parser: Arguments) -> None:
         help="environment variable, may come more than once; K alone takes the value from here",
     )
     parser.add_argument("--project", help="id or name (default: yours)")
+    wish_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="until it runs; exit code 1 when it ends instead")
     parser.add_argument(
         "--timeout",
@@ -57,6 +59,7 @@ def create_arguments(parser: Arguments) -> None:
     parser.example(
         "carrel session create --wait",
         "carrel session create --image starter --cpu 2 --mem 4g --name train-3 --env SEED=7 --wait",
+        "carrel session create --cpu 8 --mem 64g --slot cuda.device=1 --group gpu --time-limit 12h",
         "id=$(carrel session create -q --wait) && carrel session exec $id -- python3 --version",
     )
 
@@ -65,10 +68,14 @@ def create(args: argparse.Namespace, context: Context) -> int:
     """Start a session."""
     session = context.client.sessions.create(
         image=args.image,
-        slots={"cpu": args.cpu, "mem": args.mem},
+        slots=wished_slots(args),
         name=args.name,
         env=dict(args.env),
         project=args.project,
+        group=args.group,
+        priority=args.priority,
+        time_limit_s=round(args.time_limit) if args.time_limit else None,
+        node=args.node,
     )
     if args.wait:
         session = _wait(context, session, SETTLED, args.timeout)

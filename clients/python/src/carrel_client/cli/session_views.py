@@ -19,7 +19,8 @@ from carrel_client.cli.output import (
     write_bytes,
 )
 from carrel_client.cli.parser import Arguments, reading, whole_number
-from carrel_client.units import format_cpu, format_size
+from carrel_client.slots import slots_text
+from carrel_client.units import format_cpu, format_duration, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +165,6 @@ def logs(args: argparse.Namespace, context: Context) -> int:
 
 def print_session(session: models.SessionDetail) -> None:
     """Everything about a session that is worth a line."""
-    slots = f"{format_cpu(session['slots']['cpu'])} CPU, {format_size(session['slots']['mem'])}"
     print_facts(
         [
             ("id", session["id"]),
@@ -173,7 +173,10 @@ def print_session(session: models.SessionDetail) -> None:
             ("reason", session["reason"] or ""),
             ("progress", progress_text(session)),
             ("image", session["image_name"] or session["image"]),
-            ("slots", slots),
+            ("slots", slots_text(session["slots"])),
+            ("group", session["group"]["name"]),
+            ("priority", str(session["priority"])),
+            ("time limit", format_duration(session["time_limit_s"]) if session["time_limit_s"] else ""),
             ("project", session["project"]["name"]),
             ("owner", session["owner"]["email"]),
             ("node", session["node"] or ""),

@@ -1,0 +1,152 @@
+"""Commands that ask the scheduler: why, what if, sooner or later."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_facts, print_line, print_table
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.slots import format_amount, parse_slot, slots_text
+from carrel_client.units import parse_cpu, parse_duration, parse_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from carrel_client import models
+
+
+def wish_arguments(parser: Arguments) -> None:
+    """Where and how soon, for whatever asks for a session."""
+    parser.add_argument(
+        "--slot", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), default=[], dest="slots",
+        help="an accelerator: cuda.device=1 for a whole one, cuda.shares=0.5 for a part; again for another",
+    )  # fmt: skip
+    parser.add_argument("--group", metavar="GROUP", help="resource group (default: the first that you may use)")
+    parser.add_argument(
+        "--priority", metavar="N", type=reading(whole_number), help="0 to 100, the highest goes first (default 50)"
+    )
+    parser.add_argument(
+        "--time-limit", metavar="TIME", type=reading(parse_duration), help="end it after 90m, 12h or 3d of running"
+    )
+    parser.add_argument("--node", metavar="NODE", help="run there and nowhere else; for administrators")
+
+
+def wished_slots(args: argparse.Namespace) -> dict[str, int]:
+    """What was asked for, in base units."""
+    return {"cpu": args.cpu, "mem": args.mem, **dict(args.slots)}
+
+
+def why_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.explain("Say why a session waits: its place in the queue, what is in the way, and what would start it now.")
+    parser.example("carrel session why train-3", "carrel session why train-3 -o json | jq .changes")
+
+
+def why(args: argparse.Namespace, context: Context) -> int:
+    """Say why a session waits."""
+    found = context.client.sessions.why(args.id)
+
+    def show() -> None:
+        facts = [("why", found["reason"])]
+        if found["waiting"]:
+            place = f"{found['position']} of {found['queue_length']}" if found["position"] else "next"
+            facts = [("group", found["group"]["name"]), ("place", place), *facts]
+        print_facts([*facts, *_rest(found["changes"], found["expected_start"])])
+        _print_obstacles(found["limits"], found["nodes"])
+
+    context.answer(found, show)
+    return 0
+
+
+def check_arguments(parser: Arguments) -> None:
+    parser.add_argument("--image", help="name in carrel image ls, for the least that it needs")
+    parser.add_argument("--cpu", type=reading(parse_cpu), default=1000, help="cores: 2, 0.5 or 500m (default 1)")
+    parser.add_argument("--mem", type=reading(parse_size), default=1 << 30, help="memory: 512m, 4g (default 1g)")
+    parser.add_argument("--project", help="id or name (default: yours)")
+    wish_arguments(parser)
+    parser.explain(
+        "Say what would happen to such a session, and what is left for you. Nothing is started."
+        " Exit code 0 when it would start, 1 when it would wait or never start."
+    )
+    parser.example(
+        "carrel session check --cpu 16 --mem 64g", "carrel session check --slot cuda.device=4 -o json | jq .verdict"
+    )
+
+
+def check(args: argparse.Namespace, context: Context) -> int:
+    """Say what would happen to a session."""
+    found = context.client.sessions.check(
+        slots=wished_slots(args),
+        image=args.image,
+        project=args.project,
+        group=args.group,
+        priority=args.priority,
+        time_limit_s=round(args.time_limit) if args.time_limit else None,
+        node=args.node,
+    )
+    context.answer(found, lambda: _print_check(found))
+    return 0 if found["verdict"] == "starts" else 1
+
+
+def _print_check(found: models.CheckView) -> None:
+    verdicts = {"starts": "starts now", "waits": "would wait", "never": "could never start"}
+    facts = [("verdict", verdicts[found["verdict"]]), ("why", found["reason"]), ("group", found["group"]["name"])]
+    print_facts([*facts, *_rest(found["changes"], found["expected_start"])])
+    _print_obstacles(found["limits"], found["nodes"])
+    print_line("")
+    rows = [
+        [slot, format_amount(slot, room["now"]), format_amount(slot, room["most"]), room["by"]]
+        for slot, room in found["slots"].items()
+    ]
+    print_table([Column("SLOT"), Column("NOW AT MOST"), Column("EVER AT MOST"), Column("SET BY")], rows)
+    if found["presets"]:
+        print_line("")
+        presets = [
+            [one["name"], slots_text(one["slots"]), verdicts[one["verdict"]], one["reason"]] for one in found["presets"]
+        ]
+        print_table([Column("PRESET"), Column("SLOTS"), Column("VERDICT"), Column("WHY")], presets)
+
+
+def _rest(changes: Sequence[models.ChangeView], expected: str | None) -> list[tuple[str, str]]:
+    facts = [("would start it", change["text"]) for change in changes]
+    if expected:
+        start = datetime.fromisoformat(expected).astimezone()
+        facts.append(("expected", f"{start:%Y-%m-%d %H:%M}, if nobody comes before and all use their time"))
+    return facts
+
+
+def _print_obstacles(limits: Sequence[models.LimitView], nodes: Sequence[models.NodeCauseView]) -> None:
+    if limits:
+        print_line("")
+        print_table(
+            [Column("LIMIT OF"), Column("SLOT"), Column("AT MOST"), Column("USED"), Column("ASKED")],
+            [
+                [one["label"], one["slot"], *(format_amount(one["slot"], n) for n in _numbers(one))]
+                for one in limits
+            ],
+        )
+    if nodes:
+        print_line("")
+        rows = [[str(one["count"]), one["text"]] for one in nodes]
+        print_table([Column("NODES"), Column("WHY NOT")], rows)
+
+
+def _numbers(limit: models.LimitView) -> tuple[int, int, int]:
+    return limit["ceiling"], limit["used"], limit["asked"]
+
+
+def priority_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("priority", metavar="N", type=reading(whole_number), help="0 to 100, the highest goes first")
+    parser.explain("Let a waiting session start sooner or later, beside the others in its queue.")
+    parser.example("carrel session priority train-3 20", "carrel session priority urgent 90")
+
+
+def priority(args: argparse.Namespace, context: Context) -> int:
+    """Let a waiting session start sooner or later."""
+    session = context.client.sessions.prioritise(args.id, priority=args.priority)
+    context.answer(session, lambda: print_line(f"{session['name']} waits with priority {session['priority']} now."))
+    return 0
