@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { ActionIcon, Button, Checkbox, Group, Input, NumberInput, Stack, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { slotDecimals, slotUnit } from "@/ui/slots";
 import type { Ceiling } from "./ceilings";
 
 interface Props {
@@ -11,7 +12,6 @@ interface Props {
 }
 
 const GIB = 2 ** 30;
-const UNITS: Record<string, number> = { cpu: 1000, mem: GIB };
 const AT_FIRST: Record<string, number> = { cpu: 16_000, mem: 64 * GIB };
 
 /** How much sessions may hold together of each slot, or that it is not limited. */
@@ -30,7 +30,7 @@ export function CeilingsInput({ rows, onChange, error }: Props) {
       <Stack gap="xs" mt={6}>
         {rows.map(({ slot, amount }, at) => {
           const name = names[slot] ?? slot;
-          const unit = UNITS[slot] ?? 1;
+          const unit = slotUnit(slot);
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place while its slot is written
             <Group key={at} gap="sm" wrap="nowrap" align="center">
@@ -54,7 +54,7 @@ export function CeilingsInput({ rows, onChange, error }: Props) {
                 disabled={amount === null}
                 placeholder={t`not limited`}
                 suffix={slot === "mem" ? " GiB" : ""}
-                decimalScale={slot === "cpu" ? 3 : slot === "mem" ? 2 : 0}
+                decimalScale={slotDecimals(slot)}
                 value={amount === null ? "" : Math.round((amount / unit) * 1000) / 1000}
                 onChange={(value) => set(at, { amount: Math.round(Number(value) * unit) })}
               />
@@ -64,7 +64,7 @@ export function CeilingsInput({ rows, onChange, error }: Props) {
                 aria-label={t`${name}: not limited`}
                 checked={amount === null}
                 onChange={(event) =>
-                  set(at, { amount: event.currentTarget.checked ? null : (AT_FIRST[slot] ?? 1) })
+                  set(at, { amount: event.currentTarget.checked ? null : (AT_FIRST[slot] ?? unit) })
                 }
               />
               {!names[slot] && (

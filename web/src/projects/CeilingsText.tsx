@@ -1,6 +1,6 @@
 import { Trans } from "@lingui/react/macro";
 import type { Slots } from "@/api/types";
-import { slotText } from "./ceilings";
+import { slotText } from "@/ui/slots";
 
 /** What sessions may hold together, in a line. */
 export function CeilingsText({ ceilings }: { ceilings: Slots }) {

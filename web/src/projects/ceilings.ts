@@ -1,5 +1,5 @@
 import type { Slots } from "@/api/types";
-import { cliSize, formatCores, formatSize } from "@/ui/format";
+import { slotWord } from "@/ui/slots";
 
 /** One row of the table of ceilings. amount: in base units; null: not limited. */
 export type Ceiling = { slot: string; amount: number | null };
@@ -20,17 +20,7 @@ export function ceilingsOf(rows: readonly Ceiling[]): Record<string, number> {
   );
 }
 
-/** An amount of a slot as people read it. */
-export function slotText(slot: string, amount: number): string {
-  if (slot === "cpu") return `${formatCores(amount)} CPU`;
-  if (slot === "mem") return formatSize(amount);
-  return `${amount} ${slot}`;
-}
-
 /** The options of the command line for these ceilings. */
 export function ceilingWords(ceilings: Slots): string[] {
-  return Object.entries(ceilings).flatMap(([slot, amount]) => [
-    "--ceiling",
-    `${slot}=${slot === "cpu" ? formatCores(amount) : slot === "mem" ? cliSize(amount) : amount}`,
-  ]);
+  return Object.entries(ceilings).flatMap(([slot, amount]) => ["--ceiling", slotWord(slot, amount)]);
 }

@@ -1,0 +1,58 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import { useLingui } from "@lingui/react/macro";
+import { useCallback } from "react";
+import { cliSize, formatCores, formatSize } from "./format";
+
+const GIB = 2 ** 30;
+
+const isShares = (slot: string): boolean => slot.endsWith(".shares");
+
+/** How much of the base unit is one of what people write: a core, a GiB, a whole device. */
+export function slotUnit(slot: string): number {
+  if (slot === "mem") return GIB;
+  return slot === "cpu" || isShares(slot) ? 1000 : 1;
+}
+
+/** How many decimals people may write of it. */
+export const slotDecimals = (slot: string): number => (slotUnit(slot) === 1 ? 0 : slot === "mem" ? 2 : 3);
+
+/** "2", "4 GiB", "0.3": an amount where it is clear of which slot. */
+export function slotAmount(slot: string, amount: number): string {
+  if (slot === "mem") return formatSize(amount);
+  return slotUnit(slot) === 1 ? String(amount) : formatCores(amount);
+}
+
+/** "2 CPU", "4 GiB", "0.3 cuda.shares": an amount as people read it. */
+export function slotText(slot: string, amount: number): string {
+  if (slot === "mem") return formatSize(amount);
+  return `${slotAmount(slot, amount)} ${slot === "cpu" ? "CPU" : slot}`;
+}
+
+/** "cpu=2", "mem=4g", "cuda.shares=0.3": an amount as the command line takes it. */
+export const slotWord = (slot: string, amount: number): string =>
+  `${slot}=${slot === "mem" ? cliSize(amount) : slotAmount(slot, amount)}`;
+
+const FIRST = ["cpu", "mem"];
+
+/** CPU and memory first, then the others by name, and what stands for all others last. */
+export function inSlotOrder(slots: Iterable<string>): string[] {
+  const rank = (slot: string) => (slot === "*" ? 9 : FIRST.includes(slot) ? FIRST.indexOf(slot) : 5);
+  return [...slots].sort((one, other) => rank(one) - rank(other) || one.localeCompare(other));
+}
+
+const NAMES: Readonly<Record<string, MessageDescriptor>> = {
+  cpu: msg`CPU`,
+  mem: msg`Memory`,
+  "*": msg`Every other slot`,
+};
+
+/** What a slot is called; accelerators keep the name that they have everywhere. */
+export function useSlotName(): (slot: string) => string {
+  const { i18n } = useLingui();
+  return useCallback((slot) => (NAMES[slot] ? i18n._(NAMES[slot]) : slot), [i18n]);
+}
+
+/** The colour of a slot in bars and pictures. */
+export const slotColor = (slot: string): string =>
+  slot === "cpu" ? "var(--carrel-cpu)" : slot === "mem" ? "var(--carrel-mem)" : "var(--carrel-violet)";
