@@ -3,6 +3,7 @@
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.loop import Tools
+from carrel.limits import model as limits
 from carrel.nodes import service as nodes
 from carrel.scheduler import loading
 from carrel.scheduling.plan import plan
@@ -13,7 +14,11 @@ from carrel.sessions.states import LIFECYCLE, SessionState
 
 class Schedule:
     name = "schedule"
-    topics = (nodes.TOPIC, *(transitions.topic(s) for s in (SessionState.PENDING, *sorted(LIFECYCLE.final))))
+    topics = (
+        nodes.TOPIC,
+        limits.TOPIC,
+        *(transitions.topic(s) for s in (SessionState.PENDING, *sorted(LIFECYCLE.final))),
+    )
     tick_s = 2.0
 
     def __init__(self, tools: Tools) -> None:

@@ -1,7 +1,7 @@
 """/keypairs, /tokens and /ssh-keys."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy import Row
@@ -187,14 +187,15 @@ async def remove_ssh_key(request: Request, actor: CurrentActor, key: str) -> Non
         await ssh_keys.remove(tx, actor, key)
 
 
-def _view(row: Row[Keypair, User]) -> KeypairView:
-    keypair, owner = row
+def _view(row: Row[Keypair, User, Any]) -> KeypairView:
+    keypair, owner, policy = row
     return KeypairView(
         access_key=keypair.access_key,
         name=keypair.name,
         owner=UserRef(id=owner.id, email=owner.email),
         active=keypair.active,
         rate_limit=keypair.rate_limit,
+        policy=policy,
         created_at=keypair.created_at,
         rotated_at=keypair.rotated_at,
         last_used_at=keypair.last_used_at,

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.http.rules import says
-from carrel.tenancy.schemas import UserRef
+from carrel.tenancy.schemas import PolicyRef, UserRef
 
 Name = Annotated[
     str,
@@ -33,13 +33,14 @@ class KeypairUpdate(BaseModel):
 
 
 class KeypairView(BaseModel):
-    """rate_limit: requests per 15 minutes; null: as the installation has it."""
+    """rate_limit: requests per 15 minutes; null: as the installation has it. policy: what its sessions may hold."""
 
     access_key: str
     name: str
     owner: UserRef
     active: bool
     rate_limit: int | None
+    policy: PolicyRef
     created_at: datetime
     rotated_at: datetime | None
     last_used_at: datetime | None

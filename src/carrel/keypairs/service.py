@@ -4,8 +4,9 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
@@ -15,6 +16,7 @@ from carrel.db.scope import reaches
 from carrel.keypairs.model import Keypair
 from carrel.policy.decide import ANY_ACTION, Actor, Target, refusal, require
 from carrel.tenancy.model import User
+from carrel.tenancy.queries import policy_ref
 
 MAX_KEYPAIRS = 50
 
@@ -46,10 +48,12 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, *, name: str = ""
         name=name,
         created_at=clock.now(),
     )
+    policy = await tx.execute(select(User.keypair_policy_id).where(User.id == actor.user_id))
     tx.add(
         Keypair(
             access_key=made.access_key,
             user_id=actor.user_id,
+            policy_id=policy.scalar_one(),
             name=name,
             secret_hash=digest(made.secret_key),
             created_at=made.created_at,
@@ -59,11 +63,13 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, *, name: str = ""
     return made
 
 
-async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Keypair, User]]:
-    """Keypairs and whose they are, newest first. owner: a user's id, "me", or "all" that the actor reaches."""
+async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Keypair, User, Any]]:
+    """Keypairs, whose they are and their policies, newest first.
+
+    owner: a user's id, "me", or "all" that the actor reaches.
+    """
     wanted = (
-        select(Keypair, User)
-        .join(User, User.id == Keypair.user_id)
+        _rows()
         .where(reaches(actor, "keypair.read", owner=Keypair.user_id, domain=User.domain_id))
         .order_by(Keypair.created_at.desc(), Keypair.access_key)
         .limit(1000)
@@ -75,16 +81,10 @@ async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Key
 
 async def show(
     tx: AsyncSession, actor: Actor, access_key: str, action: str = "keypair.read"
-) -> Row[Keypair, User]:
-    """One keypair and whose it is. Raises: NotFound, also for what one may not know of; Forbidden."""
-    found = (
-        await tx.execute(
-            select(Keypair, User)
-            .join(User, User.id == Keypair.user_id)
-            .where(Keypair.access_key == access_key)
-            .with_for_update(of=Keypair)
-        )
-    ).first()
+) -> Row[Keypair, User, Any]:
+    """One keypair, whose it is and its policy. Raises: NotFound, also for what one may not know of; Forbidden."""
+    wanted = _rows().where(Keypair.access_key == access_key).with_for_update(of=Keypair)
+    found: Row[Keypair, User, Any] | None = (await tx.execute(wanted)).first()
     missing = NotFound(
         "keypair.not_found", f"There is no keypair {access_key}.", hint="See `carrel keypair ls`."
     )
@@ -94,9 +94,14 @@ async def show(
     return found
 
 
+def _rows() -> Select[Keypair, User, Any]:
+    policy = policy_ref(Keypair.policy_id).label("policy")
+    return select(Keypair, User, policy).join(User, User.id == Keypair.user_id)
+
+
 async def update(
     tx: AsyncSession, actor: Actor, access_key: str, changes: dict[str, object]
-) -> Row[Keypair, User]:
+) -> Row[Keypair, User, Any]:
     """Change name, active or rate_limit of a keypair. Raises: NotFound, Forbidden."""
     found = await show(tx, actor, access_key, "keypair.update")
     if "rate_limit" in changes:
@@ -126,9 +131,7 @@ async def remove(tx: AsyncSession, actor: Actor, access_key: str) -> None:
     """Remove a keypair. Raises: NotFound, Forbidden."""
     found = await show(tx, actor, access_key, "keypair.remove")
     await tx.delete(found.Keypair)
-    audit.record(
-        tx, actor, "keypair.remove", access_key, name=found.Keypair.name, target=_target(found.User)
-    )
+    audit.record(tx, actor, "keypair.remove", access_key, name=found.Keypair.name, target=_target(found.User))
 
 
 def require_unbounded(actor: Actor, action: str) -> None:

@@ -12,6 +12,8 @@ from carrel.core.ids import PolicyId
 from carrel.db.tables import Table
 
 UNLIMITED: Literal["unlimited"] = "unlimited"
+TOPIC = "limits"
+"""Announced when a limit was changed, or given to somebody."""
 
 
 class PolicyKind(StrEnum):

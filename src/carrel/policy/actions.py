@@ -146,12 +146,20 @@ ACTIONS = {
         _of_domain("user.recover", "Make a one-time link with which somebody sets a new password."),
         _of_all("user.purge", "Delete an inactive user for good."),
         _of_all("user.appoint", "Make somebody an administrator of a domain or of everything."),
+        # limits
+        _personal("limit.read", "See the resource policies that limit you."),
+        Action("policy.read", "See all resource policies.", Scope.NONE, Scope.NONE, Scope.ALL),
+        _of_all("policy.create", "Make a resource policy, or copy one."),
+        _of_all("policy.update", "Change a resource policy, and see who would be over it."),
+        _of_all("policy.remove", "Remove a resource policy that nobody has."),
+        _of_domain("policy.assign", "Give a resource policy to keypairs, people and projects."),
         # the record
         _managed("audit.read", "See who did what: your own activity, or that of your domain."),
         _managed("audit.export", "Save who did what as a file."),
         _of_all("audit.verify", "Prove that nobody altered the audit trail."),
         # the installation
         _shared("server.read", "See version and state of the installation's parts."),
+        _of_all("metrics.read", "Read what is held, offered and waited for as gauges, for Prometheus."),
         _of_all("site.read", "See the settings of the installation."),
         _of_all("site.update", "Change the settings of the installation: sign-in rules, mail, retention."),
         _of_all("provider.read", "See the identity providers for single sign-on and LDAP."),

@@ -23,6 +23,7 @@ from carrel.projects.schemas import (
 from carrel.sessions.model import Session
 from carrel.sessions.survivors import IS_LIVE
 from carrel.tenancy.model import Domain, Membership, Project, User
+from carrel.tenancy.queries import policy_ref
 
 _SORT = Sort({"name": Project.name, "created_at": Project.created_at}, tie=Project.id, default="name")
 _MEMBER_SORT = Sort({"email": func.lower(User.email, type_=String)}, tie=User.id, default="email")
@@ -104,6 +105,7 @@ def _views() -> Select[*tuple[Any, ...]]:
             func.coalesce(live.c.sessions, 0).label("live_sessions"),
             exists().where(Session.project_id == Project.id).label("had_sessions"),
             admins.scalar_subquery().label("admins"),
+            policy_ref(Project.policy_id).label("policy"),
         )
         .join_from(Project, Domain, Domain.id == Project.domain_id)
         .outerjoin(live, live.c.project_id == Project.id)

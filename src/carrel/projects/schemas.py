@@ -13,6 +13,7 @@ from carrel.tenancy.schemas import (
     Description,
     DomainRef,
     PlaceName,
+    PolicyRef,
     Ref,
     SessionsChoice,
     Trouble,
@@ -53,6 +54,7 @@ class ProjectView(BaseModel):
     """archived_at: since when it takes no new sessions; null: it does. admins: by e-mail.
 
     members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays.
+    policy: what its folders may hold.
     """
 
     id: ProjectId
@@ -65,6 +67,7 @@ class ProjectView(BaseModel):
     members: int
     live_sessions: int
     had_sessions: bool
+    policy: PolicyRef
     admins: list[UserRef]
 
 

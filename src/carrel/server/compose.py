@@ -27,6 +27,7 @@ from carrel.http.quick import Express, QuickRoute
 from carrel.http.shell import Shell
 from carrel.images import routes as images
 from carrel.keypairs import routes as keypairs
+from carrel.limits import routes as limits
 from carrel.logins import factor_routes as factors
 from carrel.logins import login_routes as browsers
 from carrel.logins import routes as logins
@@ -40,8 +41,9 @@ from carrel.providers.adapters import Adapters
 from carrel.providers.sign_on import Directories, Ground
 from carrel.resources import group_routes as groups
 from carrel.resources import node_routes as machines
+from carrel.scheduler import ledger_routes as ledger
 from carrel.scheduler import routes as scheduler
-from carrel.server import greeting, page
+from carrel.server import greeting, metrics, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
@@ -64,9 +66,12 @@ _ROUTERS = (
     users.router,
     projects.router,
     domains.router,
+    limits.router,
+    ledger.router,
     providers.router,
     sign_on.router,
     server.router,
+    metrics.router,
     images.router,
     nodes.router,
     groups.router,

@@ -1,9 +1,10 @@
 """Finding what a person means by an id, a name or an e-mail. What they may not know of is not there."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Select, func, literal, or_, select
+from sqlalchemy import ColumnElement, ScalarSelect, Select, column, func, literal, or_, select, table
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.core.errors import Conflict, NotFound
 from carrel.db.scope import reaches
@@ -12,6 +13,7 @@ from carrel.tenancy.model import Domain, Membership, Project, User, UserState
 
 T = TypeVar("T")
 _SUPERADMINS = 0x5375706572
+_POLICIES = table("resource_policies", column("id"), column("name"))
 
 
 def domain_target(domain: Domain) -> Target:
@@ -94,6 +96,12 @@ def sees_user(actor: Actor) -> ColumnElement[bool]:
     # One list of ids, so that few are found among many.
     members = select(Membership.user_id).where(reaches(actor, "user.read", project=Membership.project_id))
     return User.id.in_(members.union(select(literal(actor.user_id))))
+
+
+def policy_ref(policy: InstrumentedAttribute[Any]) -> ScalarSelect[Any]:
+    """A column for views: id and name of the resource policy that is named there."""
+    ref = func.json_build_object("id", _POLICIES.c.id, "name", _POLICIES.c.name)
+    return select(ref).where(_POLICIES.c.id == policy).scalar_subquery()
 
 
 async def superadmin_left(tx: AsyncSession, *, without: ColumnElement[bool]) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from carrel.core.ids import DomainId, ProjectId, UserId
+from carrel.core.ids import DomainId, PolicyId, ProjectId, UserId
 from carrel.http.rules import says
 from carrel.policy.actions import Role
 
@@ -102,6 +102,11 @@ class ProjectMembership(ProjectRef):
 class UserRef(BaseModel):
     id: UserId
     email: str
+
+
+class PolicyRef(BaseModel):
+    id: PolicyId
+    name: str
 
 
 class Preferences(BaseModel):

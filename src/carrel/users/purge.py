@@ -8,6 +8,7 @@ from carrel.core.errors import CarrelError, Conflict, Invalid
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
 from carrel.keypairs.model import Keypair, SshKey, Token
+from carrel.limits.model import DEFAULT_POLICIES, PolicyKind
 from carrel.logins.model import Challenge, FormerPassword, OneTimeLink, Passkey, RecoveryCode, Totp
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor
@@ -59,6 +60,9 @@ async def purge(
     user.email = f"purged-{user.id}"
     user.name, user.description = "", ""
     user.password_hash, user.password_set_at, user.must_change_password = None, None, False
+    # Nobody is left whom a policy could limit, and it can be removed once no one else has it.
+    user.policy_id = DEFAULT_POLICIES[PolicyKind.USER]
+    user.keypair_policy_id = DEFAULT_POLICIES[PolicyKind.KEYPAIR]
     user.addresses, user.preferences, user.last_seen_at = [], {}, None
     await tx.flush()
     return user, ended

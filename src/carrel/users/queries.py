@@ -32,7 +32,7 @@ from carrel.providers.model import ExternalIdentity, Provider
 from carrel.sessions.model import Session
 from carrel.sessions.survivors import IS_LIVE
 from carrel.tenancy.model import Domain, Membership, Project, User, UserState
-from carrel.tenancy.queries import sees_user
+from carrel.tenancy.queries import policy_ref, sees_user
 from carrel.users.schemas import UserDetail, UserList, UserQuery, UserView
 
 SEARCHED = "(users.email || ' ') || users.name"
@@ -137,6 +137,8 @@ def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
         func.json_build_object("id", Domain.id, "name", Domain.name).label("domain"),
         projects.scalar_subquery().label("projects"),
         factors.label("second_factor"),
+        policy_ref(User.policy_id).label("policy"),
+        policy_ref(User.keypair_policy_id).label("keypair_policy"),
     ).join_from(User, Domain, Domain.id == User.domain_id)
 
 

@@ -16,6 +16,7 @@ from carrel.tenancy.schemas import (
     Email,
     Networks,
     PersonName,
+    PolicyRef,
     Preferences,
     ProjectMembership,
     Ref,
@@ -79,7 +80,11 @@ class UserUpdate(BaseModel):
 
 
 class UserView(BaseModel):
-    """projects: by name. second_factor: whether they have one that is set up, or a passkey."""
+    """projects: by name. second_factor: whether they have one that is set up, or a passkey.
+
+    policy: what all their sessions may hold together. keypair_policy: what they may do without a keypair; new
+    keypairs get it.
+    """
 
     id: UserId
     email: str
@@ -92,6 +97,8 @@ class UserView(BaseModel):
     must_change_password: bool
     second_factor: bool
     addresses: list[str]
+    policy: PolicyRef
+    keypair_policy: PolicyRef
     created_at: datetime
     last_seen_at: datetime | None
 

@@ -487,6 +487,13 @@ export const ACTIONS = {
     domainAdmin: "domain",
     superadmin: "all",
   },
+  "scheduler.export": {
+    sentence: "Save what was asked for and how it is served, to replay it.",
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
   "session.create": {
     sentence: "Start a session in a project of yours.",
     user: "project",

@@ -1,0 +1,136 @@
+"""Reading resource policies: one statement for a page, whatever its length."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, String, func, select, true
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from carrel.core.ids import PolicyId
+from carrel.db.scope import reaches
+from carrel.db.search import escaped
+from carrel.http import paging
+from carrel.http.paging import Sort
+from carrel.keypairs.model import Keypair
+from carrel.limits.model import DEFAULT_POLICIES, PolicyKind, ResourcePolicy
+from carrel.limits.schemas import (
+    LIMITS,
+    OwnPolicy,
+    OwnPolicyList,
+    PolicyHolders,
+    PolicyList,
+    PolicyQuery,
+    PolicyView,
+)
+from carrel.policy.decide import Actor
+from carrel.tenancy.model import Membership, Project, User
+from carrel.tenancy.schemas import PolicyRef
+
+_SORT = Sort(
+    {"name": func.lower(ResourcePolicy.name, type_=String), "created_at": ResourcePolicy.created_at},
+    tie=ResourcePolicy.id,
+    default="name",
+)
+
+
+async def page(tx: AsyncSession, actor: Actor, wanted: PolicyQuery) -> PolicyList:
+    """Policies, with how many have each. The actor is one who may see all of them."""
+    chosen = _views(actor)
+    if wanted.kind:
+        chosen = chosen.where(ResourcePolicy.kind == wanted.kind)
+    if wanted.q:
+        # Policies are few: no index is needed to find a part of a name.
+        chosen = chosen.where(ResourcePolicy.name.ilike(f"%{escaped(wanted.q)}%"))
+    found = await paging.page(tx, chosen, _SORT, wanted)
+    return PolicyList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+async def detail(tx: AsyncSession, actor: Actor, policy: PolicyId) -> PolicyView:
+    """One policy that exists."""
+    return _view((await tx.execute(_views(actor).where(ResourcePolicy.id == policy))).one())
+
+
+async def holders(tx: AsyncSession, policy: PolicyId) -> PolicyHolders:
+    """How many have it, in the whole installation."""
+    row = (await tx.execute(select(*_counts(policy, true(), true())))).one()
+    return PolicyHolders.model_validate(row, from_attributes=True)
+
+
+async def own(tx: AsyncSession, actor: Actor) -> OwnPolicyList:
+    """What limits the actor: as a person, with and without a keypair, and in their projects."""
+    me = User.id == actor.user_id
+    found: list[OwnPolicy] = []
+    for scope, chosen in (
+        ("user", _limiting(User.policy_id, User.id, User.email).where(me)),
+        ("sign_in", _limiting(User.keypair_policy_id, User.id, User.email).where(me)),
+        (
+            "keypair",
+            _limiting(Keypair.policy_id, Keypair.access_key, Keypair.name)
+            .where(Keypair.user_id == actor.user_id)
+            .order_by(Keypair.access_key),
+        ),
+        (
+            "project",
+            _limiting(Project.policy_id, Project.id, Project.name)
+            .join(Membership, Membership.project_id == Project.id)
+            .where(Membership.user_id == actor.user_id)
+            .order_by(Project.name),
+        ),
+    ):
+        for row in await tx.execute(chosen):
+            policy, id_, label = row
+            found.append(
+                OwnPolicy(
+                    scope=scope,
+                    id=id_,
+                    label=label,
+                    policy=PolicyRef(id=policy.id, name=policy.name),
+                    limits=LIMITS[policy.kind].model_validate(policy.limits),
+                )
+            )
+    return OwnPolicyList(items=found)
+
+
+def _limiting(
+    policy: InstrumentedAttribute[PolicyId],
+    id_: InstrumentedAttribute[Any],
+    label: InstrumentedAttribute[str],
+) -> Select[ResourcePolicy, Any, str]:
+    return select(ResourcePolicy, id_, label).join(ResourcePolicy, ResourcePolicy.id == policy)
+
+
+def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
+    people = reaches(actor, "policy.assign", domain=User.domain_id)
+    projects = reaches(actor, "policy.assign", domain=Project.domain_id)
+    return select(*ResourcePolicy.__table__.columns, *_counts(ResourcePolicy.id, people, projects))
+
+
+def _counts(
+    policy: PolicyId | InstrumentedAttribute[PolicyId],
+    people: ColumnElement[bool],
+    projects: ColumnElement[bool],
+) -> list[ColumnElement[int]]:
+    def count(name: str, chosen: Select[Any]) -> ColumnElement[int]:
+        counted: ScalarSelect[int] = chosen.scalar_subquery()
+        return counted.label(name)
+
+    keypairs = select(func.count()).select_from(Keypair).join(User, User.id == Keypair.user_id)
+    return [
+        count("keypairs", keypairs.where(Keypair.policy_id == policy, people)),
+        count("sign_ins", select(func.count()).where(User.keypair_policy_id == policy, people)),
+        count("users", select(func.count()).where(User.policy_id == policy, people)),
+        count("projects", select(func.count()).where(Project.policy_id == policy, projects)),
+    ]
+
+
+def _view(row: Row[Any]) -> PolicyView:
+    return PolicyView(
+        id=row.id,
+        kind=row.kind,
+        name=row.name,
+        description=row.description,
+        limits=LIMITS[PolicyKind(row.kind)].model_validate(row.limits),
+        used_by=PolicyHolders.model_validate(row, from_attributes=True),
+        default=row.id in DEFAULT_POLICIES.values(),
+        created_at=row.created_at,
+    )

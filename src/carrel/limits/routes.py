@@ -1,0 +1,95 @@
+"""/policies: the limits of keypairs, people and projects."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from carrel.http.auth import CurrentActor, names
+from carrel.limits import holders, queries, service
+from carrel.limits.schemas import (
+    OwnPolicyList,
+    PolicyAssign,
+    PolicyCopy,
+    PolicyCreate,
+    PolicyList,
+    PolicyQuery,
+    PolicyUpdate,
+    PolicyView,
+)
+
+router = APIRouter(tags=["policies"])
+Ref = Annotated[str, Path(max_length=64, description="An id, or a name that only one kind has.")]
+
+
+@router.get("/policies", operation_id="policies.list", openapi_extra=names("policy.read"))
+async def list_policies(
+    request: Request, actor: CurrentActor, wanted: Annotated[PolicyQuery, Query()]
+) -> PolicyList:
+    """Resource policies, with how many have each, of those that you administer."""
+    async with request.app.state.database.transaction() as tx:
+        return await queries.page(tx, actor, wanted)
+
+
+@router.get("/policies/mine", operation_id="policies.mine", openapi_extra=names("limit.read"))
+async def mine(request: Request, actor: CurrentActor) -> OwnPolicyList:
+    """What limits you: as a person, with each keypair and without one, and in each of your projects."""
+    async with request.app.state.database.transaction() as tx:
+        return await queries.own(tx, actor)
+
+
+@router.post(
+    "/policies", operation_id="policies.create", openapi_extra=names("policy.create"), status_code=201
+)
+async def create(request: Request, actor: CurrentActor, body: PolicyCreate) -> PolicyView:
+    """Make a policy. All limits of its kind are given; "unlimited" is written out."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        policy = await service.create(tx, state.clock, actor, body)
+        return await queries.detail(tx, actor, policy)
+
+
+@router.get("/policies/{ref}", operation_id="policies.show", openapi_extra=names("policy.read"))
+async def show(request: Request, actor: CurrentActor, ref: Ref) -> PolicyView:
+    """One policy."""
+    async with request.app.state.database.transaction() as tx:
+        policy = await service.find(tx, actor, ref)
+        return await queries.detail(tx, actor, policy.id)
+
+
+@router.patch("/policies/{ref}", operation_id="policies.update", openapi_extra=names("policy.update"))
+async def update(request: Request, actor: CurrentActor, ref: Ref, body: PolicyUpdate) -> PolicyView:
+    """Change a policy, or single limits of it. It holds from the next decision on; what runs goes on."""
+    async with request.app.state.database.transaction() as tx:
+        policy = await service.update(tx, actor, ref, body)
+        return await queries.detail(tx, actor, policy)
+
+
+@router.delete(
+    "/policies/{ref}", operation_id="policies.remove", openapi_extra=names("policy.remove"), status_code=204
+)
+async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+    """Remove a policy that nobody has."""
+    async with request.app.state.database.transaction() as tx:
+        await service.remove(tx, actor, ref)
+
+
+@router.post(
+    "/policies/{ref}/copy",
+    operation_id="policies.copy",
+    openapi_extra=names("policy.create"),
+    status_code=201,
+)
+async def copy(request: Request, actor: CurrentActor, ref: Ref, body: PolicyCopy) -> PolicyView:
+    """Make another policy with the same limits, which nobody has yet."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        policy = await service.copy(tx, state.clock, actor, ref, body.name)
+        return await queries.detail(tx, actor, policy)
+
+
+@router.put("/policies/{ref}/holders", operation_id="policies.assign", openapi_extra=names("policy.assign"))
+async def assign(request: Request, actor: CurrentActor, ref: Ref, body: PolicyAssign) -> PolicyView:
+    """Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none."""
+    async with request.app.state.database.transaction() as tx:
+        policy = await holders.assign(tx, actor, ref, body)
+        return await queries.detail(tx, actor, policy)

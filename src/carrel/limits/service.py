@@ -1,0 +1,182 @@
+"""Use cases of resource policies. Each starts with the decision whether the actor may."""
+
+from typing import Any
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Invalid, NotFound
+from carrel.core.ids import PolicyId, new_id
+from carrel.db.database import notify
+from carrel.events import service as events
+from carrel.limits import queries
+from carrel.limits.model import DEFAULT_POLICIES, TOPIC, PolicyKind, ResourcePolicy
+from carrel.limits.schemas import LIMITS, LimitsChange, PolicyCreate, PolicyUpdate
+from carrel.policy.decide import Actor, Target, require
+
+_NOBODYS = Target()
+
+
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PolicyCreate) -> PolicyId:
+    """A policy that nobody has yet. Raises: Forbidden; Conflict when its kind has one of the name."""
+    require(actor, "policy.create", _NOBODYS)
+    return await _add(
+        tx, clock, actor, kind=wanted.kind, name=wanted.name, description=wanted.description,
+        limits=wanted.limits.model_dump(),
+    )  # fmt: skip
+
+
+async def copy(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, name: str) -> PolicyId:
+    """The same limits under another name, which nobody has yet. Raises: NotFound, Forbidden, Conflict."""
+    require(actor, "policy.create", _NOBODYS)
+    model = await find(tx, actor, ref)
+    return await _add(
+        tx, clock, actor, kind=model.kind, name=name, description=model.description, limits=model.limits
+    )
+
+
+async def _add(
+    tx: AsyncSession,
+    clock: Clock,
+    actor: Actor,
+    *,
+    kind: PolicyKind,
+    name: str,
+    description: str,
+    limits: dict[str, Any],
+) -> PolicyId:
+    policy = ResourcePolicy(
+        id=PolicyId(new_id()), kind=kind, name=name, description=description, limits=limits,
+        created_at=clock.now(),
+    )  # fmt: skip
+    tx.add(policy)
+    await _flush(tx, policy)
+    after = {"kind": kind, "name": name, "description": description, "limits": limits}
+    await record(tx, actor, "policy.create", policy, after=after)
+    return policy.id
+
+
+async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyUpdate) -> PolicyId:
+    """Change what is given, from the scheduler's next decision on. Nothing that runs is ended.
+
+    Raises: NotFound, Forbidden; Invalid for a limit that its kind has not; Conflict when the name is taken.
+    """
+    policy = await find(tx, actor, ref, "policy.update")
+    given = wanted.model_dump(exclude_unset=True, exclude={"limits"})
+    given["limits"] = changed(policy, wanted.limits)
+    after = {field: value for field, value in given.items() if value != getattr(policy, field)}
+    if not after:
+        return policy.id
+    before = {field: getattr(policy, field) for field in after}
+    for field, value in after.items():
+        setattr(policy, field, value)
+    await _flush(tx, policy)
+    if "limits" in after:
+        await notify(tx, TOPIC)
+    await record(tx, actor, "policy.update", policy, before=before, after=after)
+    return policy.id
+
+
+def changed(policy: ResourcePolicy, change: LimitsChange) -> dict[str, Any]:
+    """All its limits as they would be after the change. Raises: Invalid for a limit that its kind has not."""
+    given = change.given()
+    for limit in given:
+        if limit not in LIMITS[policy.kind].model_fields:
+            raise Invalid(
+                "policy.no_such_limit",
+                f"A policy for {policy.kind}s has no limit {limit}.",
+                hint="It has " + ", ".join(LIMITS[policy.kind].model_fields) + ".",
+                field=f"limits.{limit}",
+            )
+    return {**policy.limits, **given}
+
+
+async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+    """Remove a policy that nobody has. Raises: NotFound, Forbidden; Conflict saying how many have it."""
+    policy = await find(tx, actor, ref, "policy.remove")
+    if policy.id in DEFAULT_POLICIES.values():
+        raise Conflict(
+            "policy.default",
+            f"{policy.name} is what every {policy.kind} has until somebody says otherwise.",
+            hint="Change its limits instead.",
+        )
+    holders = await queries.holders(tx, policy.id)
+    used_by = {what: count for what, count in holders.model_dump().items() if count}
+    if used_by:
+        counted = ", ".join(f"{count} {what.replace('_', '-')}" for what, count in used_by.items())
+        raise Conflict(
+            "policy.in_use",
+            f"{policy.name} is still in use by {counted}.",
+            hint="Give them another policy first.",
+            details={"used_by": holders.model_dump()},
+        )
+    await tx.delete(policy)
+    await tx.flush()
+    await record(tx, actor, "policy.remove", policy)
+
+
+async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "policy.read") -> ResourcePolicy:
+    """The policy of this id, or of this name; locked when it shall change, or stay while it is given to somebody.
+
+    Raises: Forbidden; NotFound; Conflict when there is one of the name for several kinds.
+    """
+    if action != "policy.assign":
+        require(actor, action, _NOBODYS)
+    named = or_(ResourcePolicy.id == ref, func.lower(ResourcePolicy.name) == ref.lower())
+    wanted = select(ResourcePolicy).where(named)
+    if action == "policy.assign":
+        wanted = wanted.with_for_update(read=True, key_share=True)
+    elif action != "policy.read":
+        wanted = wanted.with_for_update()
+    rows = list((await tx.execute(wanted)).scalars())
+    found = [policy for policy in rows if policy.id == ref] or rows
+    if not found:
+        raise NotFound("policy.not_found", f"There is no policy {ref}.", hint="See `carrel policy ls`.")
+    if len(found) > 1:
+        raise Conflict(
+            "policy.ambiguous",
+            f"There are several policies named {ref}, of different kinds.",
+            hint="Use the id: " + ", ".join(sorted(policy.id for policy in found)) + ".",
+            details={"ids": sorted(policy.id for policy in found)},
+        )
+    return found[0]
+
+
+async def _flush(tx: AsyncSession, policy: ResourcePolicy) -> None:
+    name, kind = policy.name, policy.kind
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "uq_resource_policies_kind_name_lower" not in str(error.orig):
+            raise
+        raise Conflict(
+            "policy.name_taken",
+            f"There is a policy for {kind}s named {name}.",
+            hint="Choose another name.",
+            field="name",
+        ) from None
+
+
+_KINDS = {
+    "policy.create": "policy.created",
+    "policy.update": "policy.updated",
+    "policy.assign": "policy.updated",
+    "policy.remove": "policy.removed",
+}
+
+
+async def record(
+    tx: AsyncSession, actor: Actor, action: str, policy: ResourcePolicy, **details: object
+) -> None:
+    """Write a change of a policy to the audit trail, and tell those who see all policies."""
+    audit.record(tx, actor, action, policy.id, name=policy.name, target=_NOBODYS, details=details)
+    await tell(tx, action, policy)
+
+
+async def tell(tx: AsyncSession, action: str, policy: ResourcePolicy) -> None:
+    """Tell superadmins that it changed, or who has it."""
+    data = {"id": policy.id, "kind": policy.kind, "name": policy.name}
+    await events.record(tx, _KINDS[action], policy.id, target=_NOBODYS, data=data)

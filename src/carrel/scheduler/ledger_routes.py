@@ -1,0 +1,53 @@
+"""What is held, and who would be over a limit."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from carrel.http.auth import CurrentActor, names
+from carrel.limits.routes import Ref
+from carrel.scheduler import held, over
+from carrel.scheduler.ledger_schemas import CeilingsTry, HeldList, HeldQuery, LimitsTry, OverList
+
+router = APIRouter()
+Place = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get("/held", operation_id="held.list", openapi_extra=names("session.read"), tags=["scheduler"])
+async def list_held(request: Request, actor: CurrentActor, wanted: Annotated[HeldQuery, Query()]) -> HeldList:
+    """What the sessions that you may see hold together: sums over the ledger, by node, group or holder."""
+    async with request.app.state.database.transaction() as tx:
+        return await held.page(tx, actor, wanted)
+
+
+@router.post(
+    "/policies/{ref}/over",
+    operation_id="policies.over",
+    openapi_extra=names("policy.update"),
+    tags=["policies"],
+)
+async def policy_over(request: Request, actor: CurrentActor, ref: Ref, body: LimitsTry) -> OverList:
+    """Who of those that have the policy would be over it now, were its limits these. Changes nothing."""
+    async with request.app.state.database.transaction() as tx:
+        return OverList(items=await over.of_policy(tx, actor, ref, body.limits))
+
+
+@router.post(
+    "/domains/{ref}/over", operation_id="domains.over", openapi_extra=names("domain.update"), tags=["domains"]
+)
+async def domain_over(request: Request, actor: CurrentActor, ref: Place, body: CeilingsTry) -> OverList:
+    """Where a domain would be over its ceilings now, were they these. Changes nothing."""
+    async with request.app.state.database.transaction() as tx:
+        return OverList(items=await over.of_domain(tx, actor, ref, body.ceilings))
+
+
+@router.post(
+    "/projects/{ref}/over",
+    operation_id="projects.over",
+    openapi_extra=names("project.update"),
+    tags=["projects"],
+)
+async def project_over(request: Request, actor: CurrentActor, ref: Place, body: CeilingsTry) -> OverList:
+    """Where a project would be over its ceilings now, were they these. Changes nothing."""
+    async with request.app.state.database.transaction() as tx:
+        return OverList(items=await over.of_project(tx, actor, ref, body.ceilings))

@@ -1,0 +1,120 @@
+"""What Prometheus is told: gauges, read from the ledger when it asks. Nothing is counted in between."""
+
+from collections.abc import Iterable, Iterator
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.groups.model import ResourceGroup
+from carrel.http.auth import CurrentActor, names
+from carrel.nodes import service as nodes
+from carrel.nodes.model import Node
+from carrel.scheduler import held
+from carrel.scheduler.held import SIGN_IN, Holder
+from carrel.scheduler.ledger_schemas import By
+from carrel.sessions.model import Session
+from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.sessions.survivors import IS_LIVE
+
+router = APIRouter(tags=["server"])
+
+
+@router.get(
+    "/metrics",
+    operation_id="metrics.show",
+    openapi_extra=names("metrics.read"),
+    response_class=PlainTextResponse,
+)
+async def show(request: Request, actor: CurrentActor) -> PlainTextResponse:
+    """Gauges in the text format of Prometheus: what is held, what there is, how many sessions, how long they wait."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        gauges = await _gauges(tx, state.clock)
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Once(gauges))
+    return PlainTextResponse(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+
+class _Once(Collector):
+    """Gives a registry what was read already."""
+
+    def __init__(self, gauges: Iterable[Metric]) -> None:
+        self._gauges = gauges
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._gauges
+
+
+async def _gauges(tx: AsyncSession, clock: Clock) -> list[Metric]:
+    return [
+        await _held(tx),
+        await _capacity(tx),
+        await _sessions(tx),
+        await _oldest(tx, clock),
+    ]
+
+
+async def _held(tx: AsyncSession) -> Metric:
+    gauge = GaugeMetricFamily(
+        "carrel_held",
+        "What sessions hold: slots in base units (millicores, bytes, devices), and how many sessions.",
+        labels=("by", "name", "slot"),
+    )
+    for by in By:
+        for holder in await held.holders(tx, by):
+            for slot, amount in {**holder.slots, "sessions": holder.sessions}.items():
+                gauge.add_metric((by, _name(by, holder), slot), amount)
+    return gauge
+
+
+def _name(by: By, holder: Holder) -> str:
+    """Two keypairs of somebody may have one name, and their access keys tell them apart."""
+    return holder.id if by is By.KEYPAIR and not holder.id.startswith(SIGN_IN) else holder.label
+
+
+async def _capacity(tx: AsyncSession) -> Metric:
+    gauge = GaugeMetricFamily(
+        "carrel_capacity", "What sessions may use of a node, in base units.", labels=("node", "slot")
+    )
+    for node in (await tx.execute(select(Node).order_by(Node.name))).scalars():
+        for slot, amount in nodes.offered(node).items():
+            gauge.add_metric((node.name, slot), amount)
+    return gauge
+
+
+async def _sessions(tx: AsyncSession) -> Metric:
+    gauge = GaugeMetricFamily("carrel_sessions", "Live sessions by state.", labels=("state",))
+    rows = await tx.execute(select(Session.state, func.count()).where(IS_LIVE).group_by(Session.state))
+    found = {state: count for state, count in rows}
+    for state in sorted(LIFECYCLE.live):
+        gauge.add_metric((state,), found.get(state, 0))
+    return gauge
+
+
+async def _oldest(tx: AsyncSession, clock: Clock) -> Metric:
+    """Sessions that are not due yet do not wait."""
+    gauge = GaugeMetricFamily(
+        "carrel_pending_oldest_seconds",
+        "How long the session that has waited longest in a resource group has waited; 0 when none waits.",
+        labels=("group",),
+    )
+    now = clock.now()
+    due = func.greatest(Session.created_at, Session.not_before)
+    rows = await tx.execute(
+        select(ResourceGroup.name, func.min(due))
+        .outerjoin(
+            Session,
+            (Session.group_id == ResourceGroup.id) & (Session.state == SessionState.PENDING) & (due <= now),
+        )
+        .group_by(ResourceGroup.name)
+    )
+    for name, since in rows:
+        gauge.add_metric((name,), (now - since).total_seconds() if since else 0)
+    return gauge

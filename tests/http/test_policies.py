@@ -1,0 +1,318 @@
+"""Resource policies through the API: what they say, who may change and give them, and who would be over them."""
+
+import asyncio
+
+from installation import SMALL, Api, Caller
+from people_kit import domain_admin, officer, project_admin, said
+from sqlalchemy import text
+
+from carrel.policy.actions import Role
+
+KEYPAIR = {
+    "slots": {"cpu": 4000, "mem": "unlimited"}, "sessions": 2, "pending_sessions": 5,
+    "pending_slots": {"*": "unlimited"}, "containers_per_session": 4, "lifetime_s": "unlimited",
+    "max_priority": 50,
+}  # fmt: skip
+USER = {"slots": {"*": "unlimited"}, "sessions": 3, "folders": 10, "folder_bytes": "unlimited"}
+PROJECT = {"folders": 10, "folder_bytes": 1 << 40}
+
+
+async def made(admin: Caller, kind: str = "keypair", name: str = "small", **limits: object) -> dict:  # type: ignore[type-arg]
+    full = {"keypair": KEYPAIR, "user": USER, "project": PROJECT}[kind]
+    answer = await admin.post("/policies", {"kind": kind, "name": name, "limits": {**full, **limits}})
+    assert answer.status_code == 201, answer.text
+    return answer.json()  # type: ignore[no-any-return]
+
+
+async def test_a_policy_is_made_changed_copied_and_removed(api: Api):
+    admin = await api.as_("superadmin")
+    policy = await made(admin)
+    assert (policy["kind"], policy["name"], policy["limits"]) == ("keypair", "small", KEYPAIR)
+    assert (policy["default"], set(policy["used_by"].values())) == (False, {0})
+    changed = await admin.patch(f"/policies/{policy['id']}", {"limits": {"sessions": "unlimited"}})
+    assert changed.status_code == 200, changed.text
+    assert changed.json()["limits"] == {**KEYPAIR, "sessions": "unlimited"}, "the others stay"
+    copied = await admin.post("/policies/small/copy", {"name": "Copy"})
+    assert copied.status_code == 201, copied.text
+    assert copied.json()["limits"] == changed.json()["limits"]
+    assert (await admin.delete("/policies/copy")).status_code == 204
+    assert said(await admin.get("/policies/copy")) == (404, "policy.not_found")
+    async with api.database.transaction() as tx:
+        rows = await tx.execute(
+            text("SELECT action, object_name FROM audit WHERE object_kind = 'policy' ORDER BY id")
+        )
+        written = [tuple(row) for row in rows]
+        told = await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'policy' ORDER BY id"))
+        kinds = list(told.scalars())
+    assert written == [
+        ("policy.create", "small"), ("policy.update", "small"), ("policy.create", "Copy"),
+        ("policy.remove", "Copy"),
+    ]  # fmt: skip
+    assert kinds == ["policy.created", "policy.updated", "policy.created", "policy.removed"]
+
+
+async def test_every_limit_is_written_out_and_makes_sense(api: Api):
+    admin = await api.as_("superadmin")
+    for kind, limits, field in (
+        ("keypair", {**KEYPAIR, "sessions": None}, "limits.sessions"),
+        ("keypair", {k: v for k, v in KEYPAIR.items() if k != "sessions"}, "limits.sessions"),
+        ("keypair", {**KEYPAIR, "sessions": -1}, "limits.sessions"),
+        ("keypair", {**KEYPAIR, "sessions": "many"}, "limits.sessions"),
+        ("keypair", {**KEYPAIR, "max_priority": "unlimited"}, "limits.max_priority"),
+        ("keypair", {**KEYPAIR, "max_priority": 101}, "limits.max_priority"),
+        ("keypair", {**KEYPAIR, "lifetime_s": 0}, "limits.lifetime_s"),
+        ("keypair", {**KEYPAIR, "folders": 1}, "limits.folders"),
+        ("user", KEYPAIR, None),
+        ("project", {**PROJECT, "slots": {}}, "limits.slots"),
+        ("keypair", {**KEYPAIR, "slots": {"No Slot": 1}}, None),
+    ):
+        answer = await admin.post("/policies", {"kind": kind, "name": "odd", "limits": limits})
+        assert answer.status_code == 422, (kind, limits, answer.text)
+        if field:
+            assert answer.json()["field"] == field, answer.text
+    await made(admin, "project", "folders")
+    wrong = await admin.patch("/policies/folders", {"limits": {"sessions": 1}})
+    assert (said(wrong), wrong.json()["field"]) == ((422, "policy.no_such_limit"), "limits.sessions")
+    assert (await admin.patch("/policies/folders", {"limits": {"folders": None}})).status_code == 422
+    assert (await admin.patch("/policies/folders", {"name": None})).status_code == 422
+
+
+async def test_names_are_unique_for_each_kind_and_then_ids_tell_them_apart(api: Api):
+    admin = await api.as_("superadmin")
+    body = {"kind": "user", "limits": USER}
+    answers = await asyncio.gather(
+        *(admin.post("/policies", {**body, "name": n}) for n in ("Lab", "lab", "LAB"))
+    )
+    assert sorted(a.status_code for a in answers) == [201, 409, 409]
+    refused = next(a for a in answers if a.status_code == 409)
+    assert (refused.json()["code"], refused.json()["field"]) == ("policy.name_taken", "name")
+    other = await made(admin, "project", "lab")
+    twice = await admin.get("/policies/lab")
+    assert said(twice) == (409, "policy.ambiguous")
+    assert other["id"] in twice.json()["details"]["ids"]
+    assert (await admin.get(f"/policies/{other['id']}")).json()["kind"] == "project"
+
+
+async def test_lists_are_filtered_sorted_and_paged(api: Api):
+    admin = await api.as_("superadmin")
+    for name in ("beta", "Alpha", "gamma"):
+        await made(admin, "user", name)
+    shown = (await admin.get("/policies", params={"kind": "user", "sort": "-name"})).json()["items"]
+    assert [policy["name"] for policy in shown] == ["gamma", "default", "beta", "Alpha"]
+    assert [p["name"] for p in (await admin.get("/policies", params={"q": "ALP"})).json()["items"]] == [
+        "Alpha"
+    ]
+    first = (await admin.get("/policies", params={"kind": "user", "limit": 3})).json()
+    second = (
+        await admin.get("/policies", params={"kind": "user", "limit": 3, "cursor": first["next_cursor"]})
+    ).json()
+    assert [p["name"] for p in [*first["items"], *second["items"]]] == ["Alpha", "beta", "default", "gamma"]
+    assert second["next_cursor"] is None
+
+
+async def test_a_policy_that_somebody_has_and_the_default_ones_stay(api: Api):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    for kind, field, ref in (
+        ("keypair", "keypairs", (await user.get("/keypairs")).json()["items"][0]["access_key"]),
+        ("keypair", "sign_ins", "user@example.org"),
+        ("user", "users", api.people.user.user_id),
+        ("project", "projects", api.people.project),
+    ):
+        policy = await made(admin, kind, field)
+        for _ in range(2):
+            given = await admin.ask("PUT", f"/policies/{policy['id']}/holders", json={field: [ref]})
+            assert given.status_code == 200, given.text
+            assert given.json()["used_by"] == {**dict.fromkeys(policy["used_by"], 0), field: 1}
+        refused = await admin.delete(f"/policies/{policy['id']}")
+        assert (said(refused), refused.json()["details"]["used_by"][field]) == ((409, "policy.in_use"), 1)
+        back = await admin.ask("PUT", f"/policies/default-{kind}/holders", json={field: [ref]})
+        assert back.status_code == 200, back.text
+        assert (await admin.delete(f"/policies/{policy['id']}")).status_code == 204
+        assert said(await admin.delete(f"/policies/default-{kind}")) == (409, "policy.default")
+    async with api.database.transaction() as tx:
+        written = await tx.execute(text("SELECT count(*) FROM audit WHERE action = 'policy.assign'"))
+        assert written.scalar_one() == 8, "what changed nothing is not written down"
+
+
+async def test_a_policy_that_is_given_while_it_is_removed_is_one_or_the_other(api: Api):
+    admin = await api.as_("superadmin")
+    for number in range(10):
+        policy = await made(admin, "user", f"p{number}")
+        answers = await asyncio.gather(
+            admin.ask("PUT", f"/policies/{policy['id']}/holders", json={"users": ["user@example.org"]}),
+            admin.delete(f"/policies/{policy['id']}"),
+        )
+        assert [a.status_code for a in answers] in ([200, 409], [404, 204]), [a.text for a in answers]
+
+
+async def test_views_name_the_policies_and_new_keypairs_get_their_users(api: Api):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    theirs, own, folders = [await made(admin, kind, "lab") for kind in ("keypair", "user", "project")]
+    for policy, body in ((theirs, "sign_ins"), (own, "users")):
+        answer = await admin.ask(
+            "PUT", f"/policies/{policy['id']}/holders", json={body: ["user@example.org"]}
+        )
+        assert answer.status_code == 200, answer.text
+    await admin.ask("PUT", f"/policies/{folders['id']}/holders", json={"projects": [api.people.project]})
+    shown = (await admin.get("/users/user@example.org")).json()
+    assert shown["policy"] == {"id": own["id"], "name": "lab"}
+    assert shown["keypair_policy"] == {"id": theirs["id"], "name": "lab"}
+    assert (await admin.get(f"/projects/{api.people.project}")).json()["policy"]["id"] == folders["id"]
+    old = (await user.get("/keypairs")).json()["items"][0]
+    assert old["policy"] == {"id": "default-keypair", "name": "default"}
+    new = (await user.post("/keypairs")).json()["access_key"]
+    rows = {row["access_key"]: row for row in (await user.get("/keypairs")).json()["items"]}
+    assert rows[new]["policy"]["id"] == theirs["id"]
+    mine = (await user.get("/policies/mine")).json()["items"]
+    assert {(one["scope"], one["id"], one["policy"]["id"]) for one in mine} == {
+        ("user", user.actor.user_id, own["id"]),  # type: ignore[union-attr]
+        ("sign_in", user.actor.user_id, theirs["id"]),  # type: ignore[union-attr]
+        ("keypair", old["access_key"], "default-keypair"),
+        ("keypair", new, theirs["id"]),
+        ("project", api.people.project, folders["id"]),
+    }
+    assert next(one["limits"] for one in mine if one["scope"] == "user") == USER
+
+
+async def test_who_may_see_change_and_give_policies(api: Api):
+    admin, head, lead, user = [
+        await api.as_("superadmin"), await domain_admin(api), await project_admin(api), await api.as_("user"),
+    ]  # fmt: skip
+    policy = await made(admin, "user", "lab")
+    place = f"/policies/{policy['id']}"
+    for method, path, body in (
+        ("POST", "/policies", {"kind": "user", "name": "x", "limits": USER}),
+        ("PATCH", place, {"limits": {"sessions": 1}}),
+        ("POST", f"{place}/copy", {"name": "x"}),
+        ("POST", f"{place}/over", {"limits": {}}),
+        ("DELETE", place, None),
+        ("GET", "/metrics", None),
+    ):
+        for who in (head, lead, user):
+            assert said(await who.ask(method, path, json=body)) == (403, "policy.forbidden"), (method, path)
+    assert (await head.get(place)).status_code == 200
+    for who in (lead, user):
+        assert said(await who.get(place)) == said(await who.get("/policies")) == (403, "policy.forbidden")
+        assert (await who.get("/policies/mine")).status_code == 200
+    give = f"{place}/holders"
+    assert (await head.ask("PUT", give, json={"users": ["user@example.org"]})).status_code == 200
+    assert (await head.get(place)).json()["used_by"]["users"] == 1
+    await admin.ask("PUT", give, json={"users": ["foreigner@example.org"]})
+    assert (await head.get(place)).json()["used_by"]["users"] == 1, "others' people are not counted for them"
+    assert (await admin.get(place)).json()["used_by"]["users"] == 2
+    for body, expected in (
+        ({"users": ["foreigner@example.org"]}, (404, "user.not_found")),
+        ({"users": ["nobody@example.org"]}, (404, "user.not_found")),
+        ({"users": ["admin@example.org"]}, (403, "user.ranks_higher")),
+        ({"projects": [api.people.project]}, (422, "policy.other_kind")),
+    ):
+        assert said(await head.ask("PUT", give, json=body)) == expected, body
+    assert said(await user.ask("PUT", give, json={"users": ["user@example.org"]})) == (
+        403,
+        "policy.forbidden",
+    )
+
+
+async def test_a_list_that_names_one_whom_there_is_not_changes_nobody(api: Api):
+    admin = await api.as_("superadmin")
+    policy = await made(admin, "user", "lab")
+    body = {"users": ["colleague@example.org", "nobody@example.org", "user@example.org"]}
+    assert said(await admin.ask("PUT", f"/policies/{policy['id']}/holders", json=body)) == (
+        404,
+        "user.not_found",
+    )
+    assert (await admin.get("/policies/lab")).json()["used_by"]["users"] == 0
+
+
+async def test_purged_users_keep_no_policy_in_use(api: Api):
+    admin = await api.as_("superadmin")
+    policy = await made(admin, "user", "lab")
+    gone = await officer(api, "gone", Role.USER)
+    await admin.ask("PUT", f"/policies/{policy['id']}/holders", json={"users": ["gone@example.org"]})
+    await admin.patch("/users/gone@example.org", {"state": "inactive"})
+    purged = await admin.post("/users/gone@example.org/purge", {"confirm": "gone@example.org"})
+    assert purged.status_code == 200, purged.text
+    assert (await admin.delete("/policies/lab")).status_code == 204
+    assert gone.actor
+    late = await admin.ask("PUT", "/policies/default-user/holders", json={"users": [gone.actor.user_id]})
+    assert said(late) == (409, "user.purged")
+
+
+async def test_who_would_be_over_is_said_and_nothing_changes(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    running = [await user.start() for _ in range(2)]
+    for session in running:
+        await living.until(user, session["id"], "RUNNING")
+    key = (await user.get("/keypairs")).json()["items"][0]["access_key"]
+    cpu, mem = 2 * SMALL["cpu"], 2 * SMALL["mem"]
+
+    async def over(path: str, body: object) -> list[tuple[object, ...]]:
+        answer = await admin.post(f"{path}/over", body)
+        assert answer.status_code == 200, answer.text
+        return [
+            (one["scope"], one["id"], one["slot"], one["ceiling"], one["used"], one["waiting"])
+            for one in answer.json()["items"]
+        ]
+
+    me, project = living.people.user.user_id, living.people.project
+    tight = {"slots": {"cpu": cpu - 1, "*": "unlimited"}, "sessions": 1}
+    assert await over("/policies/default-user", {"limits": tight}) == [
+        ("user", me, "cpu", cpu - 1, cpu, False), ("user", me, "sessions", 1, 2, False),
+    ]  # fmt: skip
+    assert await over("/policies/default-keypair", {"limits": tight}) == [
+        ("keypair", key, "cpu", cpu - 1, cpu, False), ("keypair", key, "sessions", 1, 2, False),
+    ]  # fmt: skip
+    # What is not named cannot be used at all.
+    assert await over("/policies/default-user", {"limits": {"slots": {"cpu": cpu}}}) == [
+        ("user", me, "mem", 0, mem, False)
+    ]
+    enough = {"slots": {"cpu": cpu, "mem": mem}, "sessions": 2}
+    for kind in ("user", "keypair"):
+        assert await over(f"/policies/default-{kind}", {"limits": enough}) == []
+    assert await over("/policies/default-project", {"limits": {"folders": 0}}) == []
+    assert await over("/domains/default", {"ceilings": {"cpu": 1, "mem": mem}}) == [
+        ("domain", living.people.domain, "cpu", 1, cpu, False)
+    ]
+    assert await over(f"/projects/{project}", {"ceilings": {"sessions": 1}}) == [
+        ("project", project, "sessions", 1, 2, False)
+    ]
+    assert await over("/domains/abroad", {"ceilings": {"cpu": 0}}) == [], "nobody holds anything there"
+    assert (await admin.get("/policies/default-user")).json()["limits"]["sessions"] == "unlimited"
+    wrong = await admin.post("/policies/default-project/over", {"limits": {"sessions": 1}})
+    assert said(wrong) == (422, "policy.no_such_limit")
+
+
+async def test_who_waits_for_too_much_would_be_over_too(api: Api):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    browser = await api.browser("user")
+    for who in (user, user, browser):
+        await who.start()
+    key = (await user.get("/keypairs")).json()["items"][0]["access_key"]
+    tight = {"pending_sessions": 1, "pending_slots": {"cpu": SMALL["cpu"], "*": "unlimited"}}
+    found = (await admin.post("/policies/default-keypair/over", {"limits": tight})).json()["items"]
+    assert [(one["scope"], one["id"], one["slot"], one["ceiling"], one["used"], one["waiting"]) for one in found] == [
+        ("keypair", key, "cpu", SMALL["cpu"], 2 * SMALL["cpu"], True),
+        ("keypair", key, "sessions", 1, 2, True),
+    ]  # fmt: skip
+    none = {"pending_sessions": 0}
+    found = (await admin.post("/policies/default-keypair/over", {"limits": none})).json()["items"]
+    assert {(one["scope"], one["id"]) for one in found} == {
+        ("keypair", key), ("sign_in", api.people.user.user_id),
+    }  # fmt: skip
+
+
+async def test_a_changed_limit_holds_at_once_and_ends_nothing(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    first = await user.start()
+    await living.until(user, first["id"], "RUNNING")
+    await admin.patch("/policies/default-user", {"limits": {"sessions": 1}})
+    second = await user.start()
+    waiting = await living.until(user, second["id"], "PENDING")
+    assert waiting["id"] == second["id"]
+    third = await user.start()
+    why = (await user.get(f"/sessions/{third['id']}/why")).json()
+    assert why["cause"] == "limit", why
+    assert (await user.get(f"/sessions/{first['id']}")).json()["state"] == "RUNNING"
+    await admin.patch("/policies/default-user", {"limits": {"sessions": 3}})
+    for session in (second, third):
+        await living.until(user, session["id"], "RUNNING")
