@@ -176,6 +176,7 @@ ACTIONS = {
         _of_all("preset.update", "Make, change or remove a preset."),
         _shared("queue.read", "See how many wait in the resource groups that you may use, and why yours do."),
         _of_domain("share.read", "See who has had how much of a resource group, and what they are entitled to."),
+        _of_all("scheduler.export", "Save what was asked for and how it is served, to replay it."),
         # sessions
         _member("session.create", "Start a session in a project of yours."),
         _own("session.read", "See a session, its history, its logs and its resource use."),

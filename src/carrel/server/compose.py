@@ -41,6 +41,7 @@ from carrel.providers.adapters import Adapters
 from carrel.providers.sign_on import Directories, Ground
 from carrel.resources import group_routes as groups
 from carrel.resources import node_routes as machines
+from carrel.scheduler import history_routes as history
 from carrel.scheduler import ledger_routes as ledger
 from carrel.scheduler import routes as scheduler
 from carrel.server import greeting, metrics, page
@@ -57,6 +58,7 @@ from carrel.users import routes as users
 _ROUTERS = (
     sessions.router,
     scheduler.router,
+    history.router,
     logins.router,
     factors.router,
     browsers.router,
