@@ -162,6 +162,7 @@ def _start_postgres(embedded: Embedded) -> str:
 
 async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str, str] | None:
     """The first administrator's e-mail and password when this is the first start, else None."""
+    import carrel.server.tables  # noqa: F401 - the first rows refer to tables of everything
     from carrel.core.clock import SystemClock
     from carrel.db.database import Database
     from carrel.server import catalogue
