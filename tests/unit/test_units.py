@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.core.units import add, format_duration, format_size, format_slot, parse_cpu, parse_size, parse_slots, subtract
+from carrel.core.units import (
+    add,
+    format_duration,
+    format_size,
+    format_slot,
+    parse_cpu,
+    parse_size,
+    parse_slots,
+    subtract,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,10 +74,18 @@ def test_what_is_added_can_be_taken_away(left: dict[str, int], right: dict[str, 
 
 
 def test_slots_are_numbers_or_as_people_write_them():
-    said = {"cpu": "1.5", "mem": "2g", "cuda.device": "2", "cuda.shares": 500}
-    assert parse_slots(said) == {"cpu": 1500, "mem": 2 << 30, "cuda.device": 2, "cuda.shares": 500}
+    said = {"cpu": "1.5", "mem": "2g", "cuda.device": "2", "cuda.shares": "0.5", "sessions": 3}
+    assert parse_slots(said) == {
+        "cpu": 1500,
+        "mem": 2 << 30,
+        "cuda.device": 2,
+        "cuda.shares": 500,
+        "sessions": 3,
+    }
     with pytest.raises(ValueError, match="cpu is less than nothing"):
         parse_slots({"cpu": -1})
+    with pytest.raises(ValueError, match="'some' is not an amount of cuda.device"):
+        parse_slots({"cuda.device": "some"})
 
 
 def test_durations_are_said_in_one_unit():

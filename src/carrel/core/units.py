@@ -1,7 +1,7 @@
 """Slots and their units: `cpu` in millicores, `mem` in bytes, everything else in its own integer unit."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 Slots = Mapping[str, int]
 
@@ -34,18 +34,26 @@ def parse_cpu(text: str) -> int:
 
 
 def parse_slots(said: Mapping[str, int | str]) -> dict[str, int]:
-    """Slots in base units: numbers are, text is as people write it ({"cpu": "2", "mem": "4g"}).
+    """Slots in base units. Numbers are; text is as people write it: {"cpu": "2", "mem": "4g", "cuda.shares": "0.5"}.
 
     Raises: ValueError naming what is no amount.
     """
-    parse: Mapping[str, Callable[[str], int]] = {"cpu": parse_cpu, "mem": parse_size}
     slots = {
-        slot: parse.get(slot, int)(amount) if isinstance(amount, str) else int(amount)
+        slot: _parse_amount(slot, amount) if isinstance(amount, str) else int(amount)
         for slot, amount in said.items()
     }
     if slot := next((slot for slot, amount in slots.items() if amount < 0), None):
         raise ValueError(f"{slot} is less than nothing")
     return slots
+
+
+def _parse_amount(slot: str, text: str) -> int:
+    if slot in ("cpu", "mem"):
+        return parse_cpu(text) if slot == "cpu" else parse_size(text)
+    try:
+        return round(float(text) * 1000) if slot.endswith(".shares") else int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not an amount of {slot}") from None
 
 
 def format_size(size_bytes: int) -> str:
