@@ -44,7 +44,10 @@ export async function applyEvent(
   const before = cachedSession(client, change.id);
   rememberChange(change);
   changeSession(client, change);
-  if (before?.state !== change.state) refreshAround(client, change.id);
+  if (before?.state !== change.state) {
+    refreshAround(client, change.id);
+    refreshSoon(client, ["nodes", "groups", "over"]);
+  }
 
   // The answer to our own request brings the whole session; asking as well would show it twice.
   if (!before && pendingCreates.size > 0) await Promise.allSettled(pendingCreates);

@@ -25,6 +25,10 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   user: ["users", "projects", "domains", "logins", "keypairs"],
   project: ["projects", "users", "domains"],
   domain: ["domains", "projects", "users"],
+  node: ["nodes", "groups"],
+  group: ["groups", "nodes", "presets"],
+  preset: ["presets"],
+  policy: ["policies", "over"],
 };
 
 /** The first parts of the keys of what an event of this kind may have changed. */

@@ -40,6 +40,14 @@ const KINDS = [
   "domain.created",
   "domain.updated",
   "domain.removed",
+  "node.updated",
+  "group.created",
+  "group.updated",
+  "group.removed",
+  "preset.updated",
+  "policy.created",
+  "policy.updated",
+  "policy.removed",
 ];
 const CLOSED = 2;
 const LONGEST_WAIT_MS = 15_000;

@@ -39,6 +39,8 @@ export function useLive(me: Me, onTransition: (transition: Transition) => void):
         missed = false;
         void client.invalidateQueries({ queryKey: ["sessions"] });
         void client.invalidateQueries({ queryKey: ["resources"] });
+        void client.invalidateQueries({ queryKey: ["nodes"] });
+        void client.invalidateQueries({ queryKey: ["groups"] });
       },
       onRefused: () => void client.invalidateQueries({ queryKey: ["auth"] }),
       onEvent: async (event) => {

@@ -1,0 +1,18 @@
+import { presetsCreate, presetsRemove, presetsUpdate } from "@/api/generated/sdk.gen";
+import type { Preset, PresetCreate, PresetUpdate } from "@/api/types";
+import { useChange } from "./use-change";
+
+const TOUCHED = ["presets", "check"];
+
+export const useCreatePreset = () =>
+  useChange<PresetCreate, Preset>(async (body) => (await presetsCreate({ body })).data, TOUCHED);
+
+/** Changes what is given of a preset. */
+export const useUpdatePreset = () =>
+  useChange<{ id: string } & PresetUpdate, Preset>(
+    async ({ id, ...body }) => (await presetsUpdate({ path: { ref: id }, body })).data,
+    TOUCHED,
+  );
+
+export const useRemovePreset = () =>
+  useChange<string, unknown>(async (id) => (await presetsRemove({ path: { ref: id } })).data, TOUCHED);
