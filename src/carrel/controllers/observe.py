@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.controllers import lifetime
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
-from carrel.core.ids import SessionId
+from carrel.core.ids import NodeId, SessionId
 from carrel.engines.port import ContainerState, EngineUnavailable, Observed
+from carrel.groups.model import NodeLoss
 from carrel.nodes import service as nodes
 from carrel.sessions import queries, service, transitions
 from carrel.sessions.model import Session
@@ -21,6 +23,12 @@ MAX_RESTARTS = 5
 RESTARTS_COUNTED = timedelta(hours=1)
 """Only restarts this recent count: a session that lives for months outlives many of an engine's updates."""
 _OOM = "A process was killed because the session reached its memory limit."
+_LOST_WITH_NODE = {
+    NodeLoss.END: "Its node is lost, and what ran there with it.",
+    NodeLoss.RESCHEDULE: "Its node is lost: it goes back to the queue and starts again elsewhere, without the files "
+    "that were outside mounted folders.",
+}
+_OUTCOME = {NodeLoss.END: SessionState.ERROR, NodeLoss.RESCHEDULE: SessionState.PENDING}
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,8 @@ class Findings:
 
     orphans: containers whose session is not live, nor was before the list was asked for: one that ended since had
     its container removed first, and the list may be older than that. strays: of sessions that wait for a place,
-    and so have none; left by a leader that did not know that it had been replaced.
+    and so have none; left by a leader that did not know that it had been replaced, or by a node that was lost.
+    node_lost: with the rule of their group.
     """
 
     restart: Sequence[tuple[Session, str]]
@@ -38,6 +47,7 @@ class Findings:
     moved: Sequence[tuple[Session, str]]
     orphans: Sequence[str]
     strays: Sequence[Session]
+    node_lost: Sequence[tuple[Session, NodeLoss]]
 
 
 def compare(
@@ -45,8 +55,9 @@ def compare(
     before: Mapping[SessionId, queries.Mark],
     sessions: Mapping[SessionId, Session],
     restarts: Mapping[SessionId, int],
+    gone: Mapping[NodeId, NodeLoss | None],
 ) -> Findings:
-    """Pure. seen: the engine's list. restarts: how often each was started again lately.
+    """Pure. seen: the engine's list. restarts: how often each was started again lately. gone: as `nodes.gone`.
 
     before, sessions: all live ones, read before the list was asked for and after it came. The list says
     something only of sessions that stayed as they were while it was made.
@@ -57,6 +68,7 @@ def compare(
     moved: list[tuple[Session, str]] = []
     out_of_memory: list[Session] = []
     strays: list[Session] = []
+    node_lost: list[tuple[Session, NodeLoss]] = []
     for session in sessions.values():
         observed = containers.get(session.id)
         if observed and observed.out_of_memory and "out_of_memory" not in session.warnings:
@@ -65,6 +77,9 @@ def compare(
             continue
         if session.state == SessionState.PENDING and observed:
             strays.append(session)
+        elif observed is None and session.started_at and session.node_id in gone:
+            if (rule := gone[session.node_id]) and session.state != SessionState.TERMINATING:
+                node_lost.append((session, rule))
         elif session.state != SessionState.RUNNING:
             continue
         elif observed is None:
@@ -79,7 +94,7 @@ def compare(
             moved.append((session, observed.address))
     live = before.keys() | sessions.keys()
     orphans = [container for container in containers if container not in live]
-    return Findings(restart, lost, out_of_memory, moved, orphans, strays)
+    return Findings(restart, lost, out_of_memory, moved, orphans, strays, node_lost)
 
 
 class Observe:
@@ -114,7 +129,8 @@ class Observe:
         async with tools.database.transaction() as tx:
             live = {s.id: s for s in await queries.in_states(tx, *sorted(LIFECYCLE.live))}
             restarts = await queries.restarts_since(tx, stopped, now - RESTARTS_COUNTED) if stopped else {}
-        await self._apply(compare(seen, before, live, restarts))
+            gone = await nodes.gone(tx, now)
+        await self._apply(compare(seen, before, live, restarts, gone))
 
     async def _begin(self) -> Mapping[SessionId, queries.Mark]:
         """The live sessions, with the deadlines enforced, except by a leader that has only just begun.
@@ -126,6 +142,7 @@ class Observe:
         async with tools.transaction() as tx:
             if self._took_over:
                 await self._enforce_deadlines(tx, now)
+                await lifetime.enforce(tx, now)
             else:
                 await transitions.renew_deadlines(tx, LIFECYCLE.deadlines, now=now)
             marks = await queries.marks(tx)
@@ -158,6 +175,11 @@ class Observe:
                     tx, [session.id], SessionState.TERMINATING, sources=[SessionState.RUNNING],
                     outcome=SessionState.ERROR, cause="lost", reason=reason, now=now,
                 )  # fmt: skip
+            for session, rule in found.node_lost:
+                await transitions.move(
+                    tx, [session.id], SessionState.TERMINATING, sources=[SessionState.RUNNING, SessionState.STARTING],
+                    outcome=_OUTCOME[rule], cause="node_lost", reason=_LOST_WITH_NODE[rule], now=now,
+                )  # fmt: skip
             for session, address in found.moved:
                 await transitions.relocate(tx, session.id, address)
         for container in found.orphans:
@@ -180,7 +202,7 @@ class Observe:
             if session.state == SessionState.TERMINATING:
                 # The engine never confirmed. What is left of it is an orphan, removed when it answers.
                 reason = "The engine did not confirm the removal in time; it is cleaned up when it answers."
-                await service.finish(tx, session, cause="deadline", reason=reason, now=now)
+                await service.finish(tx, session.id, cause="deadline", reason=reason, now=now)
             elif session.state in LAUNCHING:
                 reason = f"It stayed in {session.state} for too long" + (
                     f": {session.reason}" if session.reason else "."

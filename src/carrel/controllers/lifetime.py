@@ -1,0 +1,49 @@
+"""End what has run for as long as it may, and cancel what has waited for as long as its group lets it."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import SessionId
+from carrel.groups.model import ResourceGroup
+from carrel.sessions import transitions
+from carrel.sessions.model import Session
+from carrel.sessions.states import SessionState
+
+TIME_LIMIT = "It reached its time limit of {}."
+PENDING_TIMEOUT = "It waited for {}, and its resource group lets nobody wait for longer."
+
+
+async def enforce(tx: AsyncSession, now: datetime) -> None:
+    """End and cancel everybody whose time is up."""
+    runs = await _over(tx, SessionState.RUNNING, Session.time_limit_s, Session.started_at, now)
+    for session, limit_s in runs:
+        await transitions.move(
+            tx, [session], SessionState.TERMINATING, sources=[SessionState.RUNNING],
+            outcome=SessionState.TERMINATED, cause="time_limit", reason=TIME_LIMIT.format(_in_words(limit_s)), now=now,
+        )  # fmt: skip
+    waits = await _over(tx, SessionState.PENDING, ResourceGroup.pending_timeout_s, Session.created_at, now)
+    for session, limit_s in waits:
+        await transitions.move(
+            tx, [session], SessionState.CANCELLED, sources=[SessionState.PENDING],
+            cause="pending_timeout", reason=PENDING_TIMEOUT.format(_in_words(limit_s)), now=now,
+        )  # fmt: skip
+
+
+async def _over(
+    tx: AsyncSession, state: SessionState, limit_s: Any, since: ColumnElement[Any] | Any, now: datetime
+) -> Sequence[tuple[SessionId, int]]:
+    """Those in the state for whom the limit has passed, each with the limit."""
+    found = await tx.execute(
+        select(Session.id, limit_s)
+        .join(ResourceGroup, ResourceGroup.id == Session.group_id)
+        .where(Session.state == state, since + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now)
+    )
+    return [(session, limit) for session, limit in found]
+
+
+def _in_words(seconds: int) -> str:
+    return str(timedelta(seconds=seconds))

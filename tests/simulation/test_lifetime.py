@@ -1,0 +1,45 @@
+"""Sessions that may run, or wait, for so long only, in virtual time."""
+
+from simulation.installation_life import Installation
+from simulation.test_controllers import Play, play  # noqa: F401 - a fixture
+
+from carrel.sessions.states import SessionState as S
+
+
+def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play) -> None:  # noqa: F811
+    async def story(installation: Installation) -> None:
+        limited, free = await installation.create(cpu=100), await installation.create(cpu=100)
+        installation.look.execute("UPDATE sessions SET time_limit_s = 600 WHERE id = %s", (limited,))
+        await installation.settle()
+        for _ in range(5):
+            await installation.round(100)
+        assert installation.state(limited) == S.RUNNING
+        await installation.round(120)
+        await installation.settle()
+        assert (installation.state(limited), installation.state(free)) == (S.TERMINATED, S.RUNNING)
+        [said] = installation.look.execute("SELECT reason FROM sessions WHERE id = %s", (limited,)).fetchall()
+        assert said == ("It reached its time limit of 0:10:00.",)
+        [held] = installation.look.execute(
+            "SELECT count(*) FROM allocations WHERE session_id = %s AND released_at IS NULL", (limited,)
+        ).fetchall()
+        assert held == (0,)
+
+    play(story)
+
+
+def test_who_waits_longer_than_the_group_lets_is_cancelled(play: Play) -> None:  # noqa: F811
+    async def story(installation: Installation) -> None:
+        installation.look.execute("UPDATE resource_groups SET pending_timeout_s = 300")
+        try:
+            runs = await installation.create(cpu=8000)
+            await installation.settle()
+            waits = await installation.create(cpu=8000)
+            await installation.round(200)
+            await installation.round(200)
+            assert installation.state(waits) == S.PENDING
+            await installation.round(1)
+            assert (installation.state(waits), installation.state(runs)) == (S.CANCELLED, S.RUNNING)
+        finally:
+            installation.look.execute("UPDATE resource_groups SET pending_timeout_s = NULL")
+
+    play(story)
