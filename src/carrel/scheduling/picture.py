@@ -36,7 +36,8 @@ def _summary(report: Report) -> str:
     told = f"{report.sessions['all']} sessions in {format_duration(report.makespan_s)}"
     if waits:
         told += f"; waits: mean {format_duration(waits.mean_s)}, 95 % within {format_duration(waits.p95_s)}"
-    return f"{told}; fairness {report.fairness.shares:.2f} of shares, {report.fairness.waits:.2f} of waits"
+    fair = report.fairness
+    return f"{told}; fairness of use {fair.use:.2f}, of shares {fair.shares:.2f}, of waits {fair.waits:.2f}"
 
 
 def _use(report: Report, top: int) -> Iterable[str]:

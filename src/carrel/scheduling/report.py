@@ -66,8 +66,10 @@ class Queue:
 
 @dataclass(frozen=True)
 class Fairness:
-    """Jain's index over the projects. shares: of their `share`; waits: of their mean waits."""
+    """Jain's index over the projects. use: of the part of the installation that they held over all the time, in the
+    slot of which they held most, by their weight; shares: of their `share`; waits: of their mean waits."""
 
+    use: float
     shares: float
     waits: float
 
@@ -116,6 +118,10 @@ def report(replay: Replay) -> Report:
         utilisation={slot: _use(sweep, stays, slot, most, edges) for slot, most in sorted(capacity.items())},
         queue=_queue(sweep, stays, edges),
         fairness=Fairness(
+            use=jain(
+                max(one.slot_seconds[slot] / most for slot, most in capacity.items()) / one.weight
+                for one in projects
+            ),
             shares=jain(one.share for one in projects if one.share is not None),
             waits=jain(one.waits.mean_s for one in projects if one.waits),
         ),

@@ -32,6 +32,7 @@ class Carrel(operations.Operations):
     sessions: Sessions
     events: Events
     audit: Audit
+    scheduler: Scheduler
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class Carrel(operations.Operations):
         self.sessions = Sessions(self.transport)
         self.events = Events(self.transport)
         self.audit = Audit(self.transport)
+        self.scheduler = Scheduler(self.transport)
 
     @classmethod
     def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> Carrel:
@@ -200,6 +202,15 @@ class Audit(operations.Audit):
         return self._transport.stream(
             f"{_API}/audit/export", query={**query, "format": format}, patience=lambda: 60.0
         )
+
+
+class Scheduler(operations.Scheduler):
+    """Who waits, who has had how much, and what a replay needs."""
+
+    def trace(self, *, since: str | None = None, until: str | None = None) -> Iterator[bytes]:
+        """What was asked for in that time and how long it ran, piece by piece as JSON lines."""
+        query = {"since": since, "until": until}
+        return self._transport.stream(f"{_API}/scheduler/trace", query=query, patience=lambda: 60.0)
 
 
 def _session(ref: str, *parts: str) -> str:

@@ -32,6 +32,7 @@ GROUPS = {
     "sign-in": "Where you are signed in",
     "site": "Settings of the installation",
     "provider": "Who else may say who somebody is: single sign-on and LDAP",
+    "scheduler": "Who starts when: replay the past under another policy",
     "server": "The installation",
 }
 
@@ -52,7 +53,9 @@ COMMANDS = {
         Command("session rename", "session_life:rename", "Give a session another name"),
         Command("session rm", "session_life:rm", "End sessions"),
         Command("session why", "scheduling:why", "Say why a session waits, and what would start it"),
-        Command("session check", "scheduling:check", "Say what would happen to a session, without starting it"),
+        Command(
+            "session check", "scheduling:check", "Say what would happen to a session, without starting it"
+        ),
         Command("session priority", "scheduling:priority", "Let a waiting session start sooner or later"),
         Command("app ls", "apps:ls", "List the apps of a session"),
         Command("app open", "apps:open_app", "Open an app of a session"),
@@ -115,6 +118,10 @@ COMMANDS = {
         Command("provider update", "providers:update", "Change an identity provider"),
         Command("provider test", "providers:test", "Say step by step whether a provider works"),
         Command("provider rm", "providers:rm", "Remove identity providers"),
+        Command("scheduler simulate", "scheduler:simulate", "Replay a trace under a policy"),
+        Command("scheduler policy", "scheduler:policy", "Print the present policy, to change and replay it"),
+        Command("scheduler trace", "scheduler:trace", "Print what was asked for, to replay it"),
+        Command("scheduler synth", "scheduler:synth", "Print a trace that nobody made"),
         Command("server status", "catalogue:status", "Show the health of each part of the server"),
         Command("completion", "completion:completion", "Print what makes your shell complete carrel's words"),
     )

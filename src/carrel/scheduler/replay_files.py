@@ -1,0 +1,82 @@
+"""Traces and policies as files, and those that ship."""
+
+import gzip
+import json
+import sys
+import tomllib
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from carrel.core.errors import Invalid, NotFound
+from carrel.scheduler.policy_file import SchedulerPolicy
+from carrel.scheduling.swf import read_swf
+from carrel.scheduling.traces import Arrival, read
+
+_SHIPPED = files("carrel.scheduling") / "traces_data"
+_GZIP = b"\x1f\x8b"
+
+
+def trace(name: str, *, container_cores: int | None = None, first: int | None = None) -> list[Arrival]:
+    """The sessions of a trace; at least one. name: a file, "-", or a trace that ships. first: only so many of them.
+
+    What is in it decides how it is read: JSON lines, or the Standard Workload Format.
+    Raises: Invalid, NotFound.
+    """
+    lines = _unpacked(name, _content(name, ".jsonl", "trace")).decode(errors="replace").splitlines()
+    begins = next((line.strip() for line in lines if line.strip()), "")
+    found = read(lines) if begins.startswith("{") else read_swf(lines, container_cores=container_cores)
+    arrivals = list(islice(found, first))
+    if not arrivals:
+        raise Invalid("trace.empty", f"There is no session in {name}.", field="trace")
+    return arrivals
+
+
+def policy(name: str) -> SchedulerPolicy:
+    """A policy. name: a file, JSON or TOML as its name says, "-" for JSON, or a policy that ships.
+
+    Raises: Invalid, NotFound.
+    """
+    content = _content(name, ".toml", "policy")
+    as_toml = name.endswith(".toml") or name in shipped(".toml")
+    try:
+        said = tomllib.loads(content.decode()) if as_toml else json.loads(content)
+        return SchedulerPolicy.model_validate(said)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise Invalid(
+            "policy_file.unreadable", f"{name}: {where or 'the whole'}: {first['msg']}.", field="policy"
+        ) from None
+    except ValueError as wrong:
+        raise Invalid("policy_file.unreadable", f"{name} cannot be read: {wrong}.", field="policy") from None
+
+
+def shipped(ending: str) -> list[str]:
+    """The names of those that ship."""
+    return sorted(each.name.removesuffix(ending) for each in _SHIPPED.iterdir() if each.name.endswith(ending))
+
+
+def _content(name: str, ending: str, field: str) -> bytes:
+    if name == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(name).read_bytes()
+    except FileNotFoundError:
+        if name in shipped(ending):
+            return (_SHIPPED / f"{name}{ending}").read_bytes()
+        raise NotFound(
+            f"{field}.no_file", f"There is no file {name}.",
+            hint=f"These ship: {', '.join(shipped(ending))}.", field=field,
+        ) from None  # fmt: skip
+    except OSError as error:
+        raise Invalid(f"{field}.no_file", f"{name}: {error.strerror or error}.", field=field) from None
+
+
+def _unpacked(name: str, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content) if content.startswith(_GZIP) else content
+    except (OSError, EOFError) as error:
+        raise Invalid("trace.unreadable", f"{name} cannot be unpacked: {error}.", field="trace") from None
