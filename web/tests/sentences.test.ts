@@ -56,7 +56,10 @@ test.each(Object.keys(PHASES))("the phase %s is still one of the server's", (pha
 describe("the reason of a state", () => {
   test.each([
     "No node has joined yet.",
-    "An earlier session has waited so long that nothing may start before it.",
+    "Its resource group is not active.",
+    "There is room for it: it starts with the next pass.",
+    "No node has all of that together.",
+    "Its node is lost, and what ran there with it.",
     "Its container disappeared from the engine.",
     "The engine did not confirm the removal in time; it is cleaned up when it answers.",
   ])("%s is still the server's and known", (sentence) => {
@@ -64,18 +67,68 @@ describe("the reason of a state", () => {
     expect(reasonIn(say, sentence)).toBe(sentence);
   });
 
-  test("that names a person is known", () => {
-    expect(source).toContain('f"Ended by {actor.email}."');
-    expect(reasonIn(say, "Ended by a@b.c.")).toBe("Ended by a@b.c.");
+  test.each([
+    ['f"Ended by {actor.email}."', "Ended by a@b.c."],
+    ["may have {limit.ceiling} sessions at once, and has {limit.used}.", ""],
+    ["may use {most} at once and uses {used}; this needs {format_slot(", ""],
+    ["may use {format_slot(slot, ceiling[slot])} at most.", "Project vision may use 1 CPU at most."],
+    ["but an earlier session has waited so long that {what} is kept for it.", ""],
+    ['the {slot} that {self.snapshot.scopes[scope].label} may still use"', ""],
+    [
+      "No node has {format_slot(slot, amount)}; the largest has ",
+      "No node has 9 CPU; the largest has 2 CPU.",
+    ],
+    ['"It reached its time limit of {}."', "It reached its time limit of 1:00:00."],
+    ['"It waited for {}, and its resource group lets nobody wait for longer."', ""],
+    [' is being emptied."', "Its node node-1 is being emptied."],
+  ])("%s is still the server's", (words, example) => {
+    expect(source).toContain(words);
+    if (example) expect(reasonIn(say, example)?.toLowerCase()).toBe(example.toLowerCase());
+  });
+
+  test.each([
+    ["Project vision may have 2 sessions at once, and has 2.", "project vision may have 2 session(s)"],
+    [
+      "A@b.c, without a keypair, may use 1 CPU at once and uses 0.5 CPU; this needs 1 CPU.",
+      "A@b.c, without a keypair may use 1 CPU",
+    ],
+    [
+      "There is room, but an earlier session has waited so long that the cpu that project vision may still use is kept for it.",
+      "the cpu that project vision may still use",
+    ],
+    [
+      "There is room, but an earlier session has waited so long that node-1, node-2 is kept for it.",
+      "that node-1, node-2 is kept",
+    ],
+    [
+      "It waited for 0:10:00, and its resource group lets nobody wait for longer.",
+      "It waited for 0:10:00, and",
+    ],
+  ])("%s is known with what it names", (sentence, said) => {
+    expect(reasonIn(say, sentence)).toContain(said);
   });
 
   test("that counts nodes is known, all parts of it", () => {
-    for (const part of ['"not ready"', 'f"needs {format_slot(slot, amount)}, ', '"; ".join(']) {
+    for (const part of [
+      '"not ready"',
+      '"cordoned"',
+      '"is not the one that was asked for"',
+      'f"is {node.architecture}, needs {one.architecture}"',
+      '"has room for one, not for all of it"',
+      'f"has room, but not for all {one.count} containers"',
+      'f"needs {format_slot(slot, asked)}, {free}"',
+      '"; ".join(',
+    ]) {
       expect(source).toContain(part);
     }
-    const said = reasonIn(say, "1 node: not ready; 2 nodes: needs 3 CPU, 0.5 CPU free.");
-    expect(said).toContain("1 node(s) are not ready.");
-    expect(said).toContain("On 2 node(s) 0.5 CPU is free, and 3 CPU is wanted.");
+    const said = reasonIn(
+      say,
+      "1 node: not ready; 2 nodes: needs 3 CPU, at most 0.5 CPU free; 1 node: cordoned.",
+    );
+    expect(said).toBe(
+      "1 node(s): not ready. 2 node(s): 3 CPU is wanted, at most 0.5 CPU is free. " +
+        "1 node(s): closed for new sessions.",
+    );
     expect(reasonIn(say, "1 node: not ready; something new.")).toBeNull();
   });
 

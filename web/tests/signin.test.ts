@@ -91,9 +91,9 @@ describe("scopes of a token", () => {
   });
 
   test("name a kind when all of it is chosen, and never more than that", () => {
-    const sessions = Object.keys(ACTIONS).filter((name) => name.startsWith("session."));
-    expect(scopesOf(new Set(sessions), kinds)).toEqual(["session.*"]);
-    expect(scopesOf(new Set(sessions.slice(1)), kinds)).toEqual(sessions.slice(1));
+    const tokens = Object.keys(ACTIONS).filter((name) => name.startsWith("token."));
+    expect(scopesOf(new Set(tokens), kinds)).toEqual(["token.*"]);
+    expect(scopesOf(new Set(tokens.slice(1)), kinds)).toEqual(tokens.slice(1));
     // All that they may on users is not all that there is.
     const users = kinds.find(({ kind }) => kind === "user")?.actions ?? [];
     expect(scopesOf(new Set(users), kinds)).toEqual(users);

@@ -72,6 +72,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "preset.update": msg`Make, change or remove a preset.`,
   "queue.read": msg`See how many wait in the resource groups that you may use, and why yours do.`,
   "share.read": msg`See who has had how much of a resource group, and what they are entitled to.`,
+  "scheduler.export": msg`Save what was asked for and how it is served, to replay it.`,
   "session.create": msg`Start a session in a project of yours.`,
   "session.read": msg`See a session, its history, its logs and its resource use.`,
   "session.update": msg`Rename a session, and say how soon it is to start.`,

@@ -26,4 +26,9 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   pull_failed: msg`the image could not be pulled`,
   registry_busy: msg`the registry was busy`,
   registry_unavailable: msg`the registry did not answer`,
+  time_limit: msg`its time was up`,
+  pending_timeout: msg`it waited for too long`,
+  node_lost: msg`its node is lost`,
+  node_closed: msg`its node takes no new sessions`,
+  drained: msg`its node is being emptied`,
 };

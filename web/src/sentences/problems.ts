@@ -1,5 +1,6 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
+import { LIMIT_PROBLEMS } from "./problems-limits";
 
 interface Sentences {
   detail: MessageDescriptor;
@@ -193,6 +194,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "user.self": { detail: msg`You cannot deactivate yourself.` },
   "user.too_many": { detail: msg`These are too many users at once.` },
   "user.unconfirmed": { detail: msg`What was typed is not the user's e-mail.` },
+  ...LIMIT_PROBLEMS,
 };
 
 /** What this page never asks in a way that is answered so; the server's own sentence is shown. */
@@ -203,6 +205,7 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   /^http\.(bad_request|method_not_allowed|not_found|unsupported_media_type)$/,
   /^invalid\.(command|cursor|json|message|position|request|roles|sort|state)$/,
   "engine_unavailable",
+  /^(trace|policy_file)\./,
   // The page has a place of its own for these.
   /^auth\.(no_login|pending_.*)$/,
   "invalid.password",

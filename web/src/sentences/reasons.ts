@@ -1,5 +1,6 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
+import { labelIn } from "./labels";
 
 type Say = (message: MessageDescriptor) => string;
 
@@ -9,13 +10,72 @@ type Say = (message: MessageDescriptor) => string;
  * The server gives a reason as a sentence alone, so it is known by its words; tests/sentences.test.ts holds them
  * against the server's source. A sentence that is not here is shown as the server wrote it.
  */
-const REASONS: readonly [sentence: RegExp, message: (words: string[]) => MessageDescriptor][] = [
+const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) => MessageDescriptor][] = [
   [/^No node has joined yet\.$/, () => msg`No node has joined yet.`],
+  [/^Its resource group is not active\.$/, () => msg`Its resource group is not active.`],
   [
-    /^An earlier session has waited so long that nothing may start before it\.$/,
-    () => msg`An earlier session has waited so long that nothing may start before it.`,
+    /^There is room for it: it starts with the next pass\.$/,
+    () => msg`There is room for it: it starts with the next pass.`,
   ],
+  [
+    /^There is room, but an earlier session has waited so long that the (\S+) that (.+) may still use is kept for it\.$/,
+    ([slot = "", label = ""], say) => {
+      const whose = labelIn(say, label);
+      return msg`There is room, but an earlier session has waited so long that the ${slot} that ${whose} may still use is kept for it.`;
+    },
+  ],
+  [
+    /^There is room, but an earlier session has waited so long that (.+) is kept for it\.$/,
+    ([what = ""]) =>
+      msg`There is room, but an earlier session has waited so long that ${what} is kept for it.`,
+  ],
+  [
+    /^(.+) may have (\d+) sessions at once, and has (\d+)\.$/,
+    ([label = "", most = "", used = ""], say) => {
+      const whose = labelIn(say, label);
+      return msg`${whose} may have ${most} session(s) at once, and has ${used}.`;
+    },
+  ],
+  [
+    /^(.+) may use (.+) at once and uses (.+); this needs (.+)\.$/,
+    ([label = "", most = "", used = "", asked = ""], say) => {
+      const whose = labelIn(say, label);
+      return msg`${whose} may use ${most} at once and uses ${used}; this needs ${asked}.`;
+    },
+  ],
+  [
+    /^(.+) may use (.+) at most\.$/,
+    ([label = "", most = ""], say) => {
+      const whose = labelIn(say, label);
+      return msg`${whose} may use ${most} at most.`;
+    },
+  ],
+  [
+    /^No node has (.+); the largest has (.+)\.$/,
+    ([asked = "", most = ""]) => msg`No node has ${asked}; the largest has ${most}.`,
+  ],
+  [/^No node has all of that together\.$/, () => msg`No node has all of that together.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
+  [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],
+  [
+    /^It waited for (.+), and its resource group lets nobody wait for longer\.$/,
+    ([limit = ""]) => msg`It waited for ${limit}, and its resource group lets nobody wait for longer.`,
+  ],
+  [
+    /^Its node is lost, and what ran there with it\.$/,
+    () => msg`Its node is lost, and what ran there with it.`,
+  ],
+  [
+    /^Its node is lost: it goes back to the queue/,
+    () =>
+      msg`Its node is lost: it goes back to the queue and starts again elsewhere, without the files that were outside mounted folders.`,
+  ],
+  [/^Its node (\S+) is being emptied\.$/, ([node = ""]) => msg`Its node ${node} is being emptied.`],
+  [
+    /^Its node (\S+) is being emptied: it goes back to the queue/,
+    ([node = ""]) =>
+      msg`Its node ${node} is being emptied: it goes back to the queue and starts again elsewhere, without the files that were outside mounted folders.`,
+  ],
   [/^Its container disappeared from the engine\.$/, () => msg`Its container disappeared from the engine.`],
   [
     /^The engine did not confirm the removal in time; it is cleaned up when it answers\.$/,
@@ -24,14 +84,34 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[]) => Message
 ];
 
 /** One part of why no node can take a session: so many nodes, for this cause. */
-const NOT_READY = /^(\d+) nodes?: not ready$/;
-const NEEDS = /^(\d+) nodes?: needs (.+), (.+) free$/;
+const NODES = /^(\d+) nodes?: (.+)$/;
+
+/** What keeps a node from taking a session, after its number. */
+const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescriptor][] = [
+  [/^not ready$/, () => msg`not ready`],
+  [/^cordoned$/, () => msg`closed for new sessions`],
+  [/^is not the one that was asked for$/, () => msg`not the one that was asked for`],
+  [
+    /^is (\S+), needs (\S+)$/,
+    ([has = "", wanted = ""]) => msg`of architecture ${has}, and ${wanted} is wanted`,
+  ],
+  [/^has room for one, not for all of it$/, () => msg`room for one container, not for all`],
+  [
+    /^has room, but not for all (\d+) containers$/,
+    ([count = ""]) => msg`room, but not for all ${count} containers`,
+  ],
+  [
+    /^needs (.+), at most (.+) free$/,
+    ([wanted = "", free = ""]) => msg`${wanted} is wanted, at most ${free} is free`,
+  ],
+  [/^needs (.+), (.+) free$/, ([wanted = "", free = ""]) => msg`${wanted} is wanted, ${free} is free`],
+];
 
 /** A reason in the page's words, or null when it is not known. */
 export function reasonIn(say: Say, sentence: string): string | null {
   for (const [known, message] of REASONS) {
     const found = known.exec(sentence);
-    if (found) return say(message(found.slice(1)));
+    if (found) return say(message(found.slice(1), say));
   }
   const parts = sentence
     .replace(/\.$/, "")
@@ -41,9 +121,16 @@ export function reasonIn(say: Say, sentence: string): string | null {
 }
 
 function nodesIn(say: Say, part: string): string | null {
-  const [, away] = NOT_READY.exec(part) ?? [];
-  if (away) return say(msg`${away} node(s) are not ready.`);
-  const [, count, wanted, free] = NEEDS.exec(part) ?? [];
-  if (count && wanted && free) return say(msg`On ${count} node(s) ${free} is free, and ${wanted} is wanted.`);
+  const [, count, text] = NODES.exec(part) ?? [];
+  const cause = text && nodeCauseIn(say, text);
+  return count && cause ? say(msg`${count} node(s): ${cause}.`) : null;
+}
+
+/** What keeps some nodes from taking a session, or null when it is not known. */
+export function nodeCauseIn(say: Say, text: string): string | null {
+  for (const [known, message] of CAUSES) {
+    const found = known.exec(text);
+    if (found) return say(message(found.slice(1)));
+  }
   return null;
 }

@@ -1,0 +1,61 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+
+interface Sentences {
+  detail: MessageDescriptor;
+  hint?: MessageDescriptor;
+}
+
+const ASK = msg`Ask an administrator.`;
+
+/** The codes of resource groups, nodes, presets, policies, and of what a session may ask for. */
+export const LIMIT_PROBLEMS: Record<string, Sentences> = {
+  "group.default": {
+    detail: msg`The default resource group stays: new nodes come into it.`,
+    hint: msg`Deactivate it instead.`,
+  },
+  "group.in_use": {
+    detail: msg`The resource group still holds nodes or sessions.`,
+    hint: msg`Move its nodes to another group, and wait for its sessions.`,
+  },
+  "group.name_taken": { detail: msg`There is a resource group of that name.` },
+  "group.none": { detail: msg`You may use no resource group.`, hint: ASK },
+  "group.not_found": { detail: msg`There is no such resource group that you may use for this.` },
+  "node.hidden": { detail: msg`Nodes are shown to superadmins only.` },
+  "node.no_such_slot": { detail: msg`The node has no such slot.` },
+  "node.not_found": { detail: msg`There is no such node.` },
+  "policy.ambiguous": { detail: msg`Several resource policies have that name.` },
+  "policy.default": {
+    detail: msg`A default policy stays: it holds until somebody says otherwise.`,
+    hint: msg`Change its limits instead.`,
+  },
+  "policy.in_use": {
+    detail: msg`The resource policy is still in use.`,
+    hint: msg`Give those who have it another one first.`,
+  },
+  "policy.name_taken": { detail: msg`There is a resource policy of that name.` },
+  "policy.no_such_limit": { detail: msg`A policy of this kind has no such limit.` },
+  "policy.not_found": { detail: msg`There is no such resource policy.` },
+  "policy.other_kind": { detail: msg`The resource policy is of another kind.` },
+  "preset.ambiguous": { detail: msg`Several presets have that name.` },
+  "preset.name_taken": { detail: msg`There is a preset of that name.` },
+  "preset.not_found": { detail: msg`There is no such preset.` },
+  "session.lives_too_long": {
+    detail: msg`Your resource policy does not let a session run for so long.`,
+    hint: msg`Ask for less time.`,
+  },
+  "session.not_waiting": { detail: msg`The session does not wait any more.` },
+  "session.over_ceiling": { detail: msg`This is more than a limit allows at all.`, hint: msg`Ask for less.` },
+  "session.priority_too_high": {
+    detail: msg`Your resource policy does not allow so high a priority.`,
+    hint: msg`Ask an administrator of the project to raise it.`,
+  },
+  "session.too_many_waiting": {
+    detail: msg`As many of your sessions wait as your resource policy lets wait at once.`,
+    hint: msg`Wait until one of them has started, or cancel one.`,
+  },
+  "session.too_much_waiting": {
+    detail: msg`Your waiting sessions ask for as much as your resource policy allows.`,
+    hint: msg`Wait until one of them has started, or ask for less.`,
+  },
+};
