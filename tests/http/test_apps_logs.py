@@ -41,7 +41,7 @@ async def end(world: World, session: SessionId, kept: bytes) -> None:
     await world.engine.remove(session, grace_s=0)
     async with world.database.transaction() as tx:
         row = await tx.get_one(Session, session)
-        await sessions.finish(tx, row, cause="removed", reason=None, now=now)
+        await sessions.finish(tx, row.id, cause="removed", now=now)
 
 
 async def test_log_is_live_then_kept(logged: World) -> None:

@@ -65,7 +65,9 @@ async def test_a_request_to_end_is_never_lost(
             async with database.transaction() as tx:
                 if target == S.PENDING:
                     later = clock.now() + timedelta(seconds=1)
-                    await service.requeue(tx, session, reason="again", now=clock.now(), not_before=later)
+                    await service.requeue(
+                        tx, session, cause="retry", reason="again", now=clock.now(), not_before=later
+                    )
                 else:
                     await transitions.move(tx, [session], target, cause="test", now=clock.now())
 

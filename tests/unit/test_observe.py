@@ -1,13 +1,15 @@
 """What a comparison of the engine's list with the sessions finds, and what it leaves alone."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
 
 import pytest
 
 from carrel.controllers.observe import MAX_RESTARTS, Findings, compare
-from carrel.core.ids import SessionId
+from carrel.core.ids import NodeId, SessionId
 from carrel.engines.port import ContainerState, Observed
+from carrel.groups.model import NodeLoss
 from carrel.sessions import queries
 from carrel.sessions.model import Session
 from carrel.sessions.states import LIFECYCLE
@@ -33,7 +35,12 @@ def container(state: ContainerState = ContainerState.RUNNING, **more: object) ->
 
 
 def found(
-    seen: Observed | None, now: Session | None, *, before: Session | None = None, restarts: int = 0
+    seen: Observed | None,
+    now: Session | None,
+    *,
+    before: Session | None = None,
+    restarts: int = 0,
+    gone: Mapping[NodeId, NodeLoss | None] | None = None,
 ) -> Findings:
     """One comparison of at most one container with at most one session; before: the same if not given."""
     was = before or now
@@ -42,6 +49,7 @@ def found(
         {was.id: queries.mark(was)} if was else {},
         {now.id: now} if now else {},
         {ID: restarts},
+        gone or {},
     )
 
 
@@ -83,7 +91,7 @@ def test_a_session_that_was_started_again_while_the_list_was_made_is_not_lost_ei
 
 
 def test_a_session_that_was_not_there_before_the_list_is_left_alone():
-    assert nothing_but(compare([], {}, {ID: session()}, {}))
+    assert nothing_but(compare([], {}, {ID: session()}, {}, {}))
 
 
 def test_a_stopped_container_is_started_again_and_says_so():
@@ -128,3 +136,31 @@ def test_a_container_of_a_session_that_waits_for_a_place_is_a_stray():
 @pytest.mark.parametrize("before", [session(S.PREPARING), session(S.PENDING, attempts=1)])
 def test_a_container_listed_while_the_session_went_back_to_wait_is_left_alone(before):
     assert nothing_but(found(container(), session(S.PENDING, attempts=2), before=before))
+
+
+NODE = NodeId("nodenodenode")
+
+
+@pytest.mark.parametrize("state", [S.RUNNING, S.STARTING])
+def test_a_session_whose_node_may_come_back_yet_waits_for_it(state):
+    assert nothing_but(found(None, session(state, node_id=NODE), gone={NODE: None}))
+
+
+@pytest.mark.parametrize("state", [S.RUNNING, S.STARTING])
+@pytest.mark.parametrize("rule", NodeLoss)
+def test_a_session_whose_node_is_lost_falls_under_the_rule_of_its_group(state, rule):
+    there = session(state, node_id=NODE)
+    findings = found(None, there, gone={NODE: rule})
+    assert nothing_but(findings, "node_lost")
+    assert findings.node_lost == [(there, rule)]
+
+
+def test_a_session_whose_container_is_there_outlives_its_node():
+    """As when a machine gets another name."""
+    assert nothing_but(found(container(), session(node_id=NODE), gone={NODE: NodeLoss.END}))
+
+
+def test_what_never_ran_or_ends_already_is_not_lost_with_its_node():
+    assert nothing_but(found(None, session(S.TERMINATING, node_id=NODE), gone={NODE: NodeLoss.END}))
+    fresh = session(S.STARTING, node_id=NODE, started_at=None)
+    assert nothing_but(found(None, fresh, gone={NODE: NodeLoss.END}))

@@ -1,6 +1,7 @@
 """Start what was scheduled, and start again what a crash or an engine's restart interrupted."""
 
 import asyncio
+from collections.abc import Coroutine, Mapping
 from datetime import timedelta
 from functools import partial
 
@@ -18,6 +19,7 @@ from carrel.engines.port import (
     EngineUnavailable,
     Progress,
 )
+from carrel.nodes import service as nodes
 from carrel.nodes.model import Node
 from carrel.sessions import environment, queries, service, transitions
 from carrel.sessions.model import Session
@@ -31,10 +33,17 @@ _SHOW_EVERY_S = 0.5
 
 
 class Launch:
-    """Bounded concurrency; one task for each session, which the reaper can abandon."""
+    """Bounded concurrency; one task for each session, which the reaper can abandon.
+
+    What has never run and whose node is lost or being emptied goes back to the queue instead.
+    """
 
     name = "launch"
-    topics = (transitions.topic(SessionState.SCHEDULED), transitions.topic(SessionState.STARTING))
+    topics = (
+        transitions.topic(SessionState.SCHEDULED),
+        transitions.topic(SessionState.STARTING),
+        nodes.TOPIC,
+    )
     tick_s = 5.0
 
     def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
@@ -42,19 +51,30 @@ class Launch:
         self._preparing = asyncio.Semaphore(concurrency)
         self._starting = asyncio.Semaphore(concurrency)
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
+        self._sent_back: set[SessionId] = set()
 
     async def step(self) -> None:
         """Take up every session that should be starting and is not in hand."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, *sorted(LAUNCHING))
-            nodes = {node.id: node.name for node in (await tx.execute(select(Node))).scalars()}
+            names = {node.id: node.name for node in (await tx.execute(select(Node))).scalars()}
+            devices = await nodes.devices_of(tx, [session.id for session in sessions])
+            left = {node.id for node in await nodes.draining(tx)}
+            left |= {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
         for session in sessions:
-            if session.id in self._tasks:
-                continue
-            node = nodes[session.node_id] if session.node_id else ""
-            task = asyncio.create_task(self._launch(session, node))
-            self._tasks[session.id] = task
-            task.add_done_callback(partial(self._done, session.id))
+            node = names[session.node_id] if session.node_id else ""
+            if session.node_id in left and not session.started_at:
+                if session.id not in self._sent_back:
+                    await self.abandon(session.id)
+                    self._sent_back.add(session.id)
+                    self._begin_task(session.id, self._send_back(session, node))
+            elif session.id not in self._tasks:
+                self._begin_task(session.id, self._launch(session, node, devices.get(session.id, {})))
+
+    def _begin_task(self, session: SessionId, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(_kept(session, work))
+        self._tasks[session] = task
+        task.add_done_callback(partial(self._done, session))
 
     async def abandon(self, session: SessionId) -> None:
         """Stop starting it; returns when nothing of ours touches it any more."""
@@ -71,21 +91,27 @@ class Launch:
         for session in list(self._tasks):
             await self.abandon(session)
 
-    def _done(self, session: SessionId, _: "asyncio.Task[None]") -> None:
-        self._tasks.pop(session, None)
+    def _done(self, session: SessionId, task: "asyncio.Task[None]") -> None:
+        if self._tasks.get(session) is task:
+            del self._tasks[session]
+            self._sent_back.discard(session)
 
-    async def _launch(self, session: Session, node: str) -> None:
+    async def _launch(self, session: Session, node: str, devices: Mapping[str, int]) -> None:
+        # Say that we are at it before waiting for room: others may be pulling for long.
+        if not await self._begin(session):
+            return
+        # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
+        async with self._starting if session.state == SessionState.STARTING else self._preparing:
+            await self._start(session, node, devices)
+
+    async def _send_back(self, session: Session, node: str) -> None:
+        """Nothing of it stays on its node; it waits for another place."""
+        reason = f"Its node {node} is lost or is being emptied before it ran there."
         try:
-            # Say that we are at it before waiting for room: others may be pulling for long.
-            if not await self._begin(session):
-                return
-            # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
-            async with self._starting if session.state == SessionState.STARTING else self._preparing:
-                await self._start(session, node)
-        except (Unavailable, LeadershipLost) as error:
-            log.warning("launch.dropped", session=session.id, error=str(error))
-        except Exception:
-            log.exception("launch.failed", session=session.id)
+            await self._take_back(session, cause="node_closed", reason=reason)
+        except EngineError as error:
+            log.warning("launch.not_sent_back", session=session.id, error=error.message)
+            await asyncio.sleep(_ENGINE_PAUSE_S)
 
     async def _begin(self, session: Session) -> bool:
         """False when it is no longer to be started."""
@@ -98,14 +124,15 @@ class Launch:
                 )
             )
 
-    async def _start(self, session: Session, node: str) -> None:
+    async def _start(self, session: Session, node: str, devices: Mapping[str, int]) -> None:
         tools = self._tools
         # 1. the engine makes it so; what a crash left of it is continued
         changes: asyncio.Queue[Progress] = asyncio.Queue()
         reporter = asyncio.create_task(self._report(session.id, changes))
         try:
             observed = await tools.engine.ensure(
-                container_spec(session, node, tools.seal, epoch=tools.leader.epoch), changes.put_nowait
+                container_spec(session, node, devices, tools.seal, epoch=tools.leader.epoch),
+                changes.put_nowait,
             )
         except EngineError as error:
             if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
@@ -160,20 +187,40 @@ class Launch:
                     outcome=SessionState.ERROR, cause=error.code, reason=error.message, now=tools.clock.now(),
                 )  # fmt: skip
             return
+        pause = timedelta(seconds=2**session.attempts)
+        await self._take_back(session, cause="retry", reason=error.message, pause=pause)
+
+    async def _take_back(
+        self, session: Session, *, cause: str, reason: str, pause: timedelta | None = None
+    ) -> None:
+        tools = self._tools
         await tools.confirm()
         await tools.engine.remove(session.id, grace_s=0)
         async with tools.transaction() as tx:
             now = tools.clock.now()
-            pause = timedelta(seconds=2**session.attempts)
-            await service.requeue(tx, session.id, reason=error.message, now=now, not_before=now + pause)
+            not_before = now + pause if pause else None
+            await service.requeue(tx, session.id, cause=cause, reason=reason, now=now, not_before=not_before)
 
 
-def container_spec(session: Session, node: str, seal: Seal, *, epoch: int) -> ContainerSpec:
-    """What the engine is to make of a session."""
+async def _kept(session: SessionId, work: Coroutine[None, None, None]) -> None:
+    """Do it; what goes wrong is tried again by a later step."""
+    try:
+        await work
+    except (Unavailable, LeadershipLost) as error:
+        log.warning("launch.dropped", session=session, error=str(error))
+    except Exception:
+        log.exception("launch.failed", session=session)
+
+
+def container_spec(
+    session: Session, node: str, devices: Mapping[str, int], seal: Seal, *, epoch: int
+) -> ContainerSpec:
+    """What the engine is to make of a session. devices: what it holds of each, in thousandths."""
     return ContainerSpec(
         id=session.id,
         image=session.image,
         slots=session.slots,
+        devices=devices,
         node=node,
         env={
             "CARREL_SESSION_ID": session.id,

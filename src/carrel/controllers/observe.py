@@ -77,7 +77,7 @@ def compare(
             continue
         if session.state == SessionState.PENDING and observed:
             strays.append(session)
-        elif observed is None and session.started_at and session.node_id in gone:
+        elif observed is None and session.started_at and session.node_id and session.node_id in gone:
             if (rule := gone[session.node_id]) and session.state != SessionState.TERMINATING:
                 node_lost.append((session, rule))
         elif session.state != SessionState.RUNNING:

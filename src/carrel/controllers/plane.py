@@ -10,6 +10,7 @@ from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.seal import Seal
 from carrel.controllers.usage import Usage
+from carrel.controllers.vacate import Vacate
 
 
 def controllers(tools: Tools) -> Sequence[Controller]:
@@ -18,6 +19,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
     return (
         Observe(tools),
         Schedule(tools),
+        Vacate(tools),
         launch,
         Reap(tools, launch),
         Usage(tools),

@@ -98,7 +98,7 @@ class Reap:
         await tools.engine.remove(session.id, grace_s=0 if session.force else GRACE_S)
         # 3. end it and give back its slots, in one transaction
         async with tools.transaction() as tx:
-            await service.finish(tx, session, cause="removed", reason=session.reason, now=tools.clock.now())
+            await service.finish(tx, session.id, cause="removed", now=tools.clock.now())
 
     async def _log_of(self, session: SessionId) -> bytes:
         content = b""

@@ -1,7 +1,7 @@
 """An engine without containers: the port over a `FakeWorld`, for simulations, tests and benchmarks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -10,6 +10,7 @@ from carrel.engines.fake_world import KILLED_BY_SIGKILL, FakeContainer, FakeWorl
 from carrel.engines.port import (
     ContainerGone,
     ContainerSpec,
+    EngineError,
     ExecStream,
     ImageUnusable,
     NodeInfo,
@@ -49,7 +50,9 @@ class FakeEngine:
         world.before("ensure")
         await asyncio.sleep(0)
         world.reach("ensure")
-        # 1. The image.
+        # 1. The node and the image.
+        if not world.on_a_node(FakeContainer(spec)):
+            raise EngineError(f"The node {spec.node} is gone.", retriable=True, code="node_gone")
         if spec.image in world.unknown_images:
             raise ImageUnusable(f"There is no image named {spec.image}.")
         if spec.image not in world.local_images:
@@ -57,8 +60,10 @@ class FakeEngine:
             await self._pull(spec.image, progress)
         if spec.image in world.shellless_images:
             raise ImageUnusable(f"The image {spec.image} has no shell, so a session cannot run in it.")
-        # 2. The container; the id decides, so a second spec with it changes nothing.
-        if spec.id not in world.containers:
+        # 2. The container; the id decides, so a second spec with it changes nothing. One that is lost with its
+        # node is replaced: an engine with several nodes owes that the old one never comes back.
+        there = world.containers.get(spec.id)
+        if there is None or not world.on_a_node(there):
             await self._step("ensure.create", lambda: self._create(spec))
         # 3. Its main process.
         progress(Progress("start"))
@@ -76,7 +81,7 @@ class FakeEngine:
         self.world.after("remove")
 
     async def list(self) -> Sequence[Observed]:
-        return await self._step("list", lambda: tuple(map(self._observed, self.world.containers.values())))
+        return await self._step("list", lambda: tuple(map(self._observed, self._within_reach())))
 
     def watch(self) -> AsyncIterator[str]:
         queue: asyncio.Queue[str | None] = asyncio.Queue()
@@ -135,7 +140,7 @@ class FakeEngine:
 
     async def usage(self) -> Sequence[Usage]:
         return await self._step(
-            "usage", lambda: tuple(self._usage(c) for c in self.world.containers.values() if c.running)
+            "usage", lambda: tuple(self._usage(c) for c in self._within_reach() if c.running)
         )
 
     async def _step(self, name: str, act: Callable[[], T]) -> T:
@@ -163,7 +168,9 @@ class FakeEngine:
         await self._step("ensure.pull", lambda: self.world.local_images.add(image))
 
     def _create(self, spec: ContainerSpec) -> None:
-        self.world.containers.setdefault(spec.id, FakeContainer(spec))
+        there = self.world.containers.get(spec.id)
+        if there is None or not self.world.on_a_node(there):
+            self.world.containers[spec.id] = FakeContainer(spec)
         self.world.hint(spec.id)
 
     def _start(self, container: str) -> None:
@@ -173,18 +180,22 @@ class FakeEngine:
 
     def _stop(self, container: str) -> None:
         found = self.world.containers.get(container)
-        if found is not None and found.running:
+        if found is not None and found.running and self.world.on_a_node(found):
             self.world.exit(container, KILLED_BY_SIGKILL)
 
     def _delete(self, container: str) -> None:
-        if container in self.world.containers:
+        found = self.world.containers.get(container)
+        if found is not None and self.world.on_a_node(found):
             self.world.vanish(container)
 
+    def _within_reach(self) -> Iterator[FakeContainer]:
+        return filter(self.world.on_a_node, self.world.containers.values())
+
     def _find(self, container: str) -> FakeContainer:
-        try:
-            return self.world.containers[container]
-        except KeyError:
-            raise ContainerGone(f"There is no container {container}.") from None
+        found = self.world.containers.get(container)
+        if found is None or not self.world.on_a_node(found):
+            raise ContainerGone(f"There is no container {container}.")
+        return found
 
     def _observed(self, container: FakeContainer) -> Observed:
         return Observed(

@@ -9,9 +9,10 @@ import asyncio
 import heapq
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from carrel.accelerators.port import Accelerators, slots_of
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import fake_shell
 from carrel.engines.port import (
@@ -120,6 +121,8 @@ class FakeContainer:
 class FakeWorld:
     """Containers, images and faults. Every attribute may be changed by a test at any time.
 
+    A node that is taken out of `nodes` is lost with its containers, which are there again when it is put back.
+
     before, after: hooks around each port call and each step of one; what they raise goes to the caller, and
     a `before` that raises keeps the step from taking effect.
     """
@@ -131,6 +134,8 @@ class FakeWorld:
             NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
         ]
         self.local_images: set[str] = set()
+        self.accelerators: dict[str, Accelerators] = {}
+        """Of each node that has some."""
         self.unknown_images: set[str] = set()
         self.shellless_images: set[str] = set()
         self.pull_s = 0.0
@@ -141,6 +146,17 @@ class FakeWorld:
         self.watchers: set[asyncio.Queue[str | None]] = set()
         self._away = False
         self._faults: list[tuple[str, EngineError]] = []
+
+    def equip(self, node: str, accelerators: Accelerators) -> None:
+        """Put accelerators into a node."""
+        self.accelerators[node] = accelerators
+        devices = tuple(accelerators.discover())
+        self.nodes = [
+            replace(one, devices=devices, slots={**one.slots, **slots_of(devices)})
+            if one.name == node
+            else one
+            for one in self.nodes
+        ]
 
     # Faults
 
@@ -191,6 +207,10 @@ class FakeWorld:
 
     # What engines do
 
+    def on_a_node(self, container: FakeContainer) -> bool:
+        """Whether the container is within reach."""
+        return not container.spec.node or any(node.name == container.spec.node for node in self.nodes)
+
     @property
     def away(self) -> bool:
         return self._away
@@ -216,7 +236,10 @@ class FakeWorld:
         self.hint(container.spec.id)
 
     def environment(self, container: FakeContainer) -> dict[str, str]:
-        return {"HOME": WORK_HOME, **container.spec.env}
+        spec = container.spec
+        accelerators = self.accelerators.get(spec.node)
+        attached = accelerators.attach(spec.devices).env if accelerators else {}
+        return {"HOME": WORK_HOME, **attached, **spec.env}
 
     def hint(self, container: str) -> None:
         """Tell watchers, followers of logs and processes that something changed."""

@@ -16,6 +16,9 @@ to look. Behaviour at the edges, for every implementation (conformance.py tests 
     logs     each call reads from its start   ContainerGone            stream ends; Unavailable
     usage    cumulative since container start absent from the answer   Unavailable
 
+A node that the engine no longer names is gone with what is on it: `list` leaves that out, `remove` succeeds, `ensure`
+for it is refused and makes the same container elsewhere. What comes back with the node is listed again.
+
 Nothing here may name one engine's concepts: what a pod, a bridge or an overlay is stays below this line.
 """
 
@@ -25,6 +28,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
+
+from carrel.accelerators.port import Device
 
 WORK_UID = 1000
 WORK_HOME = "/home/work"
@@ -73,17 +78,6 @@ class ContainerGone(EngineError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retriable=False, code="container_gone")
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """One accelerator of a machine. set: devices with the same number are near each other (NUMA node, NVLink)."""
-
-    id: str
-    family: str
-    """How its slots begin: "cuda" for cuda.device and cuda.shares."""
-    model: str = ""
-    set: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -14,6 +14,7 @@ from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
+from carrel.groups.model import NodeLoss, ResourceGroup
 from carrel.nodes.model import Allocation, Node, NodeState
 from carrel.policy.decide import Target
 from carrel.scheduling.snapshot import Placement
@@ -87,6 +88,26 @@ async def announce(tx: AsyncSession, changed: Iterable[Node]) -> None:
         }
         await events.record(tx, "node.updated", node.id, target=Target(), data=data)
     await notify(tx, TOPIC)
+
+
+async def gone(tx: AsyncSession, now: datetime) -> dict[NodeId, NodeLoss | None]:
+    """The nodes that are DOWN, with what becomes of their sessions; None: they may come back yet."""
+    rows = await tx.execute(
+        select(Node.id, Node.down_since, ResourceGroup.on_node_loss, ResourceGroup.node_loss_s)
+        .join(ResourceGroup, ResourceGroup.id == Node.group_id)
+        .where(Node.state == NodeState.DOWN)
+    )
+    return {
+        row.id: NodeLoss(row.on_node_loss)
+        if row.down_since and now - row.down_since > timedelta(seconds=row.node_loss_s)
+        else None
+        for row in rows
+    }
+
+
+async def draining(tx: AsyncSession) -> list[Node]:
+    """The nodes that are being emptied."""
+    return list((await tx.execute(select(Node).where(Node.draining.is_not(None)))).scalars())
 
 
 def _reserved(slots: Slots) -> dict[str, int]:

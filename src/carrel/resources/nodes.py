@@ -32,11 +32,12 @@ _OF_RUNNING = {
 }
 
 
-def leaving(state: SessionState, how: Draining) -> Leaving:
-    """What becomes of a session in this state on a node that is emptied like this."""
-    if state == SessionState.RUNNING:
-        return _OF_RUNNING[how]
-    return Leaving.IS_ENDING if state == SessionState.TERMINATING else Leaving.REQUEUES
+def leaving(session: Session, how: Draining) -> Leaving:
+    """What becomes of a session on a node that is emptied like this."""
+    if session.state == SessionState.TERMINATING:
+        return Leaving.IS_ENDING
+    # One that is being started again after its engine's restart has files to lose, as one that runs.
+    return _OF_RUNNING[how] if session.started_at else Leaving.REQUEUES
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: NodeUpdate) -> NodeId:
@@ -74,7 +75,7 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) 
 
 
 def _drained(session: Session, email: str, how: Draining) -> DrainedSession:
-    becomes = leaving(SessionState(session.state), how)
+    becomes = leaving(session, how)
     return DrainedSession(
         id=session.id,
         name=session.name,

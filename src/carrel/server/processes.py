@@ -26,12 +26,14 @@ _GATEWAY_NICENESS = 5
 
 async def api(settings: Settings, roles: frozenset[str]) -> None:
     """The page, the API and the controllers (by role), until a signal."""
+    from carrel.accelerators.fake import FakeAccelerators
     from carrel.access.keepalive import PatientProtocol
     from carrel.engines.docker import DockerEngine
     from carrel.server import compose
 
     database = Database(settings.database_url, data_dir=settings.data_dir)
-    engine = DockerEngine(settings.engine_url, settings.installation)
+    fakes = [FakeAccelerators(settings.fake_accelerators)] if settings.fake_accelerators else []
+    engine = DockerEngine(settings.engine_url, settings.installation, accelerators=fakes)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         stack.push_async_callback(engine.close)

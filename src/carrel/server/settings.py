@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     app_ports: str = Field(default="", description="Ports of apps where their names cannot be resolved, such as "
                            "8710-8749; empty: forty above `port`, where they are needed.")  # fmt: skip
     installation: str = Field(default="main", description="Label that marks our containers in the engine.")
+    fake_accelerators: int = Field(
+        default=0, ge=0, le=64, description="So many accelerators that are not there, for trying out only."
+    )
 
     @property
     def effective_gateway_port(self) -> int:

@@ -25,7 +25,7 @@ from carrel.sessions import door, queries, transitions
 from carrel.sessions.door import Wish
 from carrel.sessions.model import KeptLog, Session
 from carrel.sessions.names import generated_name
-from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
 from carrel.tenancy import service as tenancy
 
 KEPT_LOG_BYTES = 1 << 20
@@ -261,23 +261,41 @@ async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) ->
 
 
 async def finish(
-    tx: AsyncSession, session: Session, *, cause: str, reason: str | None, now: datetime
+    tx: AsyncSession, session: SessionId, *, cause: str, now: datetime, reason: str | None = None
 ) -> bool:
-    """The engine says it is gone: end it where its outcome says, and give back its slots."""
-    assert session.outcome is not None
-    moved = await transitions.move(tx, [session.id], session.outcome, cause=cause, reason=reason, now=now)
-    if moved:
-        await nodes.release(tx, session.id, now)
-    return bool(moved)
+    """The engine says it is gone: end it where its outcome says, and give back its slots.
+
+    reason: why; None: as was said when it began to end.
+    """
+    # Read again: while it was ending somebody may have wanted it not to come back.
+    wanted = select(Session.outcome, Session.reason).where(
+        Session.id == session, Session.state == SessionState.TERMINATING
+    )
+    ending = (await tx.execute(wanted.with_for_update())).first()
+    if ending is None:
+        return False
+    await transitions.move(
+        tx, [session], SessionState(ending.outcome), sources=[SessionState.TERMINATING],
+        cause=cause, reason=reason or ending.reason, now=now,
+    )  # fmt: skip
+    await nodes.release(tx, session, now)
+    return True
 
 
 async def requeue(
-    tx: AsyncSession, session: SessionId, *, reason: str, now: datetime, not_before: datetime
+    tx: AsyncSession,
+    session: SessionId,
+    *,
+    cause: str,
+    reason: str,
+    now: datetime,
+    not_before: datetime | None = None,
 ) -> bool:
-    """Nothing of it is left on the engine: wait for another try, and give back its slots."""
+    """Nothing of it is left on the engine: wait for another try, elsewhere if it can be, and give back its slots."""
     moved = await transitions.move(
-        tx, [session], SessionState.PENDING, cause="retry", reason=reason, now=now, not_before=not_before
-    )
+        tx, [session], SessionState.PENDING, sources=LAUNCHING,
+        cause=cause, reason=reason, now=now, not_before=not_before,
+    )  # fmt: skip
     if moved:
         await nodes.release(tx, session, now)
     return bool(moved)

@@ -1,7 +1,8 @@
 """The lifecycle of a session. Everything that names a state comes from this table.
 
-TERMINATING knows where it ends (the row's `outcome`): TERMINATED, CANCELLED before it ever ran, or ERROR.
-A session that could not be started goes back to PENDING until it has been tried often enough.
+TERMINATING knows where it ends (the row's `outcome`): TERMINATED, CANCELLED before it ever ran, or ERROR; or PENDING,
+when it leaves its node to start again elsewhere. A session that could not be started goes back to PENDING until it has
+been tried often enough.
 """
 
 from datetime import timedelta
@@ -31,7 +32,7 @@ LIFECYCLE = Lifecycle(
         _S.PREPARING: frozenset({_S.STARTING, _S.RUNNING, _S.TERMINATING, _S.PENDING}),
         _S.STARTING: frozenset({_S.RUNNING, _S.TERMINATING, _S.PENDING}),
         _S.RUNNING: frozenset({_S.STARTING, _S.TERMINATING}),
-        _S.TERMINATING: frozenset({_S.TERMINATED, _S.CANCELLED, _S.ERROR}),
+        _S.TERMINATING: frozenset({_S.TERMINATED, _S.CANCELLED, _S.ERROR, _S.PENDING}),
         _S.TERMINATED: frozenset(),
         _S.CANCELLED: frozenset(),
         _S.ERROR: frozenset(),

@@ -62,6 +62,7 @@ async def settle(
         tx, ids, SessionState.CANCELLED, sources=[SessionState.PENDING],
         cause="user", reason=reason, actor=actor.user_id, now=now,
     )  # fmt: skip
+    await transitions.keep_ended(tx, ids, reason=reason)
     moved += await transitions.move(
         tx, ids, SessionState.TERMINATING, sources=PLACED, outcome=SessionState.CANCELLED,
         cause="user", reason=reason, actor=actor.user_id, now=now,

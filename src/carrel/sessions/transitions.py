@@ -54,14 +54,17 @@ WITH given AS (
         queue_position = NULL,
         node_id = CASE WHEN g.target = 'PENDING' THEN NULL ELSE coalesce(old.node_id, s.node_id) END,
         address = CASE WHEN g.target = 'RUNNING' THEN g.address END,
-        outcome = CASE WHEN g.target <> 'TERMINATING' THEN s.outcome
+        avoided_nodes = CASE WHEN g.target = 'PENDING' AND s.node_id IS NOT NULL
+            THEN array_append(array_remove(s.avoided_nodes, s.node_id), s.node_id) ELSE s.avoided_nodes END,
+        outcome = CASE WHEN g.target = 'PENDING' THEN NULL WHEN g.target <> 'TERMINATING' THEN s.outcome
             WHEN g.outcome = 'CANCELLED' AND s.started_at IS NOT NULL THEN 'TERMINATED'
             ELSE g.outcome END,
-        force = s.force OR g.force,
+        force = g.target <> 'PENDING' AND (s.force OR g.force),
         attempts = s.attempts + CASE WHEN g.target = 'PENDING' THEN 1 ELSE 0 END,
         restarts = s.restarts + CASE WHEN s.state = 'RUNNING' AND g.target = 'STARTING' THEN 1 ELSE 0 END,
         not_before = g.not_before,
-        started_at = CASE WHEN g.target = 'RUNNING' THEN coalesce(s.started_at, g.now) ELSE s.started_at END,
+        started_at = CASE WHEN g.target = 'RUNNING' THEN coalesce(s.started_at, g.now)
+            WHEN g.target = 'PENDING' THEN NULL ELSE s.started_at END,
         ended_at = CASE WHEN g.final THEN g.now END
     FROM old, given g WHERE s.id = old.id
     RETURNING s.*, old.state AS old_state
@@ -115,6 +118,12 @@ SELECT id, {_TELL} FROM changed
 _FORCE = text("""
 WITH changed AS (UPDATE sessions SET force = true WHERE id = :id AND state = 'TERMINATING' RETURNING id)
 SELECT id, pg_notify('carrel', :topic) FROM changed
+""")
+
+_STAY = text("""
+    UPDATE sessions SET reason = :reason,
+        outcome = CASE WHEN started_at IS NULL THEN 'CANCELLED' ELSE 'TERMINATED' END
+    WHERE id = ANY(:ids) AND state = 'TERMINATING' AND outcome = 'PENDING'
 """)
 
 _RENEW = text("""
@@ -210,14 +219,20 @@ async def terminate(
 ) -> None:
     """Start ending a placed session because somebody wants it; CANCELLED if it never ran, else TERMINATED.
 
-    When it is TERMINATING already: only makes it forced.
+    When it is TERMINATING already: only makes it forced, and keeps it from starting again elsewhere.
     """
+    await keep_ended(tx, [session], reason=reason)
     await move(
         tx, [session], SessionState.TERMINATING, outcome=SessionState.CANCELLED,
         cause=cause, reason=reason, actor=actor, force=force, now=now,
     )  # fmt: skip
     if force:
         await tx.execute(_FORCE, {"id": session, "topic": topic(SessionState.TERMINATING)})
+
+
+async def keep_ended(tx: AsyncSession, sessions: Iterable[SessionId], *, reason: str | None) -> None:
+    """Those that are leaving their node to start again elsewhere shall end with that instead."""
+    await tx.execute(_STAY, {"ids": list(sessions), "reason": reason})
 
 
 async def renew_deadlines(

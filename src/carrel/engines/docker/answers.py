@@ -1,7 +1,7 @@
 """What the daemon's answers say, in the port's words. Pure: decoded JSON in, port types out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from carrel.engines.port import (
 )
 from carrel.engines.refused import RefusedProcess, forbidden, missing, unstartable
 
+_NO_TAG = "<none>:<none>"
 _STATES = {
     "created": ContainerState.STARTING,
     "restarting": ContainerState.STARTING,
@@ -84,8 +85,13 @@ def usage(container: str, stats: Mapping[str, Any] | None) -> Usage | None:
     )
 
 
-def node(info: Mapping[str, Any], version: Mapping[str, Any], found: frozenset[str]) -> NodeInfo:
-    """The daemon's machine. found: capabilities that were probed elsewhere."""
+def node(
+    info: Mapping[str, Any],
+    version: Mapping[str, Any],
+    images: Sequence[Mapping[str, Any]],
+    found: frozenset[str],
+) -> NodeInfo:
+    """The daemon's machine. images: its list of them. found: capabilities that were probed elsewhere."""
     options = " ".join(info.get("SecurityOptions") or ())
     claims = {
         "init": has_init(version),
@@ -104,6 +110,8 @@ def node(info: Mapping[str, Any], version: Mapping[str, Any], found: frozenset[s
         slots={"cpu": info["NCPU"] * 1000, "mem": info["MemTotal"]},
         engine=f"{_product(version)} {version.get('Version', '')}".strip(),
         capabilities=found | {claim for claim, holds in claims.items() if holds},
+        images=frozenset(tag for image in images for tag in image.get("RepoTags") or () if tag != _NO_TAG),
+        labels=dict(label.partition("=")[::2] for label in info.get("Labels") or ()),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import aiodocker
 
+from carrel.accelerators.port import Accelerators, slots_of
 from carrel.engines.docker import answers
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.events import Events
@@ -45,17 +46,25 @@ class DockerEngine:
 
     url: "unix:///var/run/docker.sock", "tcp://..." as in DOCKER_HOST.
     installation: tells our containers from those of another Carrel in the same daemon; letters, digits, -.
-    addresses: range that session networks are cut from.
+    addresses: range that session networks are cut from. accelerators: the kinds that this machine has.
 
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall`
     (sessions cannot reach this machine's own services), `init`, `seccomp`, `apparmor`, `rootless`,
     `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
     """
 
-    def __init__(self, url: str, installation: str, *, addresses: IPv4Network = DEFAULT_RANGE) -> None:
+    def __init__(
+        self,
+        url: str,
+        installation: str,
+        *,
+        addresses: IPv4Network = DEFAULT_RANGE,
+        accelerators: Sequence[Accelerators] = (),
+    ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
         self._api = DockerApi(url)
+        self._accelerators = accelerators
         self._names = Names(installation)
         self._networks = Networks(self._api, self._names, addresses)
         self._firewall = Firewall(self._api, self._names)
@@ -72,11 +81,14 @@ class DockerEngine:
         with sentences():
             info = await self._api.call("GET", "info")
             version = await self._api.call("GET", "version")
+            images = await self._api.call("GET", "images/json")
             self._networks.forget()
             shared = await self._networks.shared()
             await self._firewall.recheck()
         found = {"shared-network": shared, "host-firewall": self._firewall.holds}
-        return (answers.node(info, version, frozenset(name for name, holds in found.items() if holds)),)
+        node = answers.node(info, version, images, frozenset(name for name, holds in found.items() if holds))
+        devices = tuple(device for kind in self._accelerators for device in kind.discover())
+        return (replace(node, devices=devices, slots={**node.slots, **slots_of(devices)}),)
 
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
         with sentences():
@@ -158,7 +170,9 @@ class DockerEngine:
         if spec.command and self._has_init is None:
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
         network = await self._networks.join(spec.id)
-        body = configuration(spec, self._names, network=network, with_init=bool(self._has_init))
+        attached = {k: v for kind in self._accelerators for k, v in kind.attach(spec.devices).env.items()}
+        equipped = replace(spec, env={**attached, **spec.env})
+        body = configuration(equipped, self._names, network=network, with_init=bool(self._has_init))
         name = self._names.container(spec.id)
         pulled = False
         while True:
