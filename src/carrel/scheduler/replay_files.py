@@ -25,7 +25,11 @@ def trace(name: str, *, container_cores: int | None = None, first: int | None = 
     What is in it decides how it is read: JSON lines, or the Standard Workload Format.
     Raises: Invalid, NotFound.
     """
-    lines = _unpacked(name, _content(name, ".jsonl", "trace")).decode(errors="replace").splitlines()
+    try:
+        content = _content(name, ".jsonl")
+    except OSError as error:
+        raise NotFound("trace.no_file", _why(name, error), hint=_hint(".jsonl"), field="trace") from None
+    lines = _unpacked(name, content).decode(errors="replace").splitlines()
     begins = next((line.strip() for line in lines if line.strip()), "")
     found = read(lines) if begins.startswith("{") else read_swf(lines, container_cores=container_cores)
     arrivals = list(islice(found, first))
@@ -39,7 +43,12 @@ def policy(name: str) -> SchedulerPolicy:
 
     Raises: Invalid, NotFound.
     """
-    content = _content(name, ".toml", "policy")
+    try:
+        content = _content(name, ".toml")
+    except OSError as error:
+        raise NotFound(
+            "policy_file.no_file", _why(name, error), hint=_hint(".toml"), field="policy"
+        ) from None
     as_toml = name.endswith(".toml") or name in shipped(".toml")
     try:
         said = tomllib.loads(content.decode()) if as_toml else json.loads(content)
@@ -59,20 +68,24 @@ def shipped(ending: str) -> list[str]:
     return sorted(each.name.removesuffix(ending) for each in _SHIPPED.iterdir() if each.name.endswith(ending))
 
 
-def _content(name: str, ending: str, field: str) -> bytes:
+def _content(name: str, ending: str) -> bytes:
+    """Raises: OSError."""
     if name == "-":
         return sys.stdin.buffer.read()
     try:
         return Path(name).read_bytes()
     except FileNotFoundError:
-        if name in shipped(ending):
-            return (_SHIPPED / f"{name}{ending}").read_bytes()
-        raise NotFound(
-            f"{field}.no_file", f"There is no file {name}.",
-            hint=f"These ship: {', '.join(shipped(ending))}.", field=field,
-        ) from None  # fmt: skip
-    except OSError as error:
-        raise Invalid(f"{field}.no_file", f"{name}: {error.strerror or error}.", field=field) from None
+        if name not in shipped(ending):
+            raise
+        return (_SHIPPED / f"{name}{ending}").read_bytes()
+
+
+def _why(name: str, error: OSError) -> str:
+    return f"{name}: {error.strerror or error}."
+
+
+def _hint(ending: str) -> str:
+    return f"These ship: {', '.join(shipped(ending))}."
 
 
 def _unpacked(name: str, content: bytes) -> bytes:

@@ -16,7 +16,7 @@ _STYLE = "text{font:13px system-ui,sans-serif;fill:#222}.t{font-weight:600;font-
 
 def picture(report: Report, title: str) -> str:
     """The text of an SVG file, that needs nothing but itself."""
-    top = 70
+    top = 100
     parts = [_text(20, 30, title, "t"), _text(20, 50, _summary(report), "s")]
     parts += _use(report, top)
     top += _TALL + _GAP
@@ -46,7 +46,7 @@ def _use(report: Report, top: int) -> Iterable[str]:
     for number, (slot, use) in enumerate(report.utilisation.items()):
         colour = _COLOURS[number % len(_COLOURS)]
         yield _line(use.series, 1.0, top, colour)
-        at = _LEFT + 80 + number * 150
+        at = _LEFT + 80 + number * 190
         yield f'<rect x="{at}" y="{top - 20}" width="11" height="11" fill="{colour}"/>'
         yield _text(at + 17, top - 10, f"{slot} {use.mean:.0%} on average")
 
