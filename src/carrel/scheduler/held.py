@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.db.scope import reaches
+from carrel.db.search import escaped
 from carrel.groups.model import ResourceGroup
 from carrel.http import paging
 from carrel.http.paging import Sort
@@ -66,7 +67,10 @@ async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
         where.append(Project.id == wanted.project)
     sums = _sums(wanted.by, *where)
     sort = Sort({"label": sums.c.label, "sessions": sums.c.sessions}, tie=sums.c.id, default="label")
-    found = await paging.page(tx, select(sums), sort, wanted)
+    chosen = select(sums)
+    if wanted.q:
+        chosen = chosen.where(sums.c.label.ilike(f"%{escaped(wanted.q)}%"))
+    found = await paging.page(tx, chosen, sort, wanted)
     items = [HeldView.model_validate(row, from_attributes=True) for row in found.rows]
     return HeldList(items=items, next_cursor=found.next_cursor)
 

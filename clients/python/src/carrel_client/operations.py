@@ -468,6 +468,7 @@ class Held(Group):
         sort: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        q: str | None = None,
         domain: str | None = None,
         project: str | None = None,
     ) -> models.HeldList:
@@ -480,6 +481,7 @@ class Held(Group):
                 "limit": limit,
                 "cursor": cursor,
                 "by": by,
+                "q": q,
                 "domain": domain,
                 "project": project,
             },

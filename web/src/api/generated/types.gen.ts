@@ -7272,6 +7272,12 @@ export type HeldListData = {
         cursor?: string | null;
         by: By;
         /**
+         * Q
+         *
+         * part of the label
+         */
+        q?: string | null;
+        /**
          * Domain
          *
          * id or name of one domain

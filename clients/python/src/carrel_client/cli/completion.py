@@ -157,6 +157,8 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
         return {each["name"]: each["kind"] for each in _client().providers.list()["items"]}
     if action.dest in ("domain", "domains"):
         return {domain["name"]: domain["description"] for domain in _client().domains.list(limit=200)["items"]}
+    if action.dest in ("policy", "policies"):
+        return {policy["id"]: policy["name"] for policy in _client().policies.list(limit=200)["items"]}
     if action.dest == "projects":
         return {project["name"]: project["id"] for project in _client().projects.list(limit=200)["items"]}
     if action.dest == "access_keys":

@@ -1,0 +1,105 @@
+"""Commands about what is held, and who would be over a limit."""
+
+from __future__ import annotations
+
+import argparse
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_line, print_table
+from carrel_client.cli.parser import Arguments
+from carrel_client.cli.people import ceiling_argument, ceilings, list_arguments, listed
+from carrel_client.slots import format_amount, slots_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from carrel_client import models
+
+_BY = ("node", "group", "user", "keypair", "project", "domain")
+
+
+def held_arguments(parser: Arguments) -> None:
+    parser.add_argument("--by", choices=_BY, required=True, help="whose sums to show")
+    parser.add_argument("--domain", metavar="DOMAIN", help="only sessions of this domain")
+    parser.add_argument("--project-id", metavar="ID", help="only sessions of this project")
+    list_arguments(parser, "label", "sessions")
+    parser.explain(
+        "Show what sessions hold now, of those that you may see: added up, nothing counted separately."
+    )
+    parser.example(
+        "carrel held --by project", "carrel held --by user --sort=-sessions", "carrel held --by node -o json"
+    )
+
+
+def held(args: argparse.Namespace, context: Context) -> int:
+    """Show what is held."""
+
+    def page(**wanted: Any) -> models.HeldList:
+        return context.client.held.list(by=args.by, domain=args.domain, project=args.project_id, **wanted)
+
+    found = listed(args, page)
+    columns = [Column(title) for title in (args.by.upper(), "HOLDS", "SESSIONS", "ID")]
+    rows = [
+        [one["label"], slots_text(one["slots"]), str(one["sessions"]), one["id"]] for one in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def domain_over_arguments(parser: Arguments) -> None:
+    parser.add_argument("domain", metavar="DOMAIN", help="its name or id")
+    _ceilings(parser, "domain")
+    parser.example("carrel domain over physics --ceiling cpu=128 --ceiling mem=1t")
+
+
+def domain_over(args: argparse.Namespace, context: Context) -> int:
+    """Say where a domain would be over its ceilings."""
+    return print_over(context, context.client.domains.over(args.domain, **{"ceilings": {}, **ceilings(args)}))
+
+
+def project_over_arguments(parser: Arguments) -> None:
+    parser.add_argument("project", metavar="PROJECT", help="its id or name")
+    _ceilings(parser, "project")
+    parser.example("carrel project over vision --ceiling cpu=32")
+
+
+def project_over(args: argparse.Namespace, context: Context) -> int:
+    """Say where a project would be over its ceilings."""
+    return print_over(
+        context, context.client.projects.over(args.project, **{"ceilings": {}, **ceilings(args)})
+    )
+
+
+def print_over(context: Context, found: models.OverList) -> int:
+    """Say who is over; the exit code is 1 when somebody is."""
+
+    def show() -> None:
+        if not found["items"]:
+            print_line("nobody would be over")
+            return
+        columns = [Column(title) for title in ("OVER", "WHO", "SLOT", "AT MOST", "NOW")]
+        print_table(columns, [_row(one) for one in found["items"]])
+
+    context.answer(found, show)
+    return 1 if found["items"] else 0
+
+
+def _row(one: models.OverView) -> list[str]:
+    slot = one["slot"]
+    who = f"{one['label']} ({one['id']})" if one["scope"] == "keypair" else one["label"]
+    return [
+        one["scope"].replace("_", "-"),
+        who,
+        f"{slot}, waiting" if one["waiting"] else slot,
+        format_amount(slot, one["ceiling"]),
+        format_amount(slot, one["used"]),
+    ]
+
+
+def _ceilings(parser: Arguments, what: str) -> None:
+    ceiling_argument(parser)
+    parser.explain(
+        f"Say where a {what} would be over its ceilings now, were they these. Nothing is changed. Exit code 1 when it"
+        " would be."
+    )

@@ -1,0 +1,347 @@
+"""Commands about resource policies: what limits keypairs, people and projects."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.ledger import print_over
+from carrel_client.cli.output import Column, print_facts, print_line, print_table
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.slots import format_amount, parse_amount
+from carrel_client.units import format_duration, format_size, parse_duration, parse_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from carrel_client import models
+
+UNLIMITED = "unlimited"
+_KINDS = ("keypair", "user", "project")
+_FULL: dict[str, dict[str, Any]] = {
+    "keypair": {
+        "slots": {"*": UNLIMITED},
+        "sessions": UNLIMITED,
+        "pending_sessions": UNLIMITED,
+        "pending_slots": {"*": UNLIMITED},
+        "containers_per_session": UNLIMITED,
+        "lifetime_s": UNLIMITED,
+        "max_priority": 50,
+    },
+    "user": {
+        "slots": {"*": UNLIMITED},
+        "sessions": UNLIMITED,
+        "folders": UNLIMITED,
+        "folder_bytes": UNLIMITED,
+    },
+    "project": {"folders": UNLIMITED, "folder_bytes": UNLIMITED},
+}
+"""What a new policy has where nothing else is said."""
+
+
+def ls_arguments(parser: Arguments) -> None:
+    parser.add_argument("--kind", choices=_KINDS, help="only those for keypairs, users or projects")
+    list_arguments(parser, "name", "created_at")
+    parser.example("carrel policy ls", "carrel policy ls --kind keypair -o json | jq '.items[].name'")
+
+
+def ls(args: argparse.Namespace, context: Context) -> int:
+    """List resource policies."""
+
+    def page(**wanted: Any) -> models.PolicyList:
+        return context.client.policies.list(kind=args.kind, **wanted)
+
+    found = listed(args, page)
+    columns = [Column(title) for title in ("NAME", "KIND", "LIMITS", "USED BY", "ID")]
+    rows = [
+        [policy["name"], policy["kind"], _limits_text(policy["limits"]), _used_by(policy), policy["id"]]
+        for policy in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def mine_arguments(parser: Arguments) -> None:
+    parser.explain(
+        "Show what limits you: as a person, with each keypair and without one, and in your projects."
+    )
+    parser.example("carrel policy mine")
+
+
+def mine(args: argparse.Namespace, context: Context) -> int:
+    """Show what limits you."""
+    found = context.client.policies.mine()
+    columns = [Column(title) for title in ("LIMITS", "WHICH", "POLICY", "TO AT MOST")]
+    rows = [
+        [
+            one["scope"].replace("_", "-"),
+            one["label"] or one["id"],
+            one["policy"]["name"],
+            _limits_text(one["limits"]),
+        ]
+        for one in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def show_arguments(parser: Arguments) -> None:
+    _policy(parser)
+    parser.example("carrel policy show default-keypair")
+
+
+def show(args: argparse.Namespace, context: Context) -> int:
+    """Show one policy."""
+    policy = context.client.policies.show(args.policy)
+    context.answer(policy, lambda: _print(policy))
+    return 0
+
+
+def create_arguments(parser: Arguments) -> None:
+    parser.add_argument("name", metavar="NAME", help="unique among those of its kind")
+    parser.add_argument("--kind", choices=_KINDS, required=True, help="what it is for")
+    parser.add_argument("--description", help="what it is for, in words")
+    _limit_arguments(parser)
+    parser.explain(
+        "Make a resource policy. What is not limited is unlimited. With --slot, slots that are not named cannot be"
+        " used at all; name the rest as '*'."
+    )
+    parser.example(
+        "carrel policy create students --kind keypair --slot cpu=8 --slot mem=32g --slot cuda.shares=0.5"
+        " --sessions 2 --lifetime 12h",
+        "carrel policy create staff --kind user --slot cpu=64 --slot '*=unlimited'",
+        "carrel policy create small --kind project --folders 10 --folder-size 500g",
+    )
+
+
+def create(args: argparse.Namespace, context: Context) -> int:
+    """Make a policy."""
+    made = context.client.policies.create(
+        kind=args.kind,
+        name=args.name,
+        limits={**_FULL[args.kind], **_limits(args)},  # type: ignore[arg-type]
+        **given(args, "description"),
+    )
+    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    return 0
+
+
+def edit_arguments(parser: Arguments) -> None:
+    _policy(parser)
+    parser.add_argument("--name", help="another name")
+    parser.add_argument("--description", help="what it is for, in words")
+    _limit_arguments(parser)
+    parser.explain(
+        "Change a resource policy. Limits that are not named stay; slots are replaced as a whole. It holds from the"
+        " next decision on and ends nothing; `carrel policy over` says first who would be over it."
+    )
+    parser.example(
+        "carrel policy edit students --sessions 4", "carrel policy edit students --lifetime unlimited"
+    )
+
+
+def edit(args: argparse.Namespace, context: Context) -> int:
+    """Change a policy."""
+    changes = given(args, "name", "description")
+    if limits := _limits(args):
+        changes["limits"] = limits
+    changed = context.client.policies.update(args.policy, **changes)
+    context.answer(changed, lambda: _print(changed))
+    return 0
+
+
+def over_arguments(parser: Arguments) -> None:
+    _policy(parser)
+    _limit_arguments(parser)
+    parser.explain(
+        "Say who would be over a policy now, were its limits these; without any, who is over it as it is. Nothing"
+        " is changed. Exit code 1 when somebody is."
+    )
+    parser.example("carrel policy over students --slot cpu=4 --slot mem=16g --sessions 1")
+
+
+def over(args: argparse.Namespace, context: Context) -> int:
+    """Say who would be over a policy."""
+    return print_over(context, context.client.policies.over(args.policy, limits=_limits(args)))  # type: ignore[arg-type]
+
+
+def copy_arguments(parser: Arguments) -> None:
+    _policy(parser)
+    parser.add_argument("name", metavar="NAME", help="of the copy")
+    parser.example("carrel policy copy students thesis")
+
+
+def copy(args: argparse.Namespace, context: Context) -> int:
+    """Make another policy with the same limits."""
+    made = context.client.policies.copy(args.policy, name=args.name)
+    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    return 0
+
+
+def rm_arguments(parser: Arguments) -> None:
+    parser.add_argument("policies", metavar="POLICY", nargs="+", help="names or ids")
+    parser.explain("Remove resource policies that nobody has.")
+    parser.example("carrel policy rm thesis")
+
+
+def rm(args: argparse.Namespace, context: Context) -> int:
+    """Remove policies."""
+
+    def remove(ref: str) -> tuple[object, str]:
+        context.client.policies.remove(ref)
+        return {"policy": ref, "removed": True}, f"{ref} is removed"
+
+    return each(context, args.policies, remove)
+
+
+def assign_arguments(parser: Arguments) -> None:
+    _policy(parser)
+    for option, field, what in (
+        ("--keypair", "access_keys", "an access key"),
+        ("--sign-in", "sign_ins", "somebody, for what they do without a keypair, and for their new keypairs"),
+        ("--user", "users", "an id or e-mail"),
+        ("--project", "projects", "an id or name"),
+    ):
+        parser.add_argument(
+            option, dest=field, metavar=option.lstrip("-").upper(), action="append", default=[],
+            help=f"{what}; again for another",
+        )  # fmt: skip
+    parser.explain(
+        "Give a policy to keypairs, people or projects, in place of what they had: to all, or to none."
+    )
+    parser.example(
+        "carrel policy assign staff --user ada@example.org --user grace@example.org",
+        "carrel policy assign students --sign-in ada@example.org --keypair CK0123456789ABCDEF01",
+    )
+
+
+def assign(args: argparse.Namespace, context: Context) -> int:
+    """Give a policy to somebody."""
+    policy = context.client.policies.assign(
+        args.policy,
+        keypairs=args.access_keys,
+        sign_ins=args.sign_ins,
+        users=args.users,
+        projects=args.projects,
+    )
+    context.answer(
+        policy, lambda: print_line(f"{policy['name']} is used by {_used_by(policy) or 'nobody'} now")
+    )
+    return 0
+
+
+def _policy(parser: Arguments) -> None:
+    parser.add_argument("policy", metavar="POLICY", help="its id, or its name if only one kind has it")
+
+
+def _limit_arguments(parser: Arguments) -> None:
+    slot = reading(_slot_limit)
+    parser.add_argument(
+        "--slot", dest="slots", metavar="SLOT=MOST", action="append", type=slot,
+        help="most that sessions hold together: cpu=64, mem=512g, cuda.shares=0.5, or SLOT=unlimited; '*' is any"
+        " slot that is not named; again for another",
+    )  # fmt: skip
+    parser.add_argument(
+        "--pending-slot", dest="pending_slots", metavar="SLOT=MOST", action="append", type=slot,
+        help="most that sessions wait for together, as --slot",
+    )  # fmt: skip
+    numbers = reading(partial(_or_unlimited, whole_number))
+    for field, option, meaning in (
+        ("sessions", "--sessions", "how many at once"),
+        ("pending_sessions", "--pending-sessions", "how many may wait at once"),
+        ("containers_per_session", "--containers", "how many containers one session may have"),
+        ("folders", "--folders", "how many folders"),
+    ):
+        parser.add_argument(option, dest=field, metavar="N", type=numbers, help=f'{meaning}, or "unlimited"')
+    parser.add_argument(
+        "--lifetime", dest="lifetime_s", metavar="TIME", type=reading(partial(_or_unlimited, _seconds)),
+        help='how long one session may run, as 12h or 3d, or "unlimited"',
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-priority", metavar="N", type=reading(whole_number), help="the highest priority, 0 to 100"
+    )
+    parser.add_argument(
+        "--folder-size", dest="folder_bytes", metavar="SIZE", type=reading(partial(_or_unlimited, parse_size)),
+        help='how much all folders hold together, as 500g, or "unlimited"',
+    )  # fmt: skip
+
+
+def _limits(args: argparse.Namespace) -> dict[str, Any]:
+    """The limits that were given."""
+    limits = given(args, *{field for full in _FULL.values() for field in full})
+    return {field: dict(most) if isinstance(most, list) else most for field, most in limits.items()}
+
+
+def _or_unlimited(parse: Callable[[str], int], text: str) -> int | str:
+    return UNLIMITED if text == UNLIMITED else parse(text)
+
+
+def _seconds(text: str) -> int:
+    return round(parse_duration(text))
+
+
+def _slot_limit(text: str) -> tuple[str, int | str]:
+    slot, equals, most = text.partition("=")
+    if not equals or not slot:
+        raise ValueError(f"{text!r} is not SLOT=MOST, as cpu=64, mem=512g or '*=unlimited'")
+    return slot, _or_unlimited(partial(parse_amount, slot), most)
+
+
+def _limits_text(limits: Mapping[str, Any]) -> str:
+    """Everything that is limited; "unlimited" when nothing is."""
+    named = {
+        "slots": "",
+        "sessions": "sessions",
+        "pending_slots": "pending",
+        "pending_sessions": "pending sessions",
+        "containers_per_session": "containers per session",
+        "lifetime_s": "lifetime",
+        "max_priority": "priority",
+        "folders": "folders",
+        "folder_bytes": "folder size",
+    }
+    parts = [
+        f"{named[field]} {_most(field, limits[field])}".strip()
+        for field in named
+        if limits.get(field, UNLIMITED) not in (UNLIMITED, {"*": UNLIMITED})
+    ]
+    return ", ".join(parts) or UNLIMITED
+
+
+def _most(field: str, most: Any) -> str:
+    if isinstance(most, dict):
+        return ", ".join(f"{slot} {_amount(slot, amount)}" for slot, amount in sorted(most.items())) or "none"
+    if most == UNLIMITED:
+        return UNLIMITED
+    if field == "lifetime_s":
+        return format_duration(most)
+    return format_size(most) if field == "folder_bytes" else str(most)
+
+
+def _amount(slot: str, most: int | str) -> str:
+    return most if isinstance(most, str) else format_amount(slot, most)
+
+
+def _used_by(policy: models.PolicyView) -> str:
+    counts = {what.replace("_", "-"): count for what, count in policy["used_by"].items() if count}
+    return ", ".join(f"{count} {what}" for what, count in counts.items())
+
+
+def _print(policy: models.PolicyView) -> None:
+    limits: Mapping[str, Any] = policy["limits"]
+    print_facts(
+        [
+            ("name", policy["name"]),
+            ("id", policy["id"]),
+            ("kind", policy["kind"]),
+            ("description", policy["description"]),
+            *[(field.replace("_", " "), _most(field, most)) for field, most in limits.items()],
+            ("used by", _used_by(policy) or "nobody"),
+            ("created", policy["created_at"]),
+        ]
+    )

@@ -1,0 +1,109 @@
+"""What is held, as the ledger sums up: by whom, as far as one may see, and as gauges."""
+
+from installation import SMALL, Api, Caller
+from people_kit import domain_admin, project_admin, said
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import text
+
+BY = ("node", "group", "user", "keypair", "project", "domain")
+
+
+async def running(api: Api, who: Caller, *, cpu: int = 100) -> dict:  # type: ignore[type-arg]
+    session = await who.start(slots={**SMALL, "cpu": cpu})
+    return await api.until(who, session["id"], "RUNNING")
+
+
+async def held(who: Caller, by: str, **wanted: object) -> dict[str, tuple[int, int]]:
+    """CPU and number of sessions of each holder, by its label."""
+    answer = await who.get("/held", params={"by": by, **wanted})
+    assert answer.status_code == 200, answer.text
+    return {one["label"]: (one["slots"]["cpu"], one["sessions"]) for one in answer.json()["items"]}
+
+
+async def test_sums_are_those_of_the_ledger_and_go_back_to_nothing(living: Api):
+    admin, user, colleague, foreigner = [
+        await living.as_(name) for name in ("superadmin", "user", "colleague", "foreigner")
+    ]
+    browser = await living.browser("user")
+    sessions = [
+        (user, await running(living, user, cpu=100)), (user, await running(living, user, cpu=200)),
+        (browser, await running(living, browser, cpu=300)),
+        (colleague, await running(living, colleague, cpu=400)),
+        (foreigner, await running(living, foreigner, cpu=500)),
+    ]  # fmt: skip
+    assert await held(admin, "user") == {
+        "user@example.org": (600, 3), "colleague@example.org": (400, 1), "foreigner@example.org": (500, 1),
+    }  # fmt: skip
+    assert await held(admin, "keypair") == {
+        "user@example.org": (300, 2), "user@example.org, without a keypair": (300, 1),
+        "colleague@example.org": (400, 1), "foreigner@example.org": (500, 1),
+    }  # fmt: skip
+    assert await held(admin, "project") == {"default/default": (1000, 4), "abroad/default": (500, 1)}
+    assert await held(admin, "domain") == {"default": (1000, 4), "abroad": (500, 1)}
+    assert await held(admin, "group") == {"default": (1500, 5)}
+    assert sum(cpu for cpu, _ in (await held(admin, "node")).values()) == 1500
+    async with living.database.transaction() as tx:
+        ledger = await tx.execute(
+            text("SELECT sum(amount) FROM allocations WHERE slot = 'cpu' AND released_at IS NULL")
+        )
+        assert ledger.scalar_one() == 1500
+    assert await held(admin, "user", domain="abroad") == {"foreigner@example.org": (500, 1)}
+    assert await held(admin, "domain", project=living.people.project) == {"default": (1000, 4)}
+    assert list(await held(admin, "user", q="COLL")) == ["colleague@example.org"]
+    first = (await admin.get("/held", params={"by": "user", "sort": "-sessions", "limit": 1})).json()
+    assert first["items"][0]["label"] == "user@example.org"
+    rest = {"by": "user", "sort": "-sessions", "cursor": first["next_cursor"]}
+    assert len((await admin.get("/held", params=rest)).json()["items"]) == 2
+    for who, session in sessions:
+        await who.delete(f"/sessions/{session['id']}")
+    for who, session in sessions:
+        await living.until(who, session["id"], "TERMINATED")
+    for by in BY:
+        assert await held(admin, by) == {}
+
+
+async def test_one_sees_the_sums_of_the_sessions_that_one_may_see(living: Api):
+    head, lead = await domain_admin(living), await project_admin(living)
+    cpus = {"user": 100, "colleague": 200, "stranger": 400, "foreigner": 800}
+    for name, cpu in cpus.items():
+        await running(living, await living.as_(name), cpu=cpu)
+    expected = {
+        "user": (await living.as_("user"), 100), "lead": (lead, 300), "head": (head, 700),
+        "superadmin": (await living.as_("superadmin"), 1500),
+    }  # fmt: skip
+    for name, (who, cpu) in expected.items():
+        for by in BY:
+            assert sum(cpu for cpu, _ in (await held(who, by)).values()) == cpu, (name, by)
+    assert await held(head, "domain", domain="abroad") == {}
+    nobody = await living.as_("anonymous")
+    assert said(await nobody.get("/held", params={"by": "user"})) == (401, "auth.required")
+
+
+async def test_gauges_say_what_is_held_offered_and_waited_for(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    session = await running(living, user, cpu=300)
+    await admin.patch("/policies/default-user", {"limits": {"sessions": 1}})
+    await user.start()
+    answer = await admin.get("/metrics")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("text/plain")
+    found = {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+    assert found["carrel_held", "cpu", "user", "user@example.org"] == 300
+    assert found["carrel_held", "sessions", "user", "user@example.org"] == 1
+    assert found["carrel_held", "cpu", "default/default", "project"] == 300
+    assert found["carrel_held", "cpu", "default", "domain"] == 300
+    assert found["carrel_sessions", "RUNNING"] == 1
+    assert found["carrel_sessions", "PENDING"] == 1
+    assert found["carrel_sessions", "STARTING"] == 0
+    assert 0 < found["carrel_pending_oldest_seconds", "default"] < 60
+    nodes = (await admin.get("/nodes")).json()["items"]
+    assert found["carrel_capacity", "cpu", nodes[0]["name"]] >= 300
+    keys = [key for key in found if key[0] == "carrel_held" and "keypair" in key and "cpu" in key]
+    assert len(keys) == 1
+    assert any(label.startswith("CK") for label in keys[0]), "an access key, for names need not be unique"
+    await user.delete(f"/sessions/{session['id']}")
+    await living.until(user, session["id"], "TERMINATED")
