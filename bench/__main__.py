@@ -28,6 +28,7 @@ NAMES = (
     "events",
     "session_list",
     "at_scale",
+    "placing",
     "cli",
     "idle",
 )

@@ -1,0 +1,181 @@
+"""Each change that is offered to who waits starts them, and what is said of a request is what happens to it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.core.ids import GroupId, NodeId, SessionId
+from carrel.scheduling.changes import Kind, changes
+from carrel.scheduling.cluster import Cluster
+from carrel.scheduling.outlook import outcome
+from carrel.scheduling.plan import Planning, plan
+from carrel.scheduling.snapshot import (
+    SESSIONS,
+    GroupView,
+    NodeView,
+    Order,
+    Part,
+    Running,
+    ScopeView,
+    Snapshot,
+    Waiting,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+GROUPS = (GroupId("default"), GroupId("other"))
+OWNERS = ("ada", "bob")
+
+
+@st.composite
+def snapshots(draw: st.DrawFn) -> Snapshot:
+    """Two groups, two owners with ceilings, some that run and some that wait."""
+    capacity = {"cpu": draw(st.integers(1, 8)) * 1000, "mem": draw(st.integers(1, 8)) << 30}
+    nodes = tuple(
+        NodeView(
+            NodeId(f"n{number}"), f"node{number}", capacity, group=draw(st.sampled_from(GROUPS)),
+            closed=draw(st.sampled_from(["", "", "", "cordoned"])),
+        )
+        for number in range(draw(st.integers(1, 4)))
+    )  # fmt: skip
+    scopes = {
+        f"user:{owner}": ScopeView(
+            owner, {"cpu": draw(st.integers(1, 16)) * 1000, SESSIONS: draw(st.integers(1, 5))}
+        )
+        for owner in OWNERS
+    }
+    groups = tuple(
+        GroupView(group, group, draw(st.sampled_from([Order.FIFO, Order.LIFO]))) for group in GROUPS
+    )
+    empty = Snapshot(nodes, (), NOW, groups, scopes)
+    cluster = Cluster(empty)
+    running: list[Running] = []
+    for number in range(draw(st.integers(0, 5))):
+        one = _asked(draw, f"r{number}")
+        for place in plan(cluster.snapshot([one])).placements:
+            ends = NOW + timedelta(hours=draw(st.integers(1, 9))) if draw(st.booleans()) else None
+            running.append(Running(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends))
+            cluster.take(running[-1])
+    waiting = [_asked(draw, f"w{number}") for number in range(draw(st.integers(1, 4)))]
+    return replace(cluster.snapshot(waiting), running=tuple(running))
+
+
+def _asked(draw: st.DrawFn, name: str) -> Waiting:
+    owner = draw(st.sampled_from(OWNERS))
+    return Waiting(
+        SessionId(name), {"cpu": draw(st.integers(1, 8)) * 1000, "mem": draw(st.integers(1, 8)) << 30},
+        NOW - timedelta(seconds=draw(st.integers(0, 900))), draw(st.sampled_from(GROUPS)), ("d", "p", owner),
+        (f"user:{owner}",), priority=draw(st.sampled_from([50, 50, 60])),
+    )  # fmt: skip
+
+
+def started(snapshot: Snapshot) -> set[SessionId]:
+    return {placement.session for placement in plan(snapshot).placements}
+
+
+def changed(snapshot: Snapshot, one: Waiting, kind: Kind, **fields: object) -> Snapshot:
+    waiting = tuple(replace(other, **fields) if other.id == one.id else other for other in snapshot.waiting)  # type: ignore[arg-type]
+    return replace(snapshot, waiting=waiting)
+
+
+@given(snapshots())
+def test_each_change_starts_who_waits_when_it_is_made(snapshot: Snapshot) -> None:
+    now = started(snapshot)
+    for one in snapshot.waiting:
+        if one.id in now:
+            continue
+        offered = changes(snapshot, one, groups=GROUPS)
+        assert [change.cost for change in offered] == sorted(change.cost for change in offered)
+        for change in offered:
+            match change.kind:
+                case Kind.GROUP:
+                    after = changed(snapshot, one, change.kind, group=change.group)
+                case Kind.SMALLER:
+                    assert all(change.slots[slot] <= amount for slot, amount in one.slots.items())
+                    after = changed(snapshot, one, change.kind, slots=change.slots)
+                case Kind.END_OWN:
+                    [ended] = [other for other in snapshot.running if other.id == change.session]
+                    assert ended.path == one.path
+                    cluster = Cluster(snapshot)
+                    cluster.give_back(ended)
+                    after = cluster.snapshot(snapshot.waiting)
+                case Kind.ANY_NODE:
+                    raise AssertionError("nobody asked for a node")
+            assert one.id in started(after), change
+
+
+@given(snapshots())
+def test_another_group_is_offered_whenever_it_would_do(snapshot: Snapshot) -> None:
+    now = started(snapshot)
+    for one in snapshot.waiting:
+        if one.id in now:
+            continue
+        [other] = [group for group in GROUPS if group != one.group]
+        would = one.id in started(changed(snapshot, one, Kind.GROUP, group=other))
+        offered = {
+            change.group for change in changes(snapshot, one, groups=GROUPS) if change.kind is Kind.GROUP
+        }
+        assert offered == ({other} if would else set())
+
+
+def test_the_designated_node_is_given_up_when_another_has_room() -> None:
+    nodes = tuple(
+        NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2)
+    )
+    one = Waiting(SessionId("s"), {"cpu": 1000}, NOW, node=NodeId("n0"))
+    [change] = changes(Snapshot(nodes, (one,), NOW), one)
+    assert (change.kind, change.cost) == (Kind.ANY_NODE, 0.0)
+
+
+def test_no_less_is_offered_than_it_can_do_with() -> None:
+    node = NodeView(NodeId("n"), "n", {"cpu": 4000}, {"cpu": 3000})
+    one = Waiting(SessionId("s"), {"cpu": 2000}, NOW)
+    snapshot = Snapshot((node,), (one,), NOW)
+    assert [change.slots for change in changes(snapshot, one)] == [{"cpu": 1000}]
+    assert changes(snapshot, one, least={"cpu": 1100}) == []
+
+
+@given(snapshots())
+def test_what_is_said_of_a_request_behind_all_others_is_what_happens(snapshot: Snapshot) -> None:
+    *others, one = snapshot.waiting
+    planning = Planning(replace(snapshot, waiting=tuple(others)))
+    planning.run()
+    said = outcome(planning, one)
+    # Last in line: behind all by priority, and by age in either order.
+    last = replace(one, priority=0)
+    happens = last.id in started(replace(snapshot, waiting=(*others, last)))
+    assert said.starts == happens
+    if said.never:
+        assert last.id not in started(_emptied(snapshot, last))
+    if not said.starts:
+        assert said.reason
+
+
+def _emptied(snapshot: Snapshot, one: Waiting) -> Snapshot:
+    """Nothing runs, nothing else waits, every node is open."""
+    nodes = tuple(replace(node, used={}, closed="") for node in snapshot.nodes)
+    scopes = {key: replace(scope, used={}) for key, scope in snapshot.scopes.items()}
+    return replace(snapshot, nodes=nodes, scopes=scopes, waiting=(one,), running=())
+
+
+@given(snapshots())
+def test_never_is_said_of_those_who_could_not_start_even_alone(snapshot: Snapshot) -> None:
+    one = snapshot.waiting[-1]
+    planning = Planning(replace(snapshot, waiting=()))
+    planning.run()
+    said = outcome(planning, one)
+    alone = one.id in started(_emptied(snapshot, one))
+    assert said.never == (not alone and not said.starts)
+
+
+def test_parts_are_where_they_were() -> None:
+    """A running session is given back on its own node alone."""
+    nodes = tuple(NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000}) for n in range(2))
+    running = tuple(
+        Running(SessionId(f"r{n}"), {"cpu": 1000}, (Part(NodeId(f"n{n}")),), path=("d", "p", "ada"))
+        for n in range(2)
+    )
+    one = Waiting(SessionId("s"), {"cpu": 1000}, NOW, path=("d", "p", "ada"))
+    [change] = changes(Snapshot(nodes, (one,), NOW, running=running), one)
+    assert (change.kind, change.session) == (Kind.END_OWN, "r0")
