@@ -75,6 +75,18 @@ async def test_pages_part_sessions_of_the_same_instant(api: Api):
     assert second["next_cursor"] is None
 
 
+async def test_one_persons_sessions_are_listed_by_id_or_email(api: Api):
+    user, colleague, admin = await api.as_("user"), await api.as_("colleague"), await api.as_("superadmin")
+    await user.start(name="mine-1")
+    await colleague.start(name="theirs")
+    assert user.actor is not None
+    for owner in (user.actor.user_id, "USER@example.org"):
+        assert await names(admin, owner=owner) == {"mine-1"}
+        # Whoever may not see them sees none.
+        assert await names(colleague, owner=owner) == set()
+    assert await names(admin, owner="nobody@example.org") == set()
+
+
 async def test_limits_are_kept(api: Api):
     user = await api.as_("user")
     for limit in (0, -1, 201, "many"):

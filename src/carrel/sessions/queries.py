@@ -80,16 +80,22 @@ async def page(
     *,
     states: list[SessionState] | None,
     search: str | None,
-    mine: bool,
+    owner: str,
     limit: int,
     cursor: str | None,
     project: str | None = None,
     sort: str | None = None,
 ) -> bytes:
-    """One page of `SessionList` as JSON. states None: all; search: part of name or image; sort: newest first."""
+    """One page of `SessionList` as JSON. states None: all; search: part of name or image; sort: newest first.
+
+    owner: "me", "all" that one may see, or the id or e-mail of one person.
+    """
     order = _SORT.order(sort, cursor)
     bound: dict[str, object] = {"limit": limit + 1}
-    conditions = list(_reaching(actor, bound, mine=mine))
+    conditions = list(_reaching(actor, bound, mine=owner == "me"))
+    if owner not in ("me", "all"):
+        conditions.append("s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = lower(%(owner)s))")
+        bound["owner"] = owner
     if states is not None:
         # Written out, so that the plan, made once, can use the index of the live ones.
         conditions.append("s.state IN (" + ", ".join(f"'{state}'" for state in states) + ")")

@@ -68,7 +68,7 @@ async def list_sessions(
             actor,
             states=queries.states_of(wanted.state),
             search=wanted.q,
-            mine=wanted.owner == "me",
+            owner=wanted.owner,
             project=wanted.project,
             limit=wanted.limit,
             cursor=wanted.cursor,

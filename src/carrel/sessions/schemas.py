@@ -1,7 +1,7 @@
 """Wire types of sessions."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
@@ -155,7 +155,7 @@ class SessionQuery(PageQuery):
 
     state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
-    owner: Literal["me", "all"] = "me"
+    owner: str = Field(default="me", max_length=254, description="me, all, or the id or e-mail of one person")
     project: str | None = Field(default=None, max_length=64, description="name or id of one project")
 
 

@@ -44,7 +44,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
   const found: SessionsSearch = {
     ...listSearch(raw),
     state: oneOf(STATES, raw.state),
-    owner: oneOf(["me", "all"], raw.owner),
+    owner: text(raw.owner),
     project: text(raw.project),
     session: text(raw.session),
     tab: oneOf(DETAIL_TABS, raw.tab),
@@ -161,6 +161,66 @@ export function activitySearch(raw: Record<string, unknown>): ActivitySearch {
     outcome: oneOf(["done", "refused"], raw.outcome),
     span: oneOf(SPANS, raw.span),
   };
+}
+
+export const NODE_STATES = ["READY", "DOWN"] as const;
+export const NODE_TABS = ["overview", "sessions", "images"] as const;
+export type NodeTab = (typeof NODE_TABS)[number];
+
+/** Everything about a list of nodes that a link carries. */
+export interface NodesSearch extends ListSearch {
+  /** Id of the resource group whose nodes are listed. */
+  group?: string;
+  state?: (typeof NODE_STATES)[number];
+  cordoned?: "yes" | "no";
+  /** Left out: the table. */
+  view?: "map";
+  /** What the map is coloured by; left out: what is the scarcest on each node. */
+  by?: string;
+  /** The node in the open drawer. */
+  open?: string;
+  tab?: NodeTab;
+  /** The node that is being changed, that is to be emptied. */
+  edit?: string;
+  drain?: string;
+}
+
+export function nodesSearch(raw: Record<string, unknown>): NodesSearch {
+  return {
+    ...listSearch(raw),
+    group: text(raw.group),
+    state: oneOf(NODE_STATES, raw.state),
+    cordoned: oneOf(["yes", "no"], raw.cordoned),
+    view: oneOf(["map"], raw.view),
+    by: text(raw.by),
+    open: text(raw.open),
+    tab: oneOf(NODE_TABS, raw.tab),
+    edit: text(raw.edit),
+    drain: text(raw.drain),
+  };
+}
+
+/** What a link to the presets carries: the group whose presets are listed, and the form. */
+export interface PresetsSearch extends OwnListSearch {
+  group?: string;
+}
+
+export function presetsSearch(raw: Record<string, unknown>): PresetsSearch {
+  return { ...ownListSearch(raw), group: text(raw.group) };
+}
+
+export const POLICY_KINDS = ["keypair", "user", "project"] as const;
+
+/** What a link to the resource policies carries: those of which kind, and the form. */
+export interface PoliciesSearch extends OwnListSearch {
+  /** Left out: those of keypairs. */
+  kind?: (typeof POLICY_KINDS)[number];
+  /** The policy that is being copied. */
+  copy?: string;
+}
+
+export function policiesSearch(raw: Record<string, unknown>): PoliciesSearch {
+  return { ...ownListSearch(raw), kind: oneOf(POLICY_KINDS, raw.kind), copy: text(raw.copy) };
 }
 
 /** What a link to the sign-in page carries. */

@@ -14,7 +14,8 @@ export type SessionChange = Partial<Session> & { id: string };
 export interface SessionFilter {
   state: "live" | "ended" | "all" | SessionState;
   q: string;
-  owner: "me" | "all";
+  /** "me", "all", or the e-mail of one person. */
+  owner: string;
   /** The name of one project; every project without it. */
   project?: string;
 }
@@ -84,6 +85,7 @@ export function includesSession(pages: SessionPages, id: string): boolean {
 /** Whether the server would list this session under the filter. */
 export function meetsFilter(session: Session, filter: SessionFilter, me: string): boolean {
   if (filter.owner === "me" && session.owner.id !== me) return false;
+  if (filter.owner !== "me" && filter.owner !== "all" && session.owner.email !== filter.owner) return false;
   if (filter.state === "live" && hasEnded(session.state)) return false;
   if (filter.state === "ended" && !hasEnded(session.state)) return false;
   if (!["live", "ended", "all"].includes(filter.state) && session.state !== filter.state) return false;

@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { Checkbox, SegmentedControl, Select } from "@mantine/core";
+import { Checkbox, Pill, SegmentedControl, Select } from "@mantine/core";
 import type { Ref } from "react";
 import type { Project } from "@/api/types";
 import type { SessionsSearch } from "@/app/search";
@@ -51,6 +51,15 @@ export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }
           value={filter.project ?? null}
           onChange={(name) => onChange({ project: name ?? undefined })}
         />
+      )}
+      {filter.owner && filter.owner !== "me" && filter.owner !== "all" && (
+        <Pill
+          withRemoveButton
+          removeButtonProps={{ "aria-label": t`Not only those of ${filter.owner}` }}
+          onRemove={() => onChange({ owner: "all" })}
+        >
+          {filter.owner}
+        </Pill>
       )}
       {mayseeAll && (
         <Checkbox

@@ -138,7 +138,7 @@ function UserFacts({ user }: { user: UserDetail }) {
           <Anchor
             key="sessions"
             size="sm"
-            renderRoot={(props) => <Link {...props} to="/sessions" search={{ owner: "all" }} />}
+            renderRoot={(props) => <Link {...props} to="/sessions" search={{ owner: user.email }} />}
           >
             <Plural value={user.live_sessions} _0="none is live" one="# is live" other="# are live" />
           </Anchor>,

@@ -1081,7 +1081,7 @@ class Sessions(Group):
         cursor: str | None = None,
         state: str | None = None,
         q: str | None = None,
-        owner: Literal["me", "all"] | None = None,
+        owner: str | None = None,
         project: str | None = None,
     ) -> models.SessionList:
         """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""

@@ -9226,8 +9226,10 @@ export type SessionsListData = {
         q?: string | null;
         /**
          * Owner
+         *
+         * me, all, or the id or e-mail of one person
          */
-        owner?: 'me' | 'all';
+        owner?: string;
         /**
          * Project
          *

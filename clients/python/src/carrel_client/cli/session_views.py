@@ -24,7 +24,6 @@ from carrel_client.units import format_cpu, format_duration, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
 
     from carrel_client import models
 
@@ -42,9 +41,12 @@ def ls_arguments(parser: Arguments) -> None:
     )
     which.add_argument("--state", metavar="STATE", help="only those in this state, such as PENDING")
     parser.add_argument("--search", metavar="TEXT", help="only those with this in their name or image")
-    parser.add_argument(
-        "--everyone", action="store_true", help="other people's too, as far as you may see them"
-    )
+    whose = parser.add_mutually_exclusive_group()
+    whose.add_argument(
+        "--everyone", dest="owner", action="store_const", const="all", default="me",
+        help="other people's too, as far as you may see them",
+    )  # fmt: skip
+    whose.add_argument("--owner", metavar="USER", help="only this person's, by id or e-mail")
     parser.add_argument("-q", "--quiet", action="store_true", help="only ids, one to a line")
     parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many; 0 for all")
     parser.explain("List sessions, newest first: those that live, unless told otherwise.")
@@ -203,12 +205,11 @@ def progress_text(session: models.SessionView | models.SessionDetail) -> str:
 def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
     """As many pages as the limit asks for, as if they were one."""
     wanted = args.limit or sys.maxsize
-    owner: Literal["me", "all"] = "all" if args.everyone else "me"
     found: models.SessionList = {"items": [], "next_cursor": None}
     while True:
         size = min(_PAGE, wanted - len(found["items"]))
         page = context.client.sessions.list(
-            state=args.state or "live", q=args.search, owner=owner, limit=size, cursor=found["next_cursor"]
+            state=args.state or "live", q=args.search, owner=args.owner, limit=size, cursor=found["next_cursor"]
         )
         found = {**page, "items": found["items"] + page["items"]}
         if not page["next_cursor"] or len(found["items"]) >= wanted:
