@@ -1,15 +1,18 @@
 """One database for all lives of a test, emptied between them by deleting rows."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import psycopg
 import pytest
 from people import PASSWORD
+from simulation.installation_life import Installation
+from simulation.virtual_time import LoopClock, simulate
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
+from carrel.engines.fake import FakeWorld
 from carrel.policy.decide import Actor
 from carrel.tenancy import service as tenancy
 
@@ -31,6 +34,30 @@ def empty(look: psycopg.Connection[Any]) -> None:
     look.execute("SET carrel.audit_retention = 'on'")
     for table in _EMPTIED:
         look.execute(f"DELETE FROM {table}")
+    look.execute("UPDATE resource_groups SET on_node_loss = DEFAULT, node_loss_s = DEFAULT")
+
+
+Story = Callable[[Installation], Awaitable[None]]
+Play = Callable[[Story], None]
+
+
+@pytest.fixture
+def play(postgres: str, look: psycopg.Connection[Any], actor: Actor) -> Play:
+    """Plays a story on a fresh installation and checks the invariants at its end."""
+
+    def play(story: Story) -> None:
+        async def main() -> None:
+            empty(look)
+            installation = Installation(postgres, look, FakeWorld(LoopClock()), actor, [])
+            try:
+                await story(installation)
+                assert not installation.violations()
+            finally:
+                await installation.close()
+
+        simulate(main())
+
+    return play
 
 
 @pytest.fixture

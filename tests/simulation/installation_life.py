@@ -12,7 +12,7 @@ and a *gate* before each transaction and in each engine call, where it may stall
 import asyncio
 import contextvars
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +34,10 @@ from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import EngineError, Observed
+from carrel.nodes.model import Draining
 from carrel.policy.decide import Actor
+from carrel.resources import nodes
+from carrel.resources.node_schemas import DrainRequest
 from carrel.sessions import service
 from carrel.sessions.states import LIFECYCLE, SessionState
 
@@ -217,11 +220,13 @@ class Installation:
 
     # What people do. A request that got no answer is made again, as a client does.
 
-    async def create(self, image: str = "debian:12", cpu: int = 1000) -> SessionId:
+    async def create(
+        self, image: str = "debian:12", cpu: int = 1000, more: Mapping[str, int] | None = None
+    ) -> SessionId:
+        """more: slots besides CPU and memory."""
         self.asked += 1
-        request = service.Request(
-            image=image, slots={"cpu": cpu, "mem": 64 << 20}, idempotency_key=f"key-{self.asked}"
-        )
+        slots = {"cpu": cpu, "mem": 64 << 20, **(more or {})}
+        request = service.Request(image=image, slots=slots, idempotency_key=f"key-{self.asked}")
         return await self.act(lambda p: service.enqueue(p.database, self.clock, self.actor, request))
 
     async def remove(self, session: SessionId, *, force: bool = False) -> None:
@@ -231,6 +236,14 @@ class Installation:
 
         self.asked += 1
         await self.act(remove)
+
+    async def drain(self, node: str, how: Draining) -> None:
+        async def drain(plane: ControlPlane) -> None:
+            async with plane.database.transaction() as tx:
+                await nodes.drain(tx, self.actor, node, DrainRequest(how=how))
+
+        self.asked += 1
+        await self.act(drain)
 
     # The passing of time
 
@@ -317,9 +330,23 @@ class Installation:
         assert row is not None
         return SessionState(row[0])
 
+    def node_of(self, session: SessionId) -> str | None:
+        row = self.look.execute(
+            "SELECT n.name FROM sessions s LEFT JOIN nodes n ON n.id = s.node_id WHERE s.id = %s", (session,)
+        ).fetchone()
+        assert row is not None
+        return None if row[0] is None else str(row[0])
+
+    def causes(self, session: SessionId) -> list[str]:
+        """What its history says, in order."""
+        rows = self.look.execute(
+            "SELECT cause FROM session_history WHERE session_id = %s ORDER BY id", (session,)
+        )
+        return [str(cause) for (cause,) in rows]
+
     def seen(self) -> list[Observed]:
         engine = FakeEngine(self.world)
-        return [engine._observed(container) for container in self.world.containers.values()]
+        return [engine._observed(container) for container in engine._within_reach()]
 
     def violations(self) -> list[str]:
         return invariants.at_rest(self.look, self.seen(), self.clock.now())

@@ -1,13 +1,14 @@
 """The lives of a session that the simulation interrupts: what people do, what breaks, how it must end."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulation.installation_life import Installation
 
 from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError
+from carrel.nodes.model import Draining
 from carrel.sessions.states import SessionState as S
 
 IMAGE = "debian:12"
@@ -104,6 +105,44 @@ async def _engine_away_while_ending(installation: Installation) -> SessionId:
     return session
 
 
+async def _lose_its_node(installation: Installation) -> SessionId:
+    installation.look.execute("UPDATE resource_groups SET on_node_loss = 'reschedule', node_loss_s = 5")
+    session = await _run(installation)
+    lost = installation.node_of(session)
+    there = installation.world.nodes
+    installation.world.nodes = [node for node in there if node.name != lost]
+    for _ in range(3):
+        await installation.round(4)
+    installation.world.nodes = there
+    return session
+
+
+async def _move_off_its_node(installation: Installation) -> SessionId:
+    session = await _run(installation)
+    node = installation.node_of(session)
+    if node is not None:
+        await installation.drain(node, Draining.MOVE)
+    return session
+
+
+async def _leave_its_node_while_pulling(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE)
+    await installation.until(session, S.PREPARING, S.STARTING, S.RUNNING)
+    node = installation.node_of(session)
+    if node is not None:
+        await installation.drain(node, Draining.WAIT)
+    return session
+
+
+def _two_nodes(world: FakeWorld) -> None:
+    world.nodes = [replace(world.nodes[0], name=name) for name in ("left", "right")]
+
+
+def _two_nodes_and_a_slow_pull(world: FakeWorld) -> None:
+    _two_nodes(world)
+    _slow_pull(world)
+
+
 def _slow_pull(world: FakeWorld) -> None:
     world.pull_s = 8
 
@@ -138,4 +177,9 @@ LIVES = {
     "container vanishes": Life(_container_vanishes, FAILED),
     "engine away while starting": Life(_engine_away_while_starting, RUNS, _slow_pull),
     "engine away while ending": Life(_engine_away_while_ending, ENDED),
+    "node lost": Life(_lose_its_node, RUNS, _two_nodes, late=FAILED),
+    "moved off its node": Life(_move_off_its_node, RUNS, _two_nodes, late=FAILED),
+    "node emptied while pulling": Life(
+        _leave_its_node_while_pulling, RUNS, _two_nodes_and_a_slow_pull, late=FAILED
+    ),
 }

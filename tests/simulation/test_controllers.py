@@ -1,12 +1,11 @@
 """What single faults do to the controllers, in virtual time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
-import psycopg
 import pytest
-from simulation.conftest import empty
+from simulation.conftest import Play
 from simulation.installation_life import Installation
 from simulation.virtual_time import LoopClock, simulate
 
@@ -15,29 +14,7 @@ from carrel.core.ids import SessionId
 from carrel.db.listener import Listener
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import ContainerSpec, EngineError
-from carrel.policy.decide import Actor
 from carrel.sessions.states import SessionState as S
-
-Play = Callable[[Callable[[Installation], Awaitable[None]]], None]
-
-
-@pytest.fixture
-def play(postgres: str, look: psycopg.Connection[Any], actor: Actor) -> Play:
-    """Plays a story on a fresh installation and checks the invariants at its end."""
-
-    def play(story: Callable[[Installation], Awaitable[None]]) -> None:
-        async def main() -> None:
-            empty(look)
-            installation = Installation(postgres, look, FakeWorld(LoopClock()), actor, [])
-            try:
-                await story(installation)
-                assert not installation.violations()
-            finally:
-                await installation.close()
-
-        simulate(main())
-
-    return play
 
 
 def pulling(installation: Installation) -> list[SessionId]:
