@@ -1,90 +1,80 @@
 """What every plan keeps, whatever the snapshot."""
 
 import re
+from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from hypothesis import given, settings
+import plan_draws as draws
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from plan_model import applied, emptied, fits, limited
 
 from carrel.core.ids import NodeId, SessionId
-from carrel.core.units import add
-from carrel.scheduling.plan import HELD_BACK, PATIENCE, plan
-from carrel.scheduling.snapshot import NodeView, Plan, Snapshot, Waiting
+from carrel.scheduling import choice
+from carrel.scheduling.plan import plan
+from carrel.scheduling.snapshot import Cause, Order, Snapshot
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-
-amounts = st.integers(0, 8)
-slots = st.fixed_dictionaries({"cpu": amounts, "mem": amounts}, optional={"cuda.device": st.integers(0, 2)})
+NEVER = timedelta(days=1)
 
 
-@st.composite
-def snapshots(draw: st.DrawFn) -> Snapshot:
-    nodes = []
-    for number in range(draw(st.integers(0, 4))):
-        capacity = draw(slots)
-        used = {slot: draw(st.integers(0, amount)) for slot, amount in capacity.items()}
-        nodes.append(
-            NodeView(
-                NodeId(f"n{number}"), f"node{number}", draw(st.booleans()) or number == 0, capacity, used
-            )
-        )
-    ages = sorted(draw(st.lists(st.integers(0, 600), max_size=8)), reverse=True)
-    waiting = [
-        Waiting(SessionId(f"s{number}"), draw(slots), NOW - timedelta(seconds=age))
-        for number, age in enumerate(ages)
-    ]
-    return Snapshot(tuple(nodes), tuple(waiting), NOW)
+@given(draws.snapshots())
+def test_nothing_is_filled_over_what_it_may_hold_and_clusters_start_whole_or_not_at_all(snapshot):
+    # The model checks each placement as it is made.
+    applied(snapshot, plan(snapshot))
 
 
-def fits(node: NodeView, wanted: Waiting, *, empty: bool = False) -> bool:
-    used = {} if empty else node.used
-    return node.ready and all(
-        amount <= node.capacity.get(slot, 0) - used.get(slot, 0) for slot, amount in wanted.slots.items()
-    )
-
-
-def applied(snapshot: Snapshot, decided: Plan) -> Snapshot:
-    """The snapshot that the next pass would load."""
-    wanted = {waiting.id: waiting for waiting in snapshot.waiting}
-    nodes = {node.id: node for node in snapshot.nodes}
-    for placement in decided.placements:
-        node = nodes[placement.node]
-        nodes[node.id] = replace(node, used=add(node.used, wanted[placement.session].slots))
-    placed = {placement.session for placement in decided.placements}
-    waiting = tuple(one for one in snapshot.waiting if one.id not in placed)
-    return replace(snapshot, nodes=tuple(nodes.values()), waiting=waiting)
-
-
-@given(snapshots())
-def test_no_node_is_filled_over_its_capacity_or_while_it_is_not_ready(snapshot):
-    decided = plan(snapshot)
-    ready = {node.id for node in snapshot.nodes if node.ready}
-    assert {placement.node for placement in decided.placements} <= ready
-    for node in applied(snapshot, decided).nodes:
-        assert all(used <= node.capacity.get(slot, 0) for slot, used in node.used.items() if used)
-
-
-@given(snapshots())
-def test_everybody_is_placed_or_refused_once_in_order_of_arrival(snapshot):
+@given(draws.snapshots())
+def test_everybody_is_placed_or_refused_once(snapshot):
     decided = plan(snapshot)
     placed = [placement.session for placement in decided.placements]
     refused = [refusal.session for refusal in decided.refusals]
-    arrival = [waiting.id for waiting in snapshot.waiting]
-    assert sorted(placed + refused) == sorted(arrival)
-    assert placed == [one for one in arrival if one in placed]
-    assert refused == [one for one in arrival if one in refused]
-    assert [refusal.position for refusal in decided.refusals] == list(range(1, len(refused) + 1))
+    assert sorted(placed + refused) == sorted(one.id for one in snapshot.waiting)
+    group_of = {one.id: one.group for one in snapshot.waiting}
+    for group in set(group_of.values()):
+        positions = [one.position for one in decided.refusals if group_of[one.session] == group]
+        assert positions == list(range(1, len(positions) + 1))
 
 
-@given(snapshots(), st.randoms())
-def test_the_same_snapshot_gives_the_same_plan_in_whatever_order_nodes_come(snapshot, random):
-    nodes = list(snapshot.nodes)
-    random.shuffle(nodes)
-    assert plan(replace(snapshot, nodes=tuple(nodes))) == plan(snapshot)
+@given(draws.snapshots(), st.randoms())
+def test_the_same_snapshot_gives_the_same_plan_in_whatever_order_it_comes(snapshot, random):
+    def mixed(things):
+        return tuple(random.sample(things, len(things)))
+
+    def turned(one):
+        return replace(one, slots=dict(mixed(list(one.slots.items()))))
+
+    same = replace(
+        snapshot,
+        nodes=mixed(snapshot.nodes),
+        waiting=mixed([turned(one) for one in snapshot.waiting]),
+        groups=mixed(snapshot.groups),
+        scopes=dict(mixed(list(snapshot.scopes.items()))),
+    )
+    assert plan(same) == plan(snapshot)
 
 
-@given(snapshots())
+@given(draws.snapshots(), st.randoms())
+def test_among_equals_it_does_not_matter_who_is_who(snapshot, random):
+    twins = [replace(one, id=SessionId(f"{one.id}-{n}")) for one in snapshot.waiting for n in range(2)]
+    names = random.sample([f"t{number}" for number in range(len(twins))], len(twins))
+    kind_of = {}
+    outcomes = []
+    for ids in (sorted(names), names):
+        line = tuple(replace(one, id=SessionId(id)) for one, id in zip(twins, ids, strict=True))
+        kind_of = {one.id: twin.id.rpartition("-")[0] for one, twin in zip(line, twins, strict=True)}
+        placed = plan(replace(snapshot, waiting=_apart(line))).placements
+        outcomes.append(Counter(kind_of[placement.session] for placement in placed))
+    assert outcomes[0] == outcomes[1]
+
+
+def _apart(line):
+    """Nobody but equals arrived at the same instant."""
+    return tuple(replace(one, since=one.since + timedelta(milliseconds=n // 2)) for n, one in enumerate(line))
+
+
+@given(draws.snapshots())
 def test_a_second_pass_changes_nothing(snapshot):
     first = plan(snapshot)
     second = plan(applied(snapshot, first))
@@ -92,76 +82,120 @@ def test_a_second_pass_changes_nothing(snapshot):
     assert second.refusals == first.refusals
 
 
-@given(snapshots())
-def test_who_is_refused_for_want_of_room_fits_on_no_node(snapshot):
+@given(draws.snapshots())
+def test_every_refusal_is_right(snapshot):
     decided = plan(snapshot)
     after = applied(snapshot, decided)
-    wanted = {waiting.id: waiting for waiting in snapshot.waiting}
+    wanted = {one.id: one for one in snapshot.waiting}
+    patience = {group.id: group.patience for group in snapshot.groups}
+    long = {one.id for one in after.waiting if snapshot.now - one.since > patience.get(one.group, NEVER)}
     for refusal in decided.refusals:
-        if refusal.reason != HELD_BACK:
-            assert not any(fits(node, wanted[refusal.session]) for node in after.nodes)
+        one = wanted[refusal.session]
+        match refusal.cause:
+            case Cause.GROUP:
+                assert one.group not in patience
+            case Cause.LIMIT:
+                assert limited(after, one)
+            case Cause.NODES:
+                assert not limited(after, one)
+                assert not fits(after, one)
+            case Cause.HELD_BACK:
+                assert not limited(after, one)
+                # Nodes are kept for who would fit on them when they are empty, a ceiling for who is under it.
+                assert any(
+                    fits(emptied(snapshot), wanted[other])
+                    and wanted[other].group in (one.group, *_shared(one))
+                    for other in long - {one.id}
+                ), refusal
 
 
-@given(snapshots())
+def _shared(one):
+    return draws.GROUPS if one.scopes else ()
+
+
+@given(draws.snapshots(patience=NEVER))
+def test_nothing_is_kept_from_anybody_while_nobody_has_waited_long(snapshot):
+    decided = plan(snapshot)
+    assert all(refusal.cause is not Cause.HELD_BACK for refusal in decided.refusals)
+
+
+@given(draws.snapshots())
 def test_a_reason_accounts_for_every_node(snapshot):
+    group_of = {one.id: one.group for one in snapshot.waiting}
     for refusal in plan(snapshot).refusals:
-        if refusal.reason == HELD_BACK:
+        if refusal.cause is not Cause.NODES:
             continue
-        if not snapshot.nodes:
+        mine = [node for node in snapshot.nodes if node.group == group_of[refusal.session]]
+        if not mine:
             assert refusal.reason == "No node has joined yet."
             continue
-        counts = {
-            cause: int(count)
-            for count, cause in re.findall(r"(\d+) nodes?: ([^;]+?)(?:;|\.$)", refusal.reason)
-        }
-        assert sum(counts.values()) == len(snapshot.nodes), refusal.reason
-        assert counts.get("not ready", 0) == sum(not node.ready for node in snapshot.nodes)
+        counts = [int(count) for count in re.findall(r"(?:^|; )(\d+) nodes?: ", refusal.reason)]
+        assert sum(counts) == len(mine), refusal.reason
 
 
-@given(snapshots())
-def test_nobody_overtakes_one_who_has_waited_long_and_can_be_served(snapshot):
+@given(draws.snapshots(patience=NEVER), draws.nodes(9))
+def test_another_node_never_makes_the_next_in_line_wait(snapshot, node):
+    """True of the first: with several, more room may change who goes where, and any greedy order can be upset."""
+    for one in snapshot.waiting:
+        alone = replace(snapshot, waiting=(one,))
+        if plan(alone).placements:
+            assert plan(replace(alone, nodes=(*snapshot.nodes, node))).placements
+
+
+@given(draws.snapshots(patience=NEVER, plain=True), draws.nodes(9), st.integers(1, 12))
+def test_another_node_never_makes_fewer_of_the_same_start(snapshot, node, number):
+    assume(snapshot.waiting)
+    same = tuple(replace(snapshot.waiting[0], id=SessionId(f"s{n}")) for n in range(number))
+    before = replace(snapshot, waiting=same)
+    after = replace(before, nodes=(*snapshot.nodes, node))
+    assert len(plan(after).placements) >= len(plan(before).placements)
+
+
+@given(draws.snapshots(), st.integers(1, 3))
+def test_the_best_node_is_the_same_however_it_is_found(snapshot, times):
+    line = tuple(
+        replace(one, id=SessionId(f"{one.id}-{n}")) for one in snapshot.waiting for n in range(times)
+    )
+    snapshot = replace(snapshot, waiting=line)
+    plans = []
+    with pytest.MonkeyPatch.context() as patch:
+        for rare, tries, stretch in ((1, 10**6, 1), (10**6, 0, 10**6), (2, 1, 2)):
+            patch.setattr(choice, "_RARE", rare)
+            patch.setattr(choice, "_TRIES", tries)
+            patch.setattr(choice, "_STRETCH", stretch)
+            plans.append(plan(snapshot))
+    assert plans[0] == plans[1] == plans[2]
+
+
+@given(draws.snapshots(), st.sampled_from([Order.FIFO, Order.LIFO]))
+def test_who_starts_overtakes_only_those_who_cannot(snapshot, order):
+    """Whoever is ahead of somebody who started, and waits, does not fit even before the others behind them."""
+    snapshot = replace(snapshot, groups=tuple(replace(group, order=order) for group in snapshot.groups))
     decided = plan(snapshot)
-    placed = {placement.session for placement in decided.placements}
-    guarded = False
-    for waiting in snapshot.waiting:
-        if guarded:
-            assert waiting.id not in placed
-        elif waiting.id not in placed and NOW - waiting.since > PATIENCE:
-            guarded = any(fits(node, waiting, empty=True) for node in snapshot.nodes)
+    now: Snapshot = snapshot
+    started = set()
+    for placement in decided.placements:
+        one = next(other for other in now.waiting if other.id == placement.session)
+        for other in now.waiting:
+            same = other.group == one.group and other.priority == one.priority
+            if order is Order.FIFO and same and (other.since, other.id) < (one.since, one.id):
+                assert other.id not in started
+                assert not fits(now, other) or limited(now, other) or _held_back(decided, other)
+        started.add(one.id)
+        now = applied(now, replace(decided, placements=(placement,)))
 
 
-@given(snapshots())
-def test_only_one_who_can_be_served_holds_others_back(snapshot):
-    decided = plan(snapshot)
-    wanted = {waiting.id: waiting for waiting in snapshot.waiting}
-    for index, refusal in enumerate(decided.refusals):
-        if refusal.reason == HELD_BACK:
-            earlier = [wanted[one.session] for one in decided.refusals[:index]]
-            assert any(
-                NOW - one.since > PATIENCE and any(fits(node, one, empty=True) for node in snapshot.nodes)
-                for one in earlier
-            )
+def _held_back(decided, one):
+    return any(refusal.session == one.id and refusal.cause is Cause.HELD_BACK for refusal in decided.refusals)
 
 
-@given(snapshots(), slots)
-def test_another_node_never_makes_the_next_in_line_wait(snapshot, capacity):
-    """True of the first in line only: with several waiting, any greedy order can be upset by more room."""
-    first = [waiting.id for waiting in snapshot.waiting[:1]]
-    if [placement.session for placement in plan(snapshot).placements[:1]] != first:
-        return
-    more = replace(snapshot, nodes=(*snapshot.nodes, NodeView(NodeId("new"), "another", True, capacity, {})))
-    assert first == [placement.session for placement in plan(more).placements[:1]]
-
-
-@given(st.integers(1, 8), st.integers(1, 8))
-@settings(max_examples=30)
-def test_a_long_wait_ends_when_what_runs_before_it_ends(large, small):
-    """A stream of small sessions cannot starve a large one: once it has waited long, the node drains for it."""
-    node = NodeView(NodeId("n"), "node", True, {"cpu": 8}, {"cpu": 8})
-    head = Waiting(SessionId("head"), {"cpu": large}, NOW - PATIENCE - timedelta(seconds=1))
-    for free in range(9):
-        later = tuple(Waiting(SessionId(f"s{n}"), {"cpu": small}, NOW) for n in range(3))
-        decided = plan(Snapshot((replace(node, used={"cpu": 8 - free}),), (head, *later), NOW))
-        placed = [placement.session for placement in decided.placements]
-        assert ("head" in placed) == (free >= large)
-        assert not placed or placed[0] == "head"
+@given(draws.snapshots(plain=True), st.integers(0, 4))
+def test_a_node_to_avoid_is_taken_only_when_no_other_will_do(snapshot, number):
+    for one in snapshot.waiting:
+        avoided = NodeId(f"n{number}")
+        alone = replace(snapshot, waiting=(replace(one, avoid=frozenset({avoided})),))
+        placed = plan(alone).placements
+        if placed and placed[0].node == avoided:
+            others = tuple(node for node in snapshot.nodes if node.id != avoided)
+            assert not plan(replace(alone, nodes=others)).placements
+        assert bool(placed) == bool(plan(replace(snapshot, waiting=(one,))).placements)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from carrel.core.ids import SessionId
 from carrel.scheduling.snapshot import SESSIONS, Running, ScopeView, Slots, Waiting
 
 
@@ -29,10 +30,11 @@ def demand(one: Waiting | Running) -> dict[str, int]:
 
 
 class Ceilings:
-    """What is left of each scope; only what is limited is kept."""
+    """What is left of each scope, and what of that is kept for whom. Only what is limited is in it."""
 
     def __init__(self, scopes: Mapping[str, ScopeView]) -> None:
         self._scopes = scopes
+        self._kept: dict[tuple[str, str], tuple[SessionId, int]] = {}
         self._left = {
             key: {slot: most - scope.used.get(slot, 0) for slot, most in scope.ceiling.items()}
             for key, scope in scopes.items()
@@ -61,6 +63,33 @@ class Ceilings:
             left = self._left[key]
             for slot in left:
                 left[slot] -= wanted.get(slot, 0) * times
+
+    def keep(self, one: SessionId, scopes: Iterable[str], wanted: Slots) -> None:
+        """Others leave it so much of what limits it; of what is kept for somebody already, nothing is."""
+        for key in scopes:
+            for slot in self._left[key]:
+                if amount := wanted.get(slot, 0):
+                    self._kept.setdefault((key, slot), (one, amount))
+
+    def keep_nothing(self) -> None:
+        """What was kept is for everybody again."""
+        self._kept.clear()
+
+    def kept_from(self, one: SessionId, scopes: Iterable[str], wanted: Slots) -> tuple[str, str] | None:
+        """Scope and slot of which another is to have what it would take."""
+        if not self._kept:
+            return None
+        for key in scopes:
+            for slot, left in self._left[key].items():
+                whom, kept = self._kept.get((key, slot), (one, 0))
+                if whom != one and wanted.get(slot, 0) > 0 and wanted[slot] > left - kept:
+                    return key, slot
+        return None
+
+    @property
+    def keeping(self) -> bool:
+        """Something is kept for somebody."""
+        return bool(self._kept)
 
     def left(self, scopes: Iterable[str], slot: str) -> int | None:
         """How much more of the slot they may take; None: they are not limited in it."""

@@ -6,12 +6,14 @@ ones suffices, so that neither devices nor sets are broken into without need.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from carrel.scheduling.snapshot import WHOLE, DeviceView
 
 _KINDS = ("device", "shares")
 
 
+@lru_cache(maxsize=1024)
 def family_of(slot: str) -> str | None:
     """The family of accelerators that a slot takes from: "cuda" for cuda.device; None for cpu and mem."""
     family, _, kind = slot.rpartition(".")
@@ -31,6 +33,24 @@ def available(devices: Iterable[DeviceView], slot: str) -> int:
     if slot.endswith(".device"):
         return whole
     return whole * WHOLE + max((amount for amount in free if amount < WHOLE), default=0)
+
+
+def copies(devices: Iterable[DeviceView], slot: str, amount: int, most: int) -> int:
+    """How many containers could get so much of the slot each, all at once, up to `most`."""
+    whole, part = (amount, 0) if slot.endswith(".device") else divmod(amount, WHOLE)
+    free = [WHOLE - device.used for device in devices if device.family == family_of(slot)]
+    untouched = sum(amount == WHOLE for amount in free)
+    if not part:
+        return min(most, untouched // whole)
+    # Parts go on devices that are in use already, and then so many on each that is broken for them.
+    on_used = sum(amount // part for amount in free if amount < WHOLE)
+    count = 0
+    while count < most:
+        broken = -(-max(count + 1 - on_used, 0) // (WHOLE // part))
+        if (count + 1) * whole + broken > untouched:
+            break
+        count += 1
+    return count
 
 
 def choose(devices: Sequence[DeviceView], slot: str, amount: int) -> Mapping[str, int] | None:

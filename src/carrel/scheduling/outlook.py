@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from carrel.scheduling.ceilings import demand
-from carrel.scheduling.placement import shape_of
 from carrel.scheduling.plan import Planning
+from carrel.scheduling.shape import shape_of
 from carrel.scheduling.snapshot import SESSIONS, Cause, Waiting
 
 

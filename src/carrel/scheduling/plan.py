@@ -4,33 +4,26 @@ In each resource group, in the order of its queue, whoever fits gets a place. Wh
 but only while they have waited less than the group's patience: then what they lack is kept for them (the guard), so
 that a large session is never starved by a stream of small ones. That is
 
-- nodes: those that have to free the least before it fits. Nothing new is placed on them, so what is missing there
-  only shrinks. A session that no open node could hold even when empty keeps nothing.
-- a ceiling, when one is in the way: nobody who counts against it takes more of the slot. A session that is larger
-  than the ceiling keeps nothing.
+- of those nodes that have to free the least before it fits, what it needs of them. What is missing there only
+  shrinks. A session that no open node could hold even when empty keeps nothing.
+- of every ceiling that it counts against, what it needs of it. A session that is larger than a ceiling keeps nothing.
 
-One session of each group keeps nodes, and one for each ceiling that ceiling; when it has started it is the next's
-turn.
+One session of each group keeps nodes, and one of each ceiling a slot of it; when it has started it is the next's
+turn. While a ceiling is in its way a session keeps no nodes: they would stand idle.
 """
 
+import heapq
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 
-from carrel.core.ids import GroupId, SessionId
+from carrel.core.ids import GroupId
 from carrel.scheduling import order, reasons
-from carrel.scheduling.ceilings import Ceilings, demand
+from carrel.scheduling.ceilings import Ceilings
+from carrel.scheduling.order import Queue
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import Blocked
-from carrel.scheduling.snapshot import (
-    Cause,
-    Part,
-    Placement,
-    Plan,
-    Refusal,
-    Snapshot,
-    Waiting,
-)
+from carrel.scheduling.shape import Requests
+from carrel.scheduling.snapshot import Cause, Order, Part, Placement, Plan, Refusal, Snapshot, Waiting
 
 
 def plan(snapshot: Snapshot) -> Plan:
@@ -39,14 +32,6 @@ def plan(snapshot: Snapshot) -> Plan:
     Twice, with the first plan applied: places nobody and refuses the same for the same reasons.
     """
     return Planning(snapshot).run()
-
-
-@dataclass
-class _Kept:
-    """What is kept for those who have waited long. scopes: (scope, slot) -> for whom. nodes: group -> for whom."""
-
-    scopes: dict[tuple[str, str], SessionId] = field(default_factory=dict)
-    nodes: dict[GroupId, SessionId] = field(default_factory=dict)
 
 
 class Planning:
@@ -59,24 +44,36 @@ class Planning:
         for node in snapshot.nodes:
             by_group[node.group].append(node)
         self.rooms = {group.id: Room(group, by_group[group.id]) for group in snapshot.groups}
-        self._kept = _Kept()
+        self._requests = Requests()
 
     def run(self) -> Plan:
         """Once."""
-        waiting = defaultdict(list)
+        # 1. learn who is there
+        lines: defaultdict[GroupId, list[Waiting]] = defaultdict(list)
         for one in self.snapshot.waiting:
-            waiting[one.group].append(one)
-        # 1. place whom we can, group by group
+            lines[one.group].append(one)
+            self._requests.of(one).times += 1
+        for request in self._requests:
+            if request.group in self.rooms:
+                self.rooms[request.group].expect(request)
+        queues = {
+            group: order.queue(room.group, room.capacity(), self.snapshot.now)
+            for group, room in self.rooms.items()
+            if group in lines
+        }
+        # 2. place whom we can, until nobody starts any more
         placements: list[Placement] = []
-        refused: list[Sequence[Waiting]] = []
-        for group in sorted(waiting, key=self._name):
-            room = self.rooms.get(group)
-            refused.append(self._fill(room, waiting[group], placements) if room else waiting[group])
-        # 2. say why the others wait, with all placements made: a reason is read after them
+        again = True
+        while again:
+            before = len(placements)
+            self._keep_nothing()
+            lines |= self._round(queues, lines, placements)
+            again = len(placements) > before and self._may_change(lines)
+        # 3. say why the others wait, with all placements made: a reason is read after them
         refusals = [
             Refusal(one.id, blocked.sentence, position, blocked.cause)
-            for line in refused
-            for position, one in enumerate(line, start=1)
+            for group in sorted(lines, key=self._name)
+            for position, one in enumerate(lines[group], start=1)
             for blocked in (self.blocked(one),)
         ]
         return Plan(tuple(placements), tuple(refusals))
@@ -86,64 +83,100 @@ class Planning:
         room = self.rooms.get(one.group)
         if room is None:
             return Blocked(Cause.GROUP, "Its resource group is not active.")
-        wanted = demand(one)
-        if limits := self.ceilings.limits(one.scopes, wanted):
+        request = self._requests.of(one)
+        if limits := self.ceilings.limits(one.scopes, request.demand):
             return reasons.by_limits(limits)
-        if kept := self._kept_from(one, wanted):
+        if kept := self.ceilings.kept_from(one.id, one.scopes, request.demand):
             scope, slot = kept
             return reasons.held_back(f"the {slot} that {self.snapshot.scopes[scope].label} may still use")
-        return room.blocked(one)
+        return room.blocked(request)
 
     def starts(self, one: Waiting) -> tuple[Part, ...] | None:
         """Take places for it if it may start now; None when it may not."""
         room = self.rooms.get(one.group)
-        wanted = demand(one)
-        if room is None or not self.ceilings.allow(one.scopes, wanted) or self._kept_from(one, wanted):
+        request = self._requests.of(one)
+        if (
+            room is None
+            or not self.ceilings.allow(one.scopes, request.demand)
+            or self.ceilings.kept_from(one.id, one.scopes, request.demand)
+        ):
             return None
-        parts = room.place(one)
+        parts = room.place(request)
         if parts is not None:
-            self.ceilings.take(one.scopes, wanted)
+            self.ceilings.take(one.scopes, request.demand)
         return parts
 
     def _name(self, group: GroupId) -> tuple[str, str]:
         room = self.rooms.get(group)
         return (room.group.name if room else "", group)
 
-    def _fill(self, room: Room, waiting: Sequence[Waiting], placements: list[Placement]) -> list[Waiting]:
-        """Place whom we can of one group; those whom we cannot, in order."""
-        room.expect(waiting)
-        refused: list[Waiting] = []
-        line = order.queue(room.group, waiting, room.capacity(), self.snapshot.now)
-        for one in line:
+    def _round(
+        self,
+        queues: Mapping[GroupId, Queue],
+        lines: Mapping[GroupId, list[Waiting]],
+        placements: list[Placement],
+    ) -> dict[GroupId, list[Waiting]]:
+        """Ask everybody once; those who were refused, in order."""
+        refused: dict[GroupId, list[Waiting]] = {group: [] for group in lines}
+        for one in _in_turn({group: queue.line(lines[group]) for group, queue in queues.items()}):
             parts = self.starts(one)
             if parts is not None:
-                line.placed(one)
+                queues[one.group].placed(one)
                 placements.append(Placement(one.id, parts))
                 continue
-            refused.append(one)
-            if self.snapshot.now - one.since > room.group.patience:
-                self._keep_for(room, one)
+            refused[one.group].append(one)
+            room = self.rooms[one.group]
+            if self.snapshot.now - one.since > room.group.patience and self._keep_for(room, one):
+                queues[one.group].guarded(one)
+        for group in lines.keys() - queues.keys():
+            refused[group] = sorted(lines[group], key=lambda one: (-one.priority, one.since, one.id))
         return refused
 
-    def _keep_for(self, room: Room, one: Waiting) -> None:
-        wanted = demand(one)
-        limits = self.ceilings.limits(one.scopes, wanted)
+    def _keep_for(self, room: Room, one: Waiting) -> bool:
+        """True: nodes."""
+        request = self._requests.of(one)
+        limits = self.ceilings.limits(one.scopes, request.demand)
         if any(limit.never for limit in limits):
-            return
-        for limit in limits:
-            self._kept.scopes.setdefault((limit.scope, limit.slot), one.id)
-        if limits or self._kept_from(one, wanted) or room.group.id in self._kept.nodes:
-            return
-        if nodes := room.nearest(one):
-            self._kept.nodes[room.group.id] = one.id
-            room.claimed = frozenset(nodes)
+            return False
+        if self.ceilings.kept_from(one.id, one.scopes, request.demand):
+            return False
+        nodes = not limits and room.keep(request)
+        if limits or nodes:
+            self.ceilings.keep(one.id, one.scopes, request.demand)
+        return nodes
 
-    def _kept_from(self, one: Waiting, wanted: dict[str, int]) -> tuple[str, str] | None:
-        """A ceiling that is kept for somebody else, if it would take from one."""
-        if not self._kept.scopes:
-            return None
-        for scope in one.scopes:
-            for slot, amount in wanted.items():
-                if amount and self._kept.scopes.get((scope, slot), one.id) != one.id:
-                    return scope, slot
-        return None
+    def _keep_nothing(self) -> None:
+        self.ceilings.keep_nothing()
+        for room in self.rooms.values():
+            room.keep_nothing()
+
+    def _may_change(self, lines: Mapping[GroupId, list[Waiting]]) -> bool:
+        """Asking again may give another answer: others rank first now, or something is kept for others."""
+        waits = [room for group, room in self.rooms.items() if lines.get(group)]
+        return any(
+            room.keeps or self.ceilings.keeping or room.group.order in (Order.DRF, Order.FAIR_SHARE)
+            for room in waits
+        )
+
+
+def _in_turn(lines: Mapping[GroupId, Iterator[Waiting]]) -> Iterator[Waiting]:
+    """Of the groups' next in line the one who has waited longest: ceilings are common to them."""
+    if len(lines) == 1:
+        yield from next(iter(lines.values()))
+        return
+    heads = [(-one.priority, one.since, one.id, one) for line in lines.values() for one in _next(line)]
+    heapq.heapify(heads)
+    while heads:
+        one = heads[0][3]
+        yield one
+        # Only now: who is next in its group may depend on what became of it.
+        for after in _next(lines[one.group]):
+            heapq.heapreplace(heads, (-after.priority, after.since, after.id, after))
+            break
+        else:
+            heapq.heappop(heads)
+
+
+def _next(line: Iterator[Waiting]) -> Iterable[Waiting]:
+    one = next(line, None)
+    return () if one is None else (one,)

@@ -1,0 +1,183 @@
+"""What the nodes of a group have, while a plan is made of it. Places are taken, and none is given back.
+
+Part of what a node has free may be kept for somebody: of the slots that they need, others get what is beyond that; of
+accelerators of a family that they need, nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrel.scheduling import devices
+from carrel.scheduling.devices import family_of
+from carrel.scheduling.snapshot import WHOLE, DeviceView, NodeView, Part, Slots
+
+Wanted = Sequence[tuple[str, int]]
+"""Slots and amounts of a `Shape`."""
+
+
+class Stock:
+    """free: node by node, what those may have for whom nothing is kept. changed: indexes, in order of change.
+    kept: index -> of each slot.
+    """
+
+    def __init__(self, nodes: Sequence[NodeView]) -> None:
+        self.nodes = nodes
+        self.families = [frozenset(device.family for device in node.devices) for node in nodes]
+        self.changed: list[int] = []
+        self._devices = [node.devices for node in nodes]
+        self._left = [self._at_first(index) for index in range(len(nodes))]
+        self.free = list(self._left)
+        self.kept: dict[int, Slots] = {}
+        self._columns: dict[str, NDArray[np.int64]] = {}
+        self._parts: dict[str, NDArray[np.float64]] = {}
+        self._capacities: dict[str, NDArray[np.int64]] = {}
+
+    def take(self, index: int, slots: Iterable[tuple[str, int]]) -> Part:
+        """One container's, where `holds` or `copies` has said that there is room. slots: sorted."""
+        left = self._left[index]
+        chosen: dict[str, Mapping[str, int]] = {}
+        for slot, amount in slots:
+            if amount and family_of(slot) in self.families[index]:
+                chosen[slot] = self._take_devices(index, slot, amount)
+            elif amount:
+                left[slot] -= amount
+        self._note(index)
+        return Part(self.nodes[index].id, chosen)
+
+    def keep(self, index: int, slots: Slots) -> None:
+        """So much of it is for somebody, and not for others."""
+        self.kept[index] = slots
+        self._note(index)
+
+    def keep_nothing(self) -> None:
+        """What was kept is for everybody again."""
+        kept, self.kept = self.kept, {}
+        for index in kept:
+            self._note(index)
+
+    def holds(self, index: int, wanted: Wanted) -> bool:
+        """Has room for one container."""
+        free = self.free[index]
+        return all(free.get(slot, 0) >= amount for slot, amount in wanted)
+
+    def copies(self, index: int, wanted: Wanted, most: int, *, kept_too: bool = False) -> int:
+        """How many such containers it has room for, up to `most`. kept_too: also with what is kept of it."""
+        free = (self._left if kept_too else self.free)[index]
+        for slot, amount in wanted:
+            most = min(most, free.get(slot, 0) and self._times(index, slot, amount, free[slot], most))
+        return most
+
+    def copies_when_empty(self, index: int, wanted: Wanted, most: int) -> int:
+        """How many it would have room for if nobody were there."""
+        node = self.nodes[index]
+        for slot, amount in wanted:
+            capacity = node.capacity.get(slot, 0)
+            most = min(most, capacity // amount)
+            if most and family_of(slot) in self.families[index]:
+                fresh = [replace(device, used=0) for device in node.devices]
+                most = min(most, devices.copies(fresh, slot, amount, most))
+        return most
+
+    def column(self, slot: str) -> NDArray[np.int64]:
+        """What is free of a slot, node by node."""
+        column = self._columns.get(slot)
+        if column is None:
+            column = np.fromiter((free.get(slot, 0) for free in self.free), np.int64, len(self.nodes))
+            self._columns[slot] = column
+        return column
+
+    def with_kept(self, slot: str) -> NDArray[np.int64]:
+        """The same, and what is kept of it."""
+        column = self.column(slot)
+        if self.kept:
+            column = column.copy()
+            for index in self.kept:
+                column[index] = self._left[index].get(slot, 0)
+        return column
+
+    def parts(self, slot: str) -> NDArray[np.float64]:
+        """The part of its capacity that is free of a slot, node by node."""
+        parts = self._parts.get(slot)
+        if parts is None:
+            parts = self._parts[slot] = self.column(slot) / np.maximum(self.capacities(slot), 1)
+        return parts
+
+    def part(self, index: int, slot: str) -> float:
+        """As `parts` has it for one."""
+        return self.free[index].get(slot, 0) / (self.nodes[index].capacity.get(slot) or 1)
+
+    def capacities(self, slot: str) -> NDArray[np.int64]:
+        """How much of a slot there is in all, node by node."""
+        column = self._capacities.get(slot)
+        if column is None:
+            column = np.fromiter(
+                (node.capacity.get(slot, 0) for node in self.nodes), np.int64, len(self.nodes)
+            )
+            self._capacities[slot] = column
+        return column
+
+    def missing(self, wanted: Wanted, times: int) -> NDArray[np.float64]:
+        """How much has to end on each node before there is room: the part of its capacity, slot by slot, summed."""
+        total = np.zeros(len(self.nodes))
+        for slot, amount in wanted:
+            short = np.maximum(amount * times - self.column(slot), 0)
+            total += short / np.maximum(self.capacities(slot), 1)
+        return total
+
+    def _at_first(self, index: int) -> dict[str, int]:
+        node = self.nodes[index]
+        return {
+            slot: self._of_devices(index, slot)
+            if family_of(slot) in self.families[index]
+            else max(capacity - node.used.get(slot, 0), 0)
+            for slot, capacity in node.capacity.items()
+        }
+
+    def _of_devices(self, index: int, slot: str) -> int:
+        """The most one container could get; some devices may be withheld from sessions, whichever those are."""
+        unit = WHOLE if slot.endswith(".device") else 1
+        mine = self._devices[index]
+        used = sum(device.used for device in mine if device.family == family_of(slot))
+        under = self.nodes[index].capacity.get(slot, 0) - -(-used // unit)
+        return max(min(devices.available(mine, slot), under), 0)
+
+    def _times(self, index: int, slot: str, amount: int, free: int, most: int) -> int:
+        if family_of(slot) not in self.families[index]:
+            return free // amount
+        unit = WHOLE if slot.endswith(".device") else 1
+        mine: Sequence[DeviceView] = self._devices[index]
+        used = sum(device.used for device in mine if device.family == family_of(slot))
+        under = self.nodes[index].capacity[slot] * unit - used
+        return min(devices.copies(mine, slot, amount, most), under // (amount * unit))
+
+    def _take_devices(self, index: int, slot: str, amount: int) -> Mapping[str, int]:
+        taken = devices.choose(self._devices[index], slot, amount)
+        assert taken is not None, "asked for after looking"
+        self._devices[index] = tuple(
+            replace(device, used=device.used + taken[device.id]) if device.id in taken else device
+            for device in self._devices[index]
+        )
+        left = self._left[index]
+        for other in left:
+            if family_of(other) == family_of(slot):
+                left[other] = self._of_devices(index, other)
+        return taken
+
+    def _note(self, index: int) -> None:
+        self.free[index] = free = self._beyond(index) if index in self.kept else self._left[index]
+        for slot, column in self._columns.items():
+            column[index] = free.get(slot, 0)
+        for slot, parts in self._parts.items():
+            parts[index] = self.part(index, slot)
+        self.changed.append(index)
+
+    def _beyond(self, index: int) -> dict[str, int]:
+        kept = self.kept[index]
+        closed = {family_of(slot) for slot in kept} & self.families[index]
+        return {
+            slot: 0 if family_of(slot) in closed else max(left - kept.get(slot, 0), 0)
+            for slot, left in self._left[index].items()
+        }

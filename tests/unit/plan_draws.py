@@ -1,0 +1,118 @@
+"""Random clusters and queues for Hypothesis, small enough that everything gets in everybody's way."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import strategies as st
+
+from carrel.core.ids import GroupId, NodeId, SessionId
+from carrel.scheduling import devices
+from carrel.scheduling.snapshot import (
+    SESSIONS,
+    ClusterMode,
+    DeviceView,
+    GroupView,
+    NodeView,
+    Order,
+    ScopeView,
+    ShareView,
+    Snapshot,
+    Strategy,
+    Waiting,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+GROUPS = [GroupId("a"), GroupId("b")]
+OWNERS = [("d1", "p1", "u1"), ("d1", "p1", "u2"), ("d1", "p2", "u1"), ("d2", "p3", "u3")]
+SLOTS = ["cpu", "mem", "cuda.device", "cuda.shares"]
+THOUSANDTHS = [0, 0, 0, 300, 500, 700, 1000]
+
+AVOIDED = [(), (), (NodeId("n0"),), (NodeId("n1"), NodeId("n2"))]
+
+amounts = st.integers(0, 8)
+asked = st.one_of(
+    st.fixed_dictionaries({"cpu": amounts, "mem": amounts}),
+    st.fixed_dictionaries({"cpu": amounts, "cuda.device": st.integers(0, 3)}),
+    st.fixed_dictionaries({"mem": amounts, "cuda.shares": st.sampled_from([0, 200, 300, 500, 700, 1000, 1500, 2300])}),
+    st.fixed_dictionaries({"cuda.device": st.integers(0, 2), "cuda.shares": st.sampled_from([0, 500, 1200])}),
+)  # fmt: skip
+
+
+@st.composite
+def nodes(draw: st.DrawFn, number: int) -> NodeView:
+    capacity = {"cpu": draw(amounts), "mem": draw(amounts)}
+    used = {slot: draw(st.integers(0, amount)) for slot, amount in capacity.items()}
+    cards = tuple(
+        DeviceView(f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)))
+        for card in range(draw(st.sampled_from([0, 0, 1, 2, 3])))
+    )
+    if cards:
+        withheld = draw(st.sampled_from([0, 0, 1]))
+        capacity["cuda.device"] = devices.capacity(cards, "cuda.device") - withheld
+        capacity["cuda.shares"] = devices.capacity(cards, "cuda.shares") - withheld * 1000
+    return NodeView(
+        NodeId(f"n{number}"), f"node{number}", capacity, used, draw(st.sampled_from(GROUPS)),
+        draw(st.sampled_from(["", "", "", "cordoned", "not ready"])),
+        draw(st.sampled_from(["", "x86_64", "aarch64"])), cards,
+    )  # fmt: skip
+
+
+@st.composite
+def groups(draw: st.DrawFn, id: GroupId, *, patience: timedelta | None = None) -> GroupView:
+    shares = {
+        path: ShareView(
+            {"cpu": float(draw(st.integers(0, 8)))},
+            {"cpu": draw(st.floats(0, 8))},
+            draw(st.sampled_from([1.0, 2.0])),
+        )
+        for owner in OWNERS
+        for path in (owner[2:], owner[:1], owner[:2], owner)
+        if draw(st.booleans())
+    }
+    return GroupView(
+        id, id, draw(st.sampled_from(Order)), draw(st.sampled_from(Strategy)),
+        draw(st.sampled_from([(), (), ("mem",), ("cuda.device", "cpu")])),
+        timedelta(minutes=5) if patience is None else patience,
+        shares, after=draw(st.sampled_from(["", "node1", "node3"])),
+    )  # fmt: skip
+
+
+@st.composite
+def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> Waiting:
+    path = draw(st.sampled_from(OWNERS))
+    return Waiting(
+        SessionId(f"s{number}"), draw(asked), NOW - timedelta(seconds=draw(st.integers(0, 600))),
+        path=path, scopes=tuple(f"{kind}:{name}" for kind, name in zip("dpu", path, strict=True)),
+        group=draw(st.sampled_from([*GROUPS, *GROUPS, GroupId("none")])),
+        priority=draw(st.sampled_from([50, 50, 60])),
+        count=1 if plain else draw(st.sampled_from([1, 1, 1, 2, 3])),
+        mode=draw(st.sampled_from(ClusterMode)),
+        node=None if plain else draw(st.sampled_from([None, None, None, NodeId("n0"), NodeId("gone")])),
+        avoid=frozenset() if plain else frozenset(draw(st.sampled_from(AVOIDED))),
+        architecture=draw(st.sampled_from(["", "", "x86_64"])),
+    )  # fmt: skip
+
+
+@st.composite
+def scopes(draw: st.DrawFn) -> dict[str, ScopeView]:
+    found = {}
+    for owner in OWNERS:
+        for kind, name in zip("dpu", owner, strict=True):
+            ceiling = {
+                slot: draw(st.integers(0, 20)) * (300 if slot == "cuda.shares" else 1)
+                for slot in draw(st.lists(st.sampled_from([*SLOTS, SESSIONS]), max_size=2, unique=True))
+            }
+            # What was lowered may be over its ceiling.
+            used = {slot: draw(st.integers(0, most + 2)) for slot, most in ceiling.items()}
+            found[f"{kind}:{name}"] = ScopeView(f"{kind} {name}", ceiling, used)
+    return found
+
+
+@st.composite
+def snapshots(draw: st.DrawFn, *, patience: timedelta | None = None, plain: bool = False) -> Snapshot:
+    return Snapshot(
+        tuple(draw(nodes(number)) for number in range(draw(st.integers(0, 5)))),
+        tuple(draw(waiting(number, plain=plain)) for number in range(draw(st.integers(0, 8)))),
+        NOW,
+        tuple(draw(groups(id, patience=patience)) for id in GROUPS),
+        draw(scopes()),
+    )
