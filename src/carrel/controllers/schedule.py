@@ -1,5 +1,7 @@
 """Decide who starts where: snapshot in, plan out, applied in one guarded transaction."""
 
+from collections.abc import Sequence
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.loop import Tools
@@ -7,9 +9,12 @@ from carrel.limits import model as limits
 from carrel.nodes import service as nodes
 from carrel.scheduler import loading
 from carrel.scheduling.plan import plan
-from carrel.scheduling.snapshot import Plan, Snapshot
-from carrel.sessions import transitions
+from carrel.scheduling.snapshot import Plan, Refusal, Snapshot
+from carrel.sessions import queries, transitions
 from carrel.sessions.states import LIFECYCLE, SessionState
+
+_PLACES_SHOWN = 1000
+"""Nobody is told that they are further back than this: all those places change with every start."""
 
 
 class Schedule:
@@ -35,8 +40,9 @@ class Schedule:
         """
         now = self._tools.clock.now()
         async with self._tools.placing, self._tools.transaction() as tx:
-            snapshot = await loading.snapshot(tx, now)
-            if snapshot.waiting:
+            waiting = await loading.waiting(tx, now)
+            if waiting:
+                snapshot = await loading.snapshot(tx, now, waiting)
                 await self._apply(tx, snapshot, plan(snapshot))
 
     async def _apply(self, tx: AsyncSession, snapshot: Snapshot, decided: Plan) -> None:
@@ -52,4 +58,10 @@ class Schedule:
             placed = [(p, slots[p.session]) for p in decided.placements if p.session in moved]
             await nodes.allocate(tx, placed, now)
         if decided.refusals:
-            await transitions.refuse(tx, [(r.session, r.reason, r.position) for r in decided.refusals])
+            await self._tell(tx, decided.refusals)
+
+    async def _tell(self, tx: AsyncSession, refusals: Sequence[Refusal]) -> None:
+        """Write down why they wait, where that has changed: a long queue moves up at every end of a session."""
+        said = await queries.said_of_waiting(tx)
+        told = [(one.session, one.reason, one.position if one.position <= _PLACES_SHOWN else None) for one in refusals]
+        await transitions.refuse(tx, [one for one in told if said.get(one[0]) != one[1:]])

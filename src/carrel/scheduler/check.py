@@ -56,7 +56,9 @@ async def check(
         scopes=scopes_of(door.access_key_of(actor), path),
         priority=DEFAULT_PRIORITY if wish.priority is None else wish.priority,
     )  # fmt: skip
-    snapshot = await loading.snapshot(tx, clock.now(), extra=[asked], running=True)
+    snapshot = await loading.snapshot(
+        tx, clock.now(), [*await loading.waiting(tx, clock.now()), asked], running=True
+    )
     least = await least_of(tx, image)
     presets = await _presets(tx, group.id)
 

@@ -48,13 +48,9 @@ class Holding:
 
 
 async def snapshot(
-    tx: AsyncSession, now: datetime, *, extra: Iterable[Waiting] = (), running: bool = False
+    tx: AsyncSession, now: datetime, waiting: Sequence[Waiting], *, running: bool = False
 ) -> Snapshot:
-    """Everything that waits and is due, and all it depends on.
-
-    extra: who is asked about without being there; their scopes are loaded too. running: with who holds what.
-    """
-    waiting = [*await _waiting(tx, now), *extra]
+    """Those who wait, and all that deciding about them depends on. running: with who holds what."""
     machines = (await tx.execute(select(Node).order_by(Node.name))).scalars().all()
     held = await nodes.held(tx)
     on_devices = await nodes.on_devices(tx)
@@ -79,7 +75,8 @@ _WAITING = select(
 )  # fmt: skip
 
 
-async def _waiting(tx: AsyncSession, now: datetime) -> list[Waiting]:
+async def waiting(tx: AsyncSession, now: datetime) -> list[Waiting]:
+    """Who waits and is due."""
     due = Session.not_before.is_(None) | (Session.not_before <= now)
     rows = await tx.execute(_WAITING.where(Session.state == SessionState.PENDING, due))
     return [_request(row) for row in rows]

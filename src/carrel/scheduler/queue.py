@@ -27,7 +27,8 @@ from carrel.tenancy.schemas import ProjectRef
 async def queue(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, limit: int) -> QueueView:
     """The first so many of a group's queue. Raises: NotFound for a group that the actor may not see."""
     group = await _group(tx, actor, ref)
-    snapshot = await loading.snapshot(tx, clock.now())
+    now = clock.now()
+    snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
     mine = {one.id: one for one in snapshot.waiting if one.group == group.id}
     decided = await asyncio.to_thread(Planning(snapshot).run)
     refusals = [refusal for refusal in decided.refusals if refusal.session in mine]
@@ -99,7 +100,7 @@ async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Shar
     if not (seen.everything or seen.domain_id):
         require(actor, "share.read", Target())
     now = clock.now()
-    snapshot = await loading.snapshot(tx, now)
+    snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
     waiting = [one.path for one in snapshot.waiting if one.group == group.id]
     views = await loading.fair_shares(tx, group, await loading.holdings_of(tx), now, waiting)
     capacity = Planning(snapshot).rooms[group.id].capacity() if group.active else {}

@@ -41,10 +41,12 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
     session = await sessions.find(tx, actor, ref)
     if session.state != SessionState.PENDING:
         return session, None
-    snapshot = await loading.snapshot(tx, clock.now(), running=True)
-    one = next((one for one in snapshot.waiting if one.id == session.id), None)
+    now = clock.now()
+    waiting = await loading.waiting(tx, now)
+    one = next((one for one in waiting if one.id == session.id), None)
     if one is None:
         return session, None
+    snapshot = await loading.snapshot(tx, now, waiting, running=True)
     usable = await groups.usable(tx, actor, session.project_id)
     least = await least_of(tx, session.image)
     # A plan takes milliseconds, several of them can take longer than others want to wait for the loop.

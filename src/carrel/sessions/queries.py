@@ -94,8 +94,8 @@ async def page(
     bound: dict[str, object] = {"limit": limit + 1}
     conditions = list(_reaching(actor, bound, mine=owner == "me"))
     if owner not in ("me", "all"):
-        conditions.append("s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = lower(%(owner)s))")
-        bound["owner"] = owner
+        conditions.append("s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = %(owner)s)")
+        bound["owner"] = owner.lower()
     if states is not None:
         # Written out, so that the plan, made once, can use the index of the live ones.
         conditions.append("s.state IN (" + ", ".join(f"'{state}'" for state in states) + ")")
@@ -254,6 +254,14 @@ async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:
         select(Session).where(Session.state.in_(states)).order_by(Session.created_at, Session.id)
     )
     return list(rows.scalars())
+
+
+async def said_of_waiting(tx: AsyncSession) -> dict[SessionId, tuple[str | None, int | None]]:
+    """Reason and place in the queue that those who wait were told last."""
+    rows = await tx.execute(
+        select(Session.id, Session.reason, Session.queue_position).where(Session.state == SessionState.PENDING)
+    )
+    return {row.id: (row.reason, row.queue_position) for row in rows}
 
 
 async def lock(tx: AsyncSession, session: SessionId, *states: SessionState) -> bool:

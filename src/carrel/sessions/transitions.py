@@ -308,7 +308,9 @@ async def warn(tx: AsyncSession, session: SessionId, *, cause: str, reason: str,
     return noted.first() is not None
 
 
-async def refuse(tx: AsyncSession, refusals: Sequence[tuple[SessionId, str, int]]) -> None:
+async def refuse(tx: AsyncSession, refusals: Sequence[tuple[SessionId, str, int | None]]) -> None:
     """Store for each waiting session why it waits and its place in the queue; unchanged rows stay untouched."""
+    if not refusals:
+        return
     rows = [{"id": session, "reason": reason, "position": place} for session, reason, place in refusals]
     await tx.execute(_REFUSE, {"rows": orjson.dumps(rows).decode(), "event": "session.updated"})
