@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { cpuStops, memStops, nearestStop, verdict } from "@/launcher/amounts";
+import { fitOf, lastStopWithin, nearestStop, stopsOf } from "@/launcher/amounts";
 import { createCommand, shellQuote } from "@/launcher/command";
-import { environmentRow, formLike, isName, toRequest, variableFault } from "@/launcher/request";
+import {
+  environmentRow,
+  formLike,
+  freshForm,
+  isName,
+  sameSlots,
+  timeOf,
+  toCheck,
+  toRequest,
+  variableFault,
+  withSlot,
+} from "@/launcher/request";
 import { aSession } from "./sessions";
 
 const GIB = 2 ** 30;
@@ -35,6 +46,21 @@ describe("the command line", () => {
     );
   });
 
+  test("names accelerators, and where and how soon", () => {
+    const line = createCommand({
+      image: "starter",
+      slots: { cpu: 1000, mem: GIB, "cuda.shares": 300, "rocm.device": 2 },
+      group: "gpu",
+      priority: 70,
+      time_limit_s: 5400,
+      node: "node-1",
+    });
+    expect(line).toBe(
+      "carrel session create --image starter --cpu 1 --mem 1g --slot cuda.shares=0.3 --slot rocm.device=2 " +
+        "--group gpu --priority 70 --time-limit 90m --node node-1",
+    );
+  });
+
   test("leaves out what the form leaves out", () => {
     expect(createCommand({ image: "tiny", slots: { cpu: 2000, mem: GIB } })).toBe(
       "carrel session create --image tiny --cpu 2 --mem 1g",
@@ -64,69 +90,102 @@ describe("the form", () => {
   });
 
   test("sends no name, variables or project that were not given", () => {
-    const form = { image: " starter ", name: "", cpu: 1000, mem: GIB, env: [environmentRow()] };
+    const form = { ...freshForm(" starter "), env: [environmentRow()] };
     expect(toRequest(form, undefined)).toEqual({ image: "starter", slots: { cpu: 1000, mem: GIB } });
   });
 
+  test("asks the scheduler for what it sends, without a name and variables", () => {
+    const form = {
+      ...freshForm("starter"),
+      name: "first_one",
+      group: "gpu",
+      slots: { cpu: 1000, mem: GIB, "cuda.shares": 300, "rocm.device": 0 },
+      priority: 0,
+      time: 1.5,
+      node: "node-1",
+      env: [environmentRow("LR", "1")],
+    };
+    const wish = {
+      image: "starter",
+      group: "gpu",
+      slots: { cpu: 1000, mem: GIB, "cuda.shares": 300 },
+      priority: 0,
+      time_limit_s: 5400,
+      node: "node-1",
+      project: "p",
+    };
+    expect(toCheck(form, "p")).toEqual(wish);
+    expect(toRequest(form, "p")).toEqual({ ...wish, name: "first_one", env: { LR: "1" } });
+  });
+
   test("like another session takes everything but the name", () => {
-    const form = formLike({ ...aSession("a"), env: { LR: "1" }, apps: [] });
+    const slots = { cpu: 1000, mem: GIB, "cuda.device": 1 };
+    const session = aSession("a", { slots, priority: 70, time_limit_s: 7200 });
+    const form = formLike({ ...session, env: { LR: "1" }, apps: [] });
     expect(toRequest(form, "p")).toEqual({
       image: "starter",
-      slots: { cpu: 1000, mem: GIB },
+      slots,
+      group: "default",
+      priority: 70,
+      time_limit_s: 7200,
       env: { LR: "1" },
       project: "p",
     });
+  });
+
+  test.each([
+    [86_400, { time: 1, timeUnit: "d" }],
+    [7200, { time: 2, timeUnit: "h" }],
+    [5400, { time: 90, timeUnit: "m" }],
+  ])("says %d seconds in the largest unit", (seconds, said) => expect(timeOf(seconds)).toEqual(said));
+
+  test("takes whole devices or parts of one kind, never both", () => {
+    const slots = withSlot({ cpu: 1, "cuda.device": 2, "rocm.device": 1 }, "cuda.shares", 300);
+    expect(slots).toEqual({ cpu: 1, "rocm.device": 1, "cuda.shares": 300 });
+    expect(withSlot({ "cuda.device": 2 }, "cuda.shares", 0)).toEqual({ "cuda.device": 2, "cuda.shares": 0 });
+  });
+
+  test("knows the preset that it asks for", () => {
+    expect(sameSlots({ cpu: 1, mem: 2, "cuda.device": 0 }, { cpu: 1, mem: 2 })).toBe(true);
+    expect(sameSlots({ cpu: 1, mem: 2, "cuda.device": 1 }, { cpu: 1, mem: 2 })).toBe(false);
   });
 });
 
 describe("amounts", () => {
   test.each([100, 250, 2000, 3500, 8000, 96_000])(
     "the CPU slider ends with the %d millicores there are",
-    (capacity) => {
-      const stops = cpuStops(capacity);
-      expect(stops.at(-1)).toBe(capacity);
+    (most) => {
+      const stops = stopsOf("cpu", most);
+      expect(stops.at(-1)).toBe(most);
       expect(stops).toEqual([...new Set(stops)].sort((a, b) => a - b));
     },
   );
 
   test("the memory slider is finer at the low end and stays short for a large machine", () => {
-    const stops = memStops(1024 * GIB);
+    const stops = stopsOf("mem", 1024 * GIB);
     expect(stops[0]).toBe(GIB / 4);
     expect(stops.at(-1)).toBe(1024 * GIB);
     expect(stops.length).toBeLessThan(90);
   });
 
-  test("an amount between two stops is shown at the nearer", () => {
+  test("devices are whole, and parts of one are tenths; none is always possible", () => {
+    expect(stopsOf("cuda.device", 3)).toEqual([0, 1, 2, 3]);
+    expect(stopsOf("cuda.shares", 400)).toEqual([0, 100, 200, 300, 400]);
+    expect(stopsOf("cuda.device", 0)).toEqual([0]);
+  });
+
+  test("an amount between two stops is shown at the nearer, and a limit at the last within it", () => {
     expect(nearestStop([1000, 2000, 4000], 2900)).toBe(1);
     expect(nearestStop([1000, 2000, 4000], 3100)).toBe(2);
+    expect(lastStopWithin([1000, 2000, 4000], 3900)).toBe(1);
+    expect(lastStopWithin([1000, 2000, 4000], 0)).toBe(0);
   });
 
-  test("more than fits now waits; more than there is can never be", () => {
-    const amounts = (cpu: number) => ({ cpu, mem: 8 * GIB });
-    const resources = {
-      nodes: 2,
-      capacity: amounts(8000),
-      used: amounts(2000),
-      left: amounts(6000),
-      largest: amounts(4000),
-    };
-    expect(verdict(4000, "cpu", resources)).toBe("starts");
-    expect(verdict(4001, "cpu", resources)).toBe("waits");
-    expect(verdict(8000, "cpu", resources)).toBe("waits");
-    expect(verdict(8001, "cpu", resources)).toBe("never");
+  test("more than fits now waits; more than there ever is can never be", () => {
+    const room = { now: 4000, most: 8000, by: "the largest node" };
+    expect(fitOf(4000, room)).toBe("starts");
+    expect(fitOf(4001, room)).toBe("waits");
+    expect(fitOf(8000, room)).toBe("waits");
+    expect(fitOf(8001, room)).toBe("never");
   });
-});
-
-test("where one slot is used up, what is left of the other still counts", () => {
-  const amounts = (cpu: number, gib: number) => ({ cpu, mem: gib * GIB });
-  const resources = {
-    nodes: 1,
-    capacity: amounts(2000, 16),
-    used: amounts(2000, 4),
-    left: amounts(0, 12),
-    largest: amounts(0, 0),
-  };
-  expect(verdict(GIB, "mem", resources)).toBe("starts");
-  expect(verdict(13 * GIB, "mem", resources)).toBe("waits");
-  expect(verdict(500, "cpu", resources)).toBe("waits");
 });

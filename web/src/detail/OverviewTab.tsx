@@ -7,7 +7,7 @@ import { SlotsText } from "@/sessions/SlotsText";
 import { UsageSparkline } from "@/sessions/UsageSparkline";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
-import { formatInstant } from "@/ui/format";
+import { formatDuration, formatInstant } from "@/ui/format";
 import styles from "./DetailDrawer.module.css";
 
 /** The facts about a session. */
@@ -19,6 +19,9 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
     slots: session.slots,
     env: session.env,
     project: session.project.name,
+    group: session.group.name,
+    priority: session.priority,
+    time_limit_s: session.time_limit_s,
   });
   return (
     <Stack gap="lg">
@@ -62,6 +65,22 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
           <Trans>Project</Trans>
         </dt>
         <dd>{session.project.name}</dd>
+        <dt>
+          <Trans>Resource group</Trans>
+        </dt>
+        <dd>{session.group.name}</dd>
+        <dt>
+          <Trans>Priority</Trans>
+        </dt>
+        <dd>{session.priority}</dd>
+        {session.time_limit_s !== null && (
+          <>
+            <dt>
+              <Trans>Time limit</Trans>
+            </dt>
+            <dd>{formatDuration(session.time_limit_s * 1000, i18n.locale)}</dd>
+          </>
+        )}
         <dt>
           <Trans>Owner</Trans>
         </dt>

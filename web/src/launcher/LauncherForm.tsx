@@ -1,22 +1,27 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { TextInput } from "@mantine/core";
+import { Skeleton, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { Problem } from "@/api/problem";
-import type { Image, Resources, SessionCreate } from "@/api/types";
+import type { Change, Check, Image, SessionCreate } from "@/api/types";
 import { Form } from "@/ui/form/Form";
-import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
-import { formatCores, formatSize } from "@/ui/format";
-import { cpuStops, memStops, verdict } from "./amounts";
+import { focusFirst } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { useReason } from "@/why/use-reason";
 import { createCommand } from "./command";
 import { EnvironmentRows } from "./EnvironmentRows";
+import { GroupChoice } from "./GroupChoice";
 import { ImagePicker } from "./ImagePicker";
-import { isName, type LaunchForm, toRequest, variableFault } from "./request";
-import { SlotInput } from "./SlotInput";
+import { MoreFields } from "./MoreFields";
+import { PresetChoice } from "./PresetChoice";
+import { type LaunchForm, toCheck, toRequest } from "./request";
+import { SlotFields } from "./SlotFields";
+import { useCheck } from "./use-check";
+import { useLaunchForm } from "./use-launch-form";
+import { VerdictLine } from "./VerdictLine";
 
 interface Props {
   initial: LaunchForm;
   images: Image[];
-  resources: Resources;
   /** Named only when the person is in several. */
   project: string | undefined;
   problem: Problem | null;
@@ -25,50 +30,12 @@ interface Props {
   onCancel: () => void;
 }
 
-export function LauncherForm({
-  initial,
-  images,
-  resources,
-  project,
-  problem,
-  busy,
-  onSubmit,
-  onCancel,
-}: Props) {
+export function LauncherForm({ initial, images, project, problem, busy, onSubmit, onCancel }: Props) {
   const { t } = useLingui();
-  const minimum = (image: string) =>
-    images.find((one) => one.name === image || one.reference === image)?.min_slots ?? {
-      cpu: 100,
-      mem: 2 ** 20,
-    };
-  const form = useProblemForm<LaunchForm>(
-    {
-      initialValues: initial,
-      validateInputOnBlur: ["name"],
-      validate: {
-        image: (value) => (value.trim() === "" ? t`Choose an image, or write its reference.` : null),
-        name: (value) =>
-          value === "" || isName(value) ? null : t`4 to 64 letters, digits or _; between them also . and -`,
-        cpu: (value, { image }) => {
-          if (verdict(value, "cpu", resources) === "never") {
-            return t`There are ${formatCores(resources.capacity.cpu)} cores in all.`;
-          }
-          const least = minimum(image).cpu;
-          return value < least ? t`This image needs at least ${formatCores(least)} cores.` : null;
-        },
-        mem: (value, { image }) => {
-          if (verdict(value, "mem", resources) === "never") {
-            return t`There are ${formatSize(resources.capacity.mem)} in all.`;
-          }
-          const least = minimum(image).mem;
-          return value < least ? t`This image needs at least ${formatSize(least)}.` : null;
-        },
-        env: (rows) => (rows.some((_, at) => variableFault(rows, at)) ? t`Correct the names above.` : null),
-      },
-    },
-    problem,
-  );
+  const reason = useReason();
+  const { form, shortOf, fault } = useLaunchForm(initial, images, problem);
   const request = toRequest(form.values, project);
+  const { data: check, error, refetch, settled } = useCheck(toCheck(form.values, project));
   const nameField = useRef<HTMLInputElement>(null);
   // On a touch screen this would throw up the keyboard over the form.
   const [typesAtOnce] = useState(() => matchMedia("(pointer: fine)").matches);
@@ -77,18 +44,33 @@ export function LauncherForm({
   }, [typesAtOnce]);
 
   const submit = form.onSubmit(() => onSubmit(request), focusFirst(form));
-  const waits = (["cpu", "mem"] as const).some(
-    (slot) => verdict(form.values[slot], slot, resources) === "waits",
-  );
+  const verdict = fault || !settled ? undefined : check?.verdict;
+  const refusal =
+    fault ?? (check && verdict === "never" ? t`Cannot start: ${reason(check.reason, check.code)}` : null);
+  const errorOf = (slot: string) =>
+    shortOf(slot) ?? (verdict === "never" && check ? slotFault(check, slot, reason) : undefined);
+  const apply = (change: Change) => {
+    if (change.kind === "group" && change.group) form.setFieldValue("group", change.group.name);
+    if (change.kind === "any_node") form.setFieldValue("node", "");
+    if (change.kind === "smaller") form.setFieldValue("slots", { ...change.slots });
+  };
 
   return (
     <Form
       onSubmit={submit}
-      submit={waits ? <Trans>Start when there is room</Trans> : <Trans>Start</Trans>}
+      submit={verdict === "waits" ? <Trans>Start when there is room</Trans> : <Trans>Start</Trans>}
       onCancel={onCancel}
       busy={busy}
       problem={problem}
       command={createCommand(request)}
+      refusal={refusal}
+      notice={
+        error ? (
+          <ProblemAlert problem={error} onRetry={() => void refetch()} />
+        ) : (
+          check && <VerdictLine check={check} fault={fault} onApply={apply} />
+        )
+      }
     >
       <ImagePicker images={images} {...form.getInputProps("image")} />
       <TextInput
@@ -101,29 +83,44 @@ export function LauncherForm({
         data-autofocus={typesAtOnce || undefined}
         {...form.getInputProps("name")}
       />
-      <SlotInput
-        slot="cpu"
-        label={t`CPU cores`}
-        stops={cpuStops(resources.capacity.cpu)}
-        resources={resources}
-        value={form.values.cpu}
-        error={form.errors.cpu}
-        onChange={(cpu) => form.setFieldValue("cpu", cpu)}
-      />
-      <SlotInput
-        slot="mem"
-        label={t`Memory`}
-        stops={memStops(resources.capacity.mem)}
-        resources={resources}
-        value={form.values.mem}
-        error={form.errors.mem}
-        onChange={(mem) => form.setFieldValue("mem", mem)}
-      />
+      {!check && !error && <Skeleton height={150} aria-busy />}
+      {check && (
+        <>
+          <GroupChoice
+            groups={check.groups}
+            value={form.values.group || check.group.name}
+            onChange={(group) => form.setFieldValue("group", group)}
+          />
+          <PresetChoice
+            presets={check.presets}
+            slots={form.values.slots}
+            onChange={(slots) => form.setFieldValue("slots", slots)}
+          />
+          <SlotFields
+            slots={form.values.slots}
+            check={check}
+            errorOf={errorOf}
+            onChange={(slots) => form.setFieldValue("slots", slots)}
+          />
+        </>
+      )}
       <EnvironmentRows
         rows={form.values.env}
         error={form.errors.env}
         onChange={(env) => form.setFieldValue("env", env)}
       />
+      <MoreFields
+        values={form.values}
+        group={check?.group.id ?? "default"}
+        error={{ priority: form.errors.priority, time: form.errors.time }}
+        onChange={form.setValues}
+      />
     </Form>
   );
+}
+
+/** What the server finds wrong with the amount of a slot, if it is this one. */
+function slotFault(check: Check, slot: string, reason: (sentence: string, code?: string) => string) {
+  const mine = check.field === `slots.${slot}` || check.limits.some((limit) => limit.slot === slot);
+  return mine ? reason(check.reason, check.code) : undefined;
 }

@@ -1,28 +1,24 @@
-import type { Resources } from "@/api/types";
+import type { SlotRoom } from "@/api/types";
 
 const GIB = 2 ** 30;
+const CPU_START = [100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
+const MEM_START = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8].map((gib) => gib * GIB);
+const SHARES_STEP = 100;
 
-/** What a slider for CPU stops at, in millicores: finer at the low end, always ending with all there is. */
-export function cpuStops(capacity: number): number[] {
-  return ladder(
-    [100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000],
-    (last) => last + (last < 16_000 ? 1000 : 4000),
-    capacity,
-  );
+/** What a slider stops at, in base units, always ending with the most: finer at the low end, for devices every one. */
+export function stopsOf(slot: string, most: number): number[] {
+  if (slot === "cpu") return ladder(CPU_START, (last) => last + (last < 16_000 ? 1000 : 4000), most);
+  if (slot === "mem") return ladder(MEM_START, (last) => last + (last < 32 * GIB ? 4 : 16) * GIB, most);
+  const step = slot.endsWith(".shares") ? SHARES_STEP : 1;
+  return [...ladder([0], (last) => last + step, most)];
 }
 
-/** What a slider for memory stops at, in bytes. */
-export function memStops(capacity: number): number[] {
-  const start = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8].map((gib) => gib * GIB);
-  return ladder(start, (last) => last + (last < 32 * GIB ? 4 : 16) * GIB, capacity);
-}
-
-function ladder(start: number[], next: (last: number) => number, capacity: number): number[] {
-  const stops = start.filter((stop) => stop < capacity);
+function ladder(start: number[], next: (last: number) => number, most: number): number[] {
+  const stops = start.filter((stop) => stop < most);
   if (stops.length === start.length) {
-    for (let stop = next(start.at(-1) ?? 0); stop < capacity; stop = next(stop)) stops.push(stop);
+    for (let stop = next(start.at(-1) ?? 0); stop < most; stop = next(stop)) stops.push(stop);
   }
-  return [...stops, capacity];
+  return [...stops, most];
 }
 
 /** The position of the stop nearest to an amount. */
@@ -34,19 +30,18 @@ export function nearestStop(stops: number[], amount: number): number {
   return best;
 }
 
-export type Verdict = "starts" | "waits" | "never";
-
-/**
- * How much of one slot the largest session that could start now would get.
- *
- * Where another slot is used up no session could start at all; then what is left of this one still tells something.
- */
-export function freeNow(slot: "cpu" | "mem", { largest, left }: Resources): number {
-  return largest.cpu > 0 && largest.mem > 0 ? largest[slot] : left[slot];
+/** The position of the last stop that is not above an amount. */
+export function lastStopWithin(stops: number[], amount: number): number {
+  return Math.max(
+    0,
+    stops.findLastIndex((stop) => stop <= amount),
+  );
 }
 
+export type Fit = "starts" | "waits" | "never";
+
 /** Whether so much of one slot could start now, would have to wait, or can never be given. */
-export function verdict(amount: number, slot: "cpu" | "mem", resources: Resources): Verdict {
-  if (amount > resources.capacity[slot]) return "never";
-  return amount > freeNow(slot, resources) ? "waits" : "starts";
+export function fitOf(amount: number, room: SlotRoom): Fit {
+  if (amount > room.most) return "never";
+  return amount > room.now ? "waits" : "starts";
 }

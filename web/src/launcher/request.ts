@@ -1,4 +1,4 @@
-import type { SessionCreate, SessionDetail } from "@/api/types";
+import type { CheckRequest, SessionCreate, SessionDetail, Slots } from "@/api/types";
 
 export interface EnvironmentRow {
   /** Only for the page: keeps a row's fields together while rows come and go. */
@@ -7,14 +7,40 @@ export interface EnvironmentRow {
   value: string;
 }
 
+export const TIME_UNITS = { m: 60, h: 3600, d: 86_400 } as const;
+export type TimeUnit = keyof typeof TIME_UNITS;
+
 /** The launcher's form. */
 export type LaunchForm = {
   image: string;
   name: string;
-  cpu: number;
-  mem: number;
+  /** The name of a resource group; "" leaves it to the server. */
+  group: string;
+  slots: Record<string, number>;
+  /** "" for the usual one. */
+  priority: number | "";
+  /** How long it may run; "" for as long as the limits let it. */
+  time: number | "";
+  timeUnit: TimeUnit;
+  /** The name of the only node to run on; "" for any. */
+  node: string;
   env: EnvironmentRow[];
 };
+
+const GIB = 2 ** 30;
+
+/** The form of somebody who has not chosen anything yet. */
+export const freshForm = (image: string): LaunchForm => ({
+  image,
+  name: "",
+  group: "",
+  slots: { cpu: 1000, mem: GIB },
+  priority: "",
+  time: "",
+  timeUnit: "h",
+  node: "",
+  env: [],
+});
 
 export const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$/;
 const VARIABLE_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -40,6 +66,18 @@ export function variableFault(env: EnvironmentRow[], index: number): VariableFau
   return env.some((other, at) => at < index && other.name === row.name) ? "repeated" : null;
 }
 
+/** What the scheduler looks at. */
+function toWish(form: LaunchForm, project: string | undefined): Omit<CheckRequest, "image"> {
+  return {
+    slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)),
+    ...(form.group ? { group: form.group } : {}),
+    ...(form.priority === "" ? {} : { priority: form.priority }),
+    ...(form.time === "" ? {} : { time_limit_s: Math.round(form.time * TIME_UNITS[form.timeUnit]) }),
+    ...(form.node ? { node: form.node } : {}),
+    ...(project ? { project } : {}),
+  };
+}
+
 /** What is sent to the server. */
 export function toRequest(form: LaunchForm, project: string | undefined): SessionCreate {
   const env = Object.fromEntries(
@@ -47,20 +85,56 @@ export function toRequest(form: LaunchForm, project: string | undefined): Sessio
   );
   return {
     image: form.image.trim(),
-    slots: { cpu: form.cpu, mem: form.mem },
+    ...toWish(form, project),
     ...(form.name.trim() ? { name: form.name.trim() } : {}),
     ...(Object.keys(env).length > 0 ? { env } : {}),
-    ...(project ? { project } : {}),
   };
+}
+
+/** The question what would happen to it. */
+export function toCheck(form: LaunchForm, project: string | undefined): CheckRequest {
+  return { ...toWish(form, project), ...(form.image.trim() ? { image: form.image.trim() } : {}) };
 }
 
 /** The form that asks for a session like this one; its name is left out, since it may still be taken. */
 export function formLike(session: SessionDetail): LaunchForm {
+  const fresh = freshForm(session.image_name ?? session.image);
   return {
-    image: session.image_name ?? session.image,
-    name: "",
-    cpu: session.slots.cpu ?? 0,
-    mem: session.slots.mem ?? 0,
+    ...fresh,
+    ...(session.time_limit_s === null ? {} : timeOf(session.time_limit_s)),
+    group: session.group.name,
+    slots: { ...session.slots },
+    priority: session.priority === USUAL_PRIORITY ? "" : session.priority,
     env: Object.entries(session.env ?? {}).map(([name, value]) => environmentRow(name, value)),
   };
+}
+
+export const USUAL_PRIORITY = 50;
+
+/** So many seconds in the largest unit that they are a whole number of. */
+export function timeOf(seconds: number): { time: number; timeUnit: TimeUnit } {
+  for (const timeUnit of ["d", "h"] as const) {
+    if (seconds % TIME_UNITS[timeUnit] === 0) return { time: seconds / TIME_UNITS[timeUnit], timeUnit };
+  }
+  return { time: Math.ceil(seconds / TIME_UNITS.m), timeUnit: "m" };
+}
+
+/** The kind of accelerator that a slot is of: "cuda" of "cuda.shares"; null for CPU and memory. */
+export const familyOf = (slot: string): string | null =>
+  slot.includes(".") ? slot.slice(0, slot.lastIndexOf(".")) : null;
+
+/** The slots with another amount of one; whole devices and parts of the same kind exclude each other. */
+export function withSlot(slots: Slots, slot: string, amount: number): Record<string, number> {
+  const family = familyOf(slot);
+  const others = Object.entries(slots).filter(
+    ([other]) => other !== slot && !(amount > 0 && family && familyOf(other) === family),
+  );
+  return { ...Object.fromEntries(others), [slot]: amount };
+}
+
+/** Whether both ask for the same; a slot of which nothing is wanted counts for nothing. */
+export function sameSlots(one: Slots, other: Slots): boolean {
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].every(
+    (slot) => (one[slot] ?? 0) === (other[slot] ?? 0),
+  );
 }

@@ -15,6 +15,9 @@ export interface Transition {
   after: SessionChange;
 }
 
+/** What the scheduler says about who waits; any of its decisions may change all of it. */
+export const PLANNED = ["check", "why", "queue"] as const;
+
 /**
  * Puts one event into the caches.
  *
@@ -46,8 +49,9 @@ export async function applyEvent(
   changeSession(client, change);
   if (before?.state !== change.state) {
     refreshAround(client, change.id);
-    refreshSoon(client, ["nodes", "groups", "over"]);
+    refreshSoon(client, ["nodes", "groups", "over", "shares"]);
   }
+  refreshSoon(client, PLANNED);
 
   // The answer to our own request brings the whole session; asking as well would show it twice.
   if (!before && pendingCreates.size > 0) await Promise.allSettled(pendingCreates);

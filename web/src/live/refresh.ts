@@ -23,12 +23,12 @@ export function refreshSoon(client: QueryClient, keys: readonly string[]): void 
 
 const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   user: ["users", "projects", "domains", "logins", "keypairs"],
-  project: ["projects", "users", "domains"],
-  domain: ["domains", "projects", "users"],
-  node: ["nodes", "groups"],
-  group: ["groups", "nodes", "presets"],
-  preset: ["presets"],
-  policy: ["policies", "over"],
+  project: ["projects", "users", "domains", "check", "why"],
+  domain: ["domains", "projects", "users", "check", "why"],
+  node: ["nodes", "groups", "check", "why", "queue"],
+  group: ["groups", "nodes", "presets", "check", "why", "queue", "shares"],
+  preset: ["presets", "check"],
+  policy: ["policies", "over", "check", "why"],
 };
 
 /** The first parts of the keys of what an event of this kind may have changed. */

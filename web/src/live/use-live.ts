@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Me } from "@/api/types";
 import { hasEnded } from "@/sessions/states";
-import { applyEvent, type Transition } from "./apply";
+import { applyEvent, PLANNED, type Transition } from "./apply";
 import { noticeBoard } from "./notices";
 import { EventStream, type StreamState } from "./stream";
 import { watchLine } from "./watch-line";
@@ -41,6 +41,7 @@ export function useLive(me: Me, onTransition: (transition: Transition) => void):
         void client.invalidateQueries({ queryKey: ["resources"] });
         void client.invalidateQueries({ queryKey: ["nodes"] });
         void client.invalidateQueries({ queryKey: ["groups"] });
+        for (const key of PLANNED) void client.invalidateQueries({ queryKey: [key] });
       },
       onRefused: () => void client.invalidateQueries({ queryKey: ["auth"] }),
       onEvent: async (event) => {

@@ -1,7 +1,7 @@
 import type { Slots } from "@/api/types";
-import { formatCores, formatSize } from "@/ui/format";
+import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 
-/** "2 CPU · 4 GiB". */
+/** "2 CPU · 4 GiB · 1 cuda.device". */
 export function SlotsText({ slots }: { slots: Slots }) {
-  return <span>{`${formatCores(slots.cpu ?? 0)} CPU · ${formatSize(slots.mem ?? 0)}`}</span>;
+  return <span title={slotsWords(slots).join(SLOTS_JOINT)}>{slotsWords(slots).join(SLOTS_JOINT)}</span>;
 }

@@ -56,3 +56,12 @@ export function useSlotName(): (slot: string) => string {
 /** The colour of a slot in bars and pictures. */
 export const slotColor = (slot: string): string =>
   slot === "cpu" ? "var(--carrel-cpu)" : slot === "mem" ? "var(--carrel-mem)" : "var(--carrel-violet)";
+
+/** Between the amounts of several slots. */
+export const SLOTS_JOINT = " · ";
+
+/** "2 CPU", "4 GiB", "1 cuda.device": what there is of each slot, in their order. */
+export const slotsWords = (slots: Readonly<Record<string, number>>): string[] =>
+  inSlotOrder(Object.keys(slots))
+    .filter((slot) => slots[slot] || FIRST.includes(slot))
+    .map((slot) => slotText(slot, slots[slot] ?? 0));

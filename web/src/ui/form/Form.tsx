@@ -1,5 +1,5 @@
 import { Trans } from "@lingui/react/macro";
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text, Tooltip } from "@mantine/core";
 import type { FormEvent, KeyboardEvent, ReactNode } from "react";
 import { CommandLine } from "@/ui/CommandLine";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -13,21 +13,42 @@ interface Props {
   submit: ReactNode;
   onCancel?: () => void;
   busy: boolean;
+  /** Something must be done first, which the fields say. */
+  blocked?: boolean;
   /** The server's last "no". */
   problem: unknown;
   /** The line that does the same on the command line. */
   command?: string;
+  /** Said right above the buttons. */
+  notice?: ReactNode;
+  /** Why it cannot be sent; null or absent when it can. */
+  refusal?: string | null;
 }
 
 /** A form: its fields, its command line, the server's "no", and its buttons. Ctrl+Enter sends it from any field. */
-export function Form({ children, onSubmit, submit, onCancel, busy, problem, command }: Props) {
+export function Form({
+  children,
+  onSubmit,
+  submit,
+  onCancel,
+  busy,
+  blocked,
+  problem,
+  command,
+  notice,
+  refusal,
+}: Props) {
   const onKeyDown = (event: KeyboardEvent<HTMLFormElement>) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || busy) return;
     event.preventDefault();
     event.currentTarget.requestSubmit();
   };
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    if (!refusal) return onSubmit(event);
+    event.preventDefault();
+  };
   return (
-    <form onSubmit={onSubmit} onKeyDown={onKeyDown} noValidate>
+    <form onSubmit={send} onKeyDown={onKeyDown} noValidate>
       <Stack gap="lg">
         {children}
         {command && (
@@ -39,15 +60,25 @@ export function Form({ children, onSubmit, submit, onCancel, busy, problem, comm
           </Stack>
         )}
         {problem != null && <ProblemAlert problem={problem} />}
+        {notice}
         <Group justify="flex-end">
           {onCancel && (
             <Button variant="default" onClick={onCancel}>
               <Trans>Cancel</Trans>
             </Button>
           )}
-          <Button type="submit" loading={busy}>
-            {submit}
-          </Button>
+          <Tooltip label={refusal} disabled={!refusal} multiline maw={280}>
+            <Button
+              type="submit"
+              loading={busy}
+              disabled={blocked}
+              aria-disabled={refusal ? true : undefined}
+              aria-description={refusal ?? undefined}
+              data-disabled={refusal ? true : undefined}
+            >
+              {submit}
+            </Button>
+          </Tooltip>
         </Group>
       </Stack>
     </form>

@@ -1,0 +1,107 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Collapse, Group, NumberInput, Select, Stack } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { nodesWholeQuery } from "@/queries/nodes-list";
+import { may } from "@/shell/may";
+import { useMe } from "@/shell/use-me";
+import { type LaunchForm, TIME_UNITS, type TimeUnit, USUAL_PRIORITY } from "./request";
+
+type Wishes = Pick<LaunchForm, "priority" | "time" | "timeUnit" | "node">;
+
+interface Props {
+  values: Wishes;
+  /** The id of the resource group whose nodes are offered. */
+  group: string;
+  error: { priority?: React.ReactNode; time?: React.ReactNode };
+  onChange: (part: Partial<Wishes>) => void;
+}
+
+/** What few people need: priority, time limit, and the node for those who may choose it. */
+export function MoreFields({ values, group, error, onChange }: Props) {
+  const { t } = useLingui();
+  const given = values.priority !== "" || values.time !== "" || values.node !== "";
+  const [opened, { toggle }] = useDisclosure(given);
+  const shown = opened || !!error.priority || !!error.time;
+  const mayChoose = may(useMe(), "session.designate");
+  const Fold = shown ? IconChevronDown : IconChevronRight;
+  const units: Record<TimeUnit, string> = { m: t`minutes`, h: t`hours`, d: t`days` };
+  return (
+    <div>
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        leftSection={<Fold size={14} aria-hidden />}
+        aria-expanded={shown}
+        onClick={toggle}
+      >
+        <Trans>More</Trans>
+      </Button>
+      <Collapse expanded={shown}>
+        <Stack gap="md" mt="xs">
+          <NumberInput
+            label={t`Priority`}
+            description={t`0 to 100; the highest goes first. Left empty: ${USUAL_PRIORITY}, or the most that you may.`}
+            size="xs"
+            min={0}
+            max={100}
+            allowDecimal={false}
+            value={values.priority}
+            error={error.priority}
+            onChange={(value) => onChange({ priority: value === "" ? "" : Number(value) })}
+          />
+          <Group gap="xs" align="flex-end" wrap="nowrap">
+            <NumberInput
+              label={t`Time limit`}
+              description={t`It ends by itself after so long. The sooner others know when you are done, the sooner they know when they start.`}
+              size="xs"
+              style={{ flex: 1 }}
+              min={0}
+              value={values.time}
+              error={error.time}
+              onChange={(value) => onChange({ time: value === "" ? "" : Number(value) })}
+            />
+            <Select
+              size="xs"
+              w={110}
+              aria-label={t`Unit of the time limit`}
+              allowDeselect={false}
+              data={(Object.keys(TIME_UNITS) as TimeUnit[]).map((value) => ({ value, label: units[value] }))}
+              value={values.timeUnit}
+              onChange={(unit) => unit && onChange({ timeUnit: unit as TimeUnit })}
+            />
+          </Group>
+          {mayChoose && (
+            <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />
+          )}
+        </Stack>
+      </Collapse>
+    </div>
+  );
+}
+
+interface NodeProps {
+  group: string;
+  value: string;
+  onChange: (node: string) => void;
+}
+
+function NodeChoice({ group, value, onChange }: NodeProps) {
+  const { t } = useLingui();
+  const nodes = useQuery(nodesWholeQuery({ group })).data ?? [];
+  const names = nodes.map(({ name }) => name);
+  return (
+    <Select
+      label={t`Node`}
+      description={t`It starts there and nowhere else. Left empty: wherever there is room.`}
+      size="xs"
+      clearable
+      searchable
+      clearButtonProps={{ "aria-label": t`Any node` }}
+      data={value && !names.includes(value) ? [...names, value] : names}
+      value={value || null}
+      onChange={(node) => onChange(node ?? "")}
+    />
+  );
+}

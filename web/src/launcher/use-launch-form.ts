@@ -1,0 +1,41 @@
+import { useLingui } from "@lingui/react/macro";
+import type { Problem } from "@/api/problem";
+import type { Image } from "@/api/types";
+import { useProblemForm } from "@/ui/form/use-problem-form";
+import { inSlotOrder, slotText } from "@/ui/slots";
+import { isName, type LaunchForm, TIME_UNITS, variableFault } from "./request";
+
+const LEAST = { cpu: 100, mem: 2 ** 22 };
+const LEAST_TIME_S = 60;
+
+/** The launcher's form with its own rules; what there is of each slot is for the server to say. */
+export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Problem | null) {
+  const { t } = useLingui();
+  const form = useProblemForm<LaunchForm>(
+    {
+      initialValues: initial,
+      validateInputOnBlur: ["name"],
+      validate: {
+        image: (value) => (value.trim() === "" ? t`Choose an image, or write its reference.` : null),
+        name: (value) =>
+          value === "" || isName(value) ? null : t`4 to 64 letters, digits or _; between them also . and -`,
+        priority: (value) => (value === "" || (value >= 0 && value <= 100) ? null : t`0 to 100`),
+        time: (value, { timeUnit }) =>
+          value === "" || value * TIME_UNITS[timeUnit] >= LEAST_TIME_S ? null : t`A minute at least`,
+        env: (rows) => (rows.some((_, at) => variableFault(rows, at)) ? t`Correct the names above.` : null),
+      },
+    },
+    problem,
+  );
+  const { image, slots } = form.values;
+  const least = images.find((one) => one.name === image || one.reference === image)?.min_slots ?? LEAST;
+  const needs: Record<string, number> = { ...least };
+
+  /** What is wrong with the amount of a slot before the server is asked. */
+  const shortOf = (slot: string): string | null => {
+    const wanted = needs[slot] ?? 0;
+    return (slots[slot] ?? 0) < wanted ? t`This image needs at least ${slotText(slot, wanted)}.` : null;
+  };
+  const short = inSlotOrder(Object.keys(needs)).find((slot) => shortOf(slot));
+  return { form, shortOf, fault: short ? shortOf(short) : null };
+}

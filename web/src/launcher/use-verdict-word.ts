@@ -1,0 +1,8 @@
+import { useLingui } from "@lingui/react/macro";
+import type { Verdict } from "@/api/types";
+
+/** What would happen, in a word or two. */
+export function useVerdictWord(): (verdict: Verdict) => string {
+  const { t } = useLingui();
+  return (verdict) => ({ starts: t`starts now`, waits: t`waits`, never: t`never` })[verdict];
+}

@@ -1,0 +1,26 @@
+import { useLingui } from "@lingui/react/macro";
+import { useCallback } from "react";
+import type { Change } from "@/api/types";
+import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
+
+/** What would start it now, in a sentence; null for ending a session, which is a question of its own. */
+export function useChangeText(): (change: Change) => string | null {
+  const { t } = useLingui();
+  return useCallback(
+    (change) => {
+      const group = change.group?.name ?? "";
+      const slots = slotsWords(change.slots).join(SLOTS_JOINT);
+      switch (change.kind) {
+        case "group":
+          return t`Ask for it in ${group} instead.`;
+        case "any_node":
+          return t`Let it run on any node.`;
+        case "smaller":
+          return t`Ask for ${slots} instead.`;
+        case "end_own":
+          return null;
+      }
+    },
+    [t],
+  );
+}

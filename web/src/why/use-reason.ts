@@ -1,0 +1,18 @@
+import { useLingui } from "@lingui/react/macro";
+import { useCallback } from "react";
+import { PROBLEMS } from "@/sentences/problems";
+import { useSessionText } from "@/sentences/use-session-text";
+
+/** Why something does not start, in the page's language; by the error's code where its sentence is not known. */
+export function useReason(): (sentence: string, code?: string) => string {
+  const { i18n } = useLingui();
+  const { reason } = useSessionText();
+  return useCallback(
+    (sentence, code = "") => {
+      const said = reason(sentence);
+      const known = i18n.locale === "en" || said !== sentence ? undefined : PROBLEMS[code];
+      return known ? i18n._(known.detail) : said;
+    },
+    [i18n, reason],
+  );
+}
