@@ -9,8 +9,10 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict
 from carrel.core.ids import DomainId, new_id
+from carrel.db.database import notify
 from carrel.domains.schemas import DomainCreate, DomainUpdate
 from carrel.events import service as events
+from carrel.limits import model as limits
 from carrel.logins.model import Login
 from carrel.policy.decide import Actor, Target, require
 from carrel.providers.model import Provider
@@ -54,6 +56,8 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate)
     for field, value in after.items():
         setattr(domain, field, value)
     await _flush(tx, wanted.name)
+    if "ceilings" in after:
+        await notify(tx, limits.TOPIC)
     await _record(tx, actor, "domain.update", domain, before=before, after=after)
     return domain.id
 

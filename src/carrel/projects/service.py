@@ -8,7 +8,9 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict
 from carrel.core.ids import ProjectId, new_id
+from carrel.db.database import notify
 from carrel.events import service as events
+from carrel.limits import model as limits
 from carrel.policy.decide import Actor
 from carrel.projects.schemas import ProjectCreate, ProjectUpdate
 from carrel.sessions import survivors
@@ -51,6 +53,8 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: ProjectUpdate
         setattr(project, field, value)
     if after:
         await _flush(tx, wanted.name)
+        if "ceilings" in after:
+            await notify(tx, limits.TOPIC)
         await record(tx, actor, "project.update", project, before=before, after=after)
     return project.id
 
