@@ -60,7 +60,9 @@ BODIES: Mapping[str, object] = {
     "projects.update": {"description": "another"},
     "providers.create": {"name": "other", "domain": "default", "oidc": OIDC},
     "providers.update": {"active": False},
+    "sessions.check": {"slots": SMALL},
     "sessions.create": {"image": "debian:12", "slots": SMALL},
+    "sessions.prioritise": {"priority": 40},
     "sessions.rename": {"name": "another-name"},
     "site.test_mail": {"to": "nobody@example.org"},
     "site.update": {"announcement": "Hello"},
@@ -98,7 +100,9 @@ def test_every_route_names_an_action_of_the_one_table_and_every_action_has_a_rou
     # What is no route of its own: WebSockets, and what a body asks for.
     asked = {name for name in ACTIONS if f'"{name}"' in inspect.getsource(streams)}
     assert named <= set(ACTIONS)
-    assert set(ACTIONS) - named - asked == {"keypair.limit", "user.appoint"}
+    assert set(ACTIONS) - named - asked == {
+        "keypair.limit", "session.designate", "session.prioritise", "user.appoint",
+    }  # fmt: skip
 
 
 @dataclass
