@@ -1,0 +1,233 @@
+"""The past as a trace and the present as a policy: what is in them, who may have them, and that a replay reads them."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from command_line import command_line
+from installation import API, SMALL, Api
+from sqlalchemy import insert, text
+
+from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId, new_id
+from carrel.engines.port import Device, NodeInfo
+from carrel.groups.model import ResourceGroup
+from carrel.nodes import service as nodes
+from carrel.nodes.model import Allocation, Node
+from carrel.scheduler import history, loading
+from carrel.scheduler.policy_file import SchedulerPolicy, installation
+from carrel.scheduling.shares import moved_on
+from carrel.scheduling.traces import Arrival, read
+
+GIB = 1 << 30
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+WHEN = {"since": "2026-01-05", "until": "2026-01-06"}
+
+
+def after(minutes: float) -> datetime:
+    return NOON + timedelta(minutes=minutes)
+
+
+async def machines(api: Api) -> dict[str, NodeId]:
+    devices = (Device("gpu0", "cuda"), Device("gpu1", "cuda"), Device("gpu2", "cuda", set=1))
+    slots = {"cpu": 8000, "mem": 4 * GIB}
+    async with api.database.transaction() as tx:
+        found = [
+            NodeInfo("plain", "x86_64", slots, "Fake 1"),
+            NodeInfo(
+                "fast", "x86_64", {**slots, "cuda.device": 3, "cuda.shares": 3000}, "Fake 1", devices=devices
+            ),
+        ]
+        await nodes.record(tx, found, NOON)
+        return {name: id_ for name, id_ in (await tx.execute(text("SELECT name, id FROM nodes"))).all()}
+
+
+async def past(
+    api: Api,
+    at: datetime,
+    *held: tuple[NodeId, datetime, datetime | None],
+    containers: int = 1,
+    **changes: object,
+) -> SessionId:
+    """A session that was asked for then, and held its slots so. held: where, from when, until when."""
+    user = await api.as_("user")
+    id_ = SessionId((await user.start(name=f"past-{new_id()}"))["id"])
+    columns = {"created_at": at, **changes}
+    assigned = ", ".join(f"{column} = :{column}" for column in columns)
+    async with api.database.transaction() as tx:
+        await tx.execute(text(f"UPDATE sessions SET {assigned} WHERE id = :id"), {"id": id_, **columns})
+        rows = [
+            {"session_id": id_, "container": container, "node_id": node, "slot": slot, "amount": amount,
+             "devices": None, "created_at": since, "released_at": until}
+            for node, since, until in held
+            for container in range(containers)
+            for slot, amount in SMALL.items()
+        ]  # fmt: skip
+        if rows:
+            await tx.execute(insert(Allocation), rows)
+    return id_
+
+
+async def exported(api: Api) -> list[Arrival]:
+    admin = await api.as_("superadmin")
+    answer = await admin.get("/scheduler/trace", params=WHEN)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    return list(read(answer.text.splitlines()))
+
+
+async def test_what_ran_is_exported_with_ids_alone(api: Api):
+    node = (await machines(api))["plain"]
+    first = await past(api, after(0), (node, after(5), after(35)), priority=70, time_limit_s=3600)
+    # Started anew after its node failed: it ran for as long as it held its slots in all.
+    again = await past(api, after(1), (node, after(2), after(4)), (node, after(10), after(20)))
+    await past(api, after(2))
+    await past(api, after(-24 * 60), (node, after(-24 * 60), after(0)))
+    people = api.people
+    path = (people.domain, people.project, people.user.user_id)
+    assert await exported(api) == [
+        Arrival(first, after(0), timedelta(minutes=30), SMALL, path, priority=70, limit=timedelta(hours=1)),
+        Arrival(again, after(1), timedelta(minutes=12), SMALL, path),
+    ]
+    admin = await api.as_("superadmin")
+    everything = (await admin.get("/scheduler/trace", params=WHEN)).text
+    everything += (await admin.get("/scheduler/policy")).text
+    assert "@" not in everything
+    noted = (await admin.get("/audit", params={"action": "scheduler.export"})).json()["items"]
+    assert noted[0]["details"]["since"].startswith("2026-01-05")
+
+
+async def test_a_session_of_several_containers_is_one(api: Api):
+    there = await machines(api)
+    await past(api, after(0), (there["plain"], after(0), after(9)), containers=2)
+    spread = await past(api, after(1))
+    async with api.database.transaction() as tx:
+        for container, node in enumerate(there.values()):
+            row = {"session_id": spread, "container": container, "node_id": node, "slot": "cpu", "amount": 1}
+            await tx.execute(insert(Allocation), [{**row, "created_at": after(1), "released_at": after(2)}])
+    assert [(one.count, one.mode) for one in await exported(api)] == [(2, "single_node"), (2, "multi_node")]
+
+
+async def test_pages_of_the_trace_hold_everybody_once(api: Api, monkeypatch: pytest.MonkeyPatch):
+    node = (await machines(api))["plain"]
+    monkeypatch.setattr(history, "_PAGE", 2)
+    # Three at the same instant, and one who never ran, across the edges of pages.
+    wanted = [await past(api, after(at // 3), (node, after(3), after(4))) for at in range(7)]
+    await past(api, after(1))
+    found = [one.id for one in await exported(api)]
+    assert sorted(found) == sorted(wanted)
+
+
+async def test_who_still_runs_counts_with_the_time_so_far(living: Api):
+    user = await living.as_("user")
+    started = await user.start()
+    await living.until(user, started["id"], "RUNNING")
+    admin = await living.as_("superadmin")
+    (one,) = read((await admin.get("/scheduler/trace")).text.splitlines())
+    assert one.id == started["id"]
+    assert timedelta(0) < one.runs < timedelta(minutes=1)
+
+
+async def test_the_present_is_exported_as_a_replay_reads_it(api: Api):
+    there = await machines(api)
+    people = api.people
+    async with api.database.transaction() as tx:
+        (await tx.get_one(Node, there["plain"])).cordoned = True
+        group = await tx.get_one(ResourceGroup, DEFAULT_GROUP)
+        group.scheduler, group.half_life_s, group.pending_timeout_s = "fair_share", 60, 5  # type: ignore[assignment]
+        for statement in (
+            "INSERT INTO fair_share_weights (group_id, kind, scope_id, weight) VALUES ('default', 'project', :id, 3)",
+            "UPDATE projects SET ceilings = '{\"cpu\": 2000}' WHERE id = :id",
+        ):
+            await tx.execute(text(statement), {"id": people.project})
+        await tx.execute(
+            text("UPDATE resource_policies SET limits = jsonb_set(limits, '{sessions}', '7') WHERE id = :id"),
+            {"id": "default-keypair"},
+        )
+    admin = await api.as_("superadmin")
+    answer = (await admin.get("/scheduler/policy")).json()
+    found = installation(SchedulerPolicy.model_validate(answer))
+    plain = {"cpu": 8000, "mem": 4 * GIB}
+    assert [(node.name, node.capacity, node.closed) for node in found.nodes] == [
+        ("fast", {**plain, "cuda.device": 3, "cuda.shares": 3000}, ""), ("plain", plain, "cordoned"),
+    ]  # fmt: skip
+    assert [device.set for device in found.nodes[0].devices] == [0, 0, 1]
+    (group_view,) = found.groups
+    assert (group_view.order, group_view.half_life) == ("fair_share", timedelta(minutes=1))
+    assert found.pending == {DEFAULT_GROUP: timedelta(seconds=5)}
+    assert found.weight(DEFAULT_GROUP, (people.domain, people.project)) == 3
+    assert answer["ceilings"]["projects"] == {people.project: {"cpu": 2000}}
+    assert answer["ceilings"]["users"]["*"]["sessions"] == 7
+    assert found.names[people.domain] == "default"
+
+
+async def test_a_simulated_past_is_what_the_ledger_sums(api: Api):
+    node = (await machines(api))["plain"]
+    await past(api, after(0), (node, after(0), after(50)))
+    now = after(80)
+    async with api.database.transaction() as tx:
+        group = await tx.get_one(ResourceGroup, GroupId(DEFAULT_GROUP))
+        group.half_life_s = 3600
+        shares = await loading.fair_shares(tx, group, [], now)
+    hour, held = timedelta(hours=1), {slot: float(amount) for slot, amount in SMALL.items()}
+    simulated = moved_on(moved_on({}, held, timedelta(minutes=50), hour), {}, timedelta(minutes=30), hour)
+    assert shares[(api.people.domain,)].past == pytest.approx(simulated)
+
+
+@pytest.mark.parametrize("who", ["user", "anonymous"])
+@pytest.mark.parametrize("path", ["/scheduler/trace", "/scheduler/policy"])
+async def test_only_superadmins_may_have_them(api: Api, who: str, path: str):
+    asker = await api.as_(who)
+    assert (await asker.http.get(f"{API}{path}")).status_code == (403 if who == "user" else 401)
+
+
+async def test_the_command_line_replays_the_past_under_the_present_policy(api: Api, tmp_path: Path):
+    node = (await machines(api))["plain"]
+    for at in range(5):
+        await past(api, after(at), (node, after(at), after(at + 10)))
+    line = await command_line(api, "superadmin", tmp_path)
+    trace = await line.ok("scheduler", "trace", "--since", "2026-01-05", "--until", "2026-01-06")
+    assert len(trace.splitlines()) == 5
+    assert await line.ok("scheduler", "trace", "--since", "1h") == ""
+    told = await line.ok("scheduler", "simulate", "--trace", "-", stdin=trace.encode())
+    assert "5: 5 ran" in told
+    # On a node that holds one of them at a time each waits for those before.
+    narrow = json.loads(await line.ok("scheduler", "policy"))
+    narrow["nodes"] = [{"name": "small", "slots": {"cpu": SMALL["cpu"], "mem": SMALL["mem"]}}]
+    (tmp_path / "narrow.json").write_text(json.dumps(narrow))
+    picture = tmp_path / "narrow.svg"
+    answer = await line.ok(
+        "scheduler", "simulate", "--trace", "-", "--policy", str(tmp_path / "narrow.json"),
+        "--picture", str(picture), "-o", "json", stdin=trace.encode(),
+    )  # fmt: skip
+    found = json.loads(answer)
+    assert found["waits"]["max_s"] == pytest.approx((4 * 10 - 4) * 60)
+    assert found["projects"][0]["sessions"] == 5
+    assert picture.read_text().startswith("<svg")
+
+
+async def test_the_command_line_says_what_it_cannot_read(api: Api, tmp_path: Path):
+    line = await command_line(api, "user", tmp_path)
+    no_file = await line.run("scheduler", "simulate", "--trace", "nowhere", "--policy", "campus")
+    assert (no_file.code, "These ship: campus, flood" in no_file.stderr) == (4, True)
+    broken = await line.run("scheduler", "simulate", "--trace", "-", "--policy", "campus", stdin=b'{"at": 1}')
+    assert broken.code == 1
+    assert "Line 1 of the trace" in broken.stderr
+    refused = await line.run("scheduler", "simulate", "--trace", "campus")
+    assert refused.code == 3
+    unwritten = await line.run(
+        "scheduler", "simulate", "--trace", "flood", "--policy", "flood", "--picture", str(tmp_path)
+    )
+    assert (unwritten.code, "Is a directory" in unwritten.stderr) == (1, True)
+
+
+async def test_without_the_servers_package_the_command_line_says_where_it_is(tmp_path: Path, api: Api):
+    line = await command_line(api, "superadmin", tmp_path)
+    # A package of the same name that has none of it, as on a machine with only the client.
+    (tmp_path / "carrel").mkdir()
+    line.environment["PYTHONPATH"] = str(tmp_path)
+    (tmp_path / "carrel" / "__init__.py").write_text("")
+    done = await line.run("scheduler", "simulate", "--trace", "campus", "--policy", "campus")
+    assert done.code == 1
+    assert "client.no_server_code" in done.stderr
+    assert "pip install carrel" in done.stderr
