@@ -14,6 +14,8 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,9 +27,10 @@ ROOT = Path(__file__).resolve().parents[2]
 STATE = ROOT / ".tools" / "checks"
 # The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
 ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
-# What measures the machine, restarts daemons or drives a browser has the machine to itself; the others run two
-# at a time.
-ALONE = ("conformance", "crash", "e2e")
+# What restarts daemons or drives a browser mostly waits: the containers' tests run beside the browser's, one at a
+# time each. The others run two at a time.
+CONTAINERS = ("conformance", "crash")
+BROWSER = ("e2e",)
 FOLDERS = tuple(
     sorted(
         {test.parent.name for test in (ROOT / "tests").glob("*/test_*.py")},
@@ -64,9 +67,13 @@ def main() -> int:
     if options.pytest:
         run_pytest(folders, options.pytest, environment, tally)
     else:
-        together = [name for name in folders if name not in ALONE]
-        run_pytest(together, ["-n", "2", "--dist", "worksteal"], environment, tally)
-        run_pytest([name for name in folders if name in ALONE], [], environment, tally)
+        rest = [name for name in folders if name not in CONTAINERS + BROWSER]
+        run_pytest(rest, ["-n", "2", "--dist", "worksteal"], environment, tally)
+        with ThreadPoolExecutor() as beside:
+            quiet = [name for name in folders if name in CONTAINERS]
+            behind = beside.submit(run_pytest, quiet, [], environment, tally, log=STATE / "containers.log")
+            run_pytest([name for name in folders if name in BROWSER], [], environment, tally)
+            behind.result()
     # 4. One line.
     for name in tally.failed:
         print(f"FAILED {name}")
@@ -136,29 +143,40 @@ def step(tally: Tally, name: str, command: Sequence[str], *, folder: Path = ROOT
 
 
 def run_pytest(
-    folders: Sequence[str], extra: Sequence[str], environment: dict[str, str], tally: Tally
+    folders: Sequence[str],
+    extra: Sequence[str],
+    environment: dict[str, str],
+    tally: Tally,
+    *,
+    log: Path | None = None,
 ) -> None:
+    """log: where its output goes until it has ended, so that it does not mix with another's."""
     if not folders:
         return
     print(f"\n== pytest {' '.join(folders)}", flush=True)
-    report = STATE / "junit.xml"
+    report = STATE / f"junit-{folders[0]}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     # A test that hangs shows where before the whole run is stopped from outside.
     options = [f"--junitxml={report}", "-o", "faulthandler_timeout=240", "--durations=10"]
     names_paths = any((ROOT / word.split("::")[0]).exists() for word in extra)
     paths = [] if names_paths else [f"tests/{name}" for name in folders]
-    code = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *paths, *extra],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    ).returncode
+    with log.open("wb") if log else nullcontext() as output:
+        code = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *paths, *extra],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            check=False,
+        ).returncode
+    if log:
+        print(f"\n== pytest {' '.join(folders)}\n{log.read_text(errors='replace')}", flush=True)
     if report.exists():
         count(report, tally)
-    if code != 0 and not tally.failed:
-        tally.failed.append(f"pytest ended with code {code}")
+    if code != 0 and not (report.exists() and tally.failed):
+        tally.failed.append(f"pytest {folders[0]} ended with code {code}")
 
 
 def count(report: Path, tally: Tally) -> None:
