@@ -157,6 +157,12 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
         return {each["name"]: each["kind"] for each in _client().providers.list()["items"]}
     if action.dest in ("domain", "domains"):
         return {domain["name"]: domain["description"] for domain in _client().domains.list(limit=200)["items"]}
+    if action.dest in ("group", "groups"):
+        return {group["name"]: group["description"] for group in _client().groups.list(limit=200)["items"]}
+    if action.dest in ("node", "nodes"):
+        return {node["name"]: node["group"]["name"] for node in _client().nodes.list(limit=200)["items"]}
+    if action.dest in ("preset", "presets"):
+        return {preset["name"]: preset["id"] for preset in _client().presets.list()["items"]}
     if action.dest in ("policy", "policies"):
         return {policy["id"]: policy["name"] for policy in _client().policies.list(limit=200)["items"]}
     if action.dest == "projects":

@@ -1,0 +1,356 @@
+"""Commands about resource groups."""
+
+from __future__ import annotations
+
+import argparse
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.output import Column, print_facts, print_line, print_table
+from carrel_client.cli.parser import Arguments, reading
+from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.errors import CarrelError
+from carrel_client.slots import format_amount, slots_text
+from carrel_client.units import format_duration, parse_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from carrel_client import models
+
+_KINDS = ("interactive", "batch", "inference")
+_ORDERS = ("fifo", "lifo", "drf", "fair_share")
+_PLACEMENTS = ("dispersed", "concentrated", "round_robin")
+_SCOPES = {"domain": "domains", "project": "projects", "user": "users"}
+_STATES = {"active": "green", "inactive": "red"}
+
+
+def ls_arguments(parser: Arguments) -> None:
+    list_arguments(parser, "name", "created_at")
+    parser.explain("List the resource groups that you may use; superadmins see all.")
+    parser.example("carrel group ls", "carrel group ls -o json | jq '.items[].name'")
+
+
+def ls(args: argparse.Namespace, context: Context) -> int:
+    """List resource groups."""
+    found = listed(args, context.client.groups.list)
+    columns = [Column("NAME"), Column("STATE", _STATES)]
+    columns += [
+        Column(title) for title in ("OPEN TO", "ORDER", "NODES", "LIVE", "WAITING", "USED OF CAPACITY")
+    ]
+    rows = [
+        [
+            group["name"],
+            _state(group),
+            "all" if group["public"] else "some",
+            group["scheduler"],
+            str(group["nodes"]),
+            str(group["live_sessions"]),
+            str(group["waiting_sessions"]),
+            used_text(group["used"], group["capacity"]),
+        ]
+        for group in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def show_arguments(parser: Arguments) -> None:
+    _group(parser)
+    parser.example("carrel group show gpu")
+
+
+def show(args: argparse.Namespace, context: Context) -> int:
+    """Show one resource group."""
+    group = context.client.groups.show(args.group)
+    context.answer(group, lambda: _print(group))
+    return 0
+
+
+def create_arguments(parser: Arguments) -> None:
+    parser.add_argument("name", metavar="NAME", help="unique, whatever the case of its letters")
+    _settings(parser)
+    parser.explain("Make a resource group. Nodes come into it by carrel node edit.")
+    parser.example(
+        "carrel group create gpu --private --scheduler fair_share --placement concentrated",
+        "carrel group create teaching --kind interactive --pending-timeout 2h",
+    )
+
+
+def create(args: argparse.Namespace, context: Context) -> int:
+    """Make a resource group."""
+    made = context.client.groups.create(name=args.name, **_wanted(args))
+    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    return 0
+
+
+def edit_arguments(parser: Arguments) -> None:
+    _group(parser)
+    parser.add_argument("--name", help="another name")
+    _settings(parser)
+    for option, state in (("--activate", True), ("--deactivate", False)):
+        parser.add_argument(
+            option, dest="active", action="store_const", const=state,
+            help="let it take new sessions again" if state else "take no new sessions; what runs goes on",
+        )  # fmt: skip
+    parser.explain("Change a resource group. What is given replaces what was, lists as a whole.")
+    parser.example(
+        "carrel group edit gpu --patience 10m --half-life 14d",
+        "carrel group edit gpu --on-node-loss reschedule --node-loss 5m",
+        "carrel group edit gpu --deactivate",
+    )
+
+
+def edit(args: argparse.Namespace, context: Context) -> int:
+    """Change a resource group."""
+    changed = context.client.groups.update(args.group, **given(args, "name", "active"), **_wanted(args))
+    context.answer(changed, lambda: _print(changed))
+    return 0
+
+
+def rm_arguments(parser: Arguments) -> None:
+    parser.add_argument("groups", metavar="GROUP", nargs="+", help="names or ids")
+    parser.explain("Remove resource groups that hold no node and never held a session.")
+    parser.example("carrel group rm teaching")
+
+
+def rm(args: argparse.Namespace, context: Context) -> int:
+    """Remove resource groups."""
+
+    def remove(ref: str) -> tuple[object, str]:
+        context.client.groups.remove(ref)
+        return {"group": ref, "removed": True}, f"{ref} is removed"
+
+    return each(context, args.groups, remove)
+
+
+def access_arguments(parser: Arguments) -> None:
+    _group(parser)
+    for option, words in (("--allow", "let it use the group"), ("--deny", "no longer")):
+        parser.add_argument(
+            option, metavar="KIND=NAME", action="append", type=reading(_scope), default=[],
+            help=f"{words}: domain=physics, project=vision or user=ada@example.org; again for another",
+        )  # fmt: skip
+    parser.explain("Show or change who may use a group that is not public.")
+    parser.example(
+        "carrel group access gpu",
+        "carrel group access gpu --allow domain=physics --allow user=ada@example.org --deny project=vision",
+    )
+
+
+def access(args: argparse.Namespace, context: Context) -> int:
+    """Show or change who may use a group."""
+    group = context.client.groups.show(args.group)
+    if args.allow or args.deny:
+        named = _named(_administered(group["access"], args.group))
+        named = {scope: None for scope in named if not _is_meant(scope, named[scope], args.deny)}
+        wanted = _by_kind([*named, *args.allow])
+        group = context.client.groups.set_access(group["id"], **wanted)
+    there = _administered(group["access"], args.group)
+    context.answer(group, lambda: _print_scopes(there, "KIND", "MAY USE IT", "ID"))
+    return 0
+
+
+def weights_arguments(parser: Arguments) -> None:
+    _group(parser)
+    parser.add_argument(
+        "--set", metavar="KIND=NAME:WEIGHT", action="append", type=reading(_weight), default=[], dest="weights",
+        help="how much, beside the others of the same place: project=vision:3; again for another",
+    )  # fmt: skip
+    parser.add_argument(
+        "--unset", metavar="KIND=NAME", action="append", type=reading(_scope), default=[],
+        help="as much as everybody else, which is 1",
+    )  # fmt: skip
+    parser.explain("Show or change the weights of a group's fair share.")
+    parser.example(
+        "carrel group weights gpu",
+        "carrel group weights gpu --set domain=physics:2 --set user=ada@example.org:0.5",
+    )
+
+
+def weights(args: argparse.Namespace, context: Context) -> int:
+    """Show or change the weights of a group's fair share."""
+    group = context.client.groups.show(args.group)
+    if args.weights or args.unset:
+        named = _named(_administered(group["weights"], args.group))
+        gone = [*args.unset, *[scope for scope, _ in args.weights]]
+        wanted: dict[str, dict[str, float]] = {plural: {} for plural in _SCOPES.values()}
+        for (kind, ref), row in named.items():
+            if not _is_meant((kind, ref), row, gone):
+                wanted[_SCOPES[kind]][ref] = row["weight"]
+        for (kind, ref), weight in args.weights:
+            wanted[_SCOPES[kind]][ref] = weight
+        group = context.client.groups.set_weights(group["id"], **wanted)
+    there = _administered(group["weights"], args.group)
+    context.answer(group, lambda: _print_scopes(there, "KIND", "WHO", "ID", "WEIGHT"))
+    return 0
+
+
+def used_text(used: Mapping[str, int], capacity: Mapping[str, int]) -> str:
+    """ "cpu 4 of 64, mem 8 GiB of 256 GiB"; of what there is."""
+    return ", ".join(
+        f"{slot} {format_amount(slot, used.get(slot, 0))} of {format_amount(slot, amount)}"
+        for slot, amount in sorted(capacity.items())
+    )
+
+
+def _group(parser: Arguments) -> None:
+    parser.add_argument("group", metavar="GROUP", help="its name or id")
+
+
+def _settings(parser: Arguments) -> None:
+    time = reading(_seconds)
+    parser.add_argument("--description", help="what it is")
+    parser.add_argument("--public", action="store_const", const=True, help="everybody may use it")
+    parser.add_argument(
+        "--private",
+        dest="public",
+        action="store_const",
+        const=False,
+        help="only those of carrel group access",
+    )
+    parser.add_argument(
+        "--kind", dest="session_kinds", action="append", choices=_KINDS, help="of sessions that it takes"
+    )
+    parser.add_argument("--scheduler", choices=_ORDERS, help="who comes first among those of one priority")
+    parser.add_argument("--placement", choices=_PLACEMENTS, help="which node among those with room")
+    parser.add_argument(
+        "--slot-priority",
+        metavar="SLOT",
+        action="append",
+        help="compare nodes by this slot first; again for the next",
+    )
+    parser.add_argument(
+        "--pending-timeout", dest="pending_timeout_s", metavar="TIME", type=reading(_seconds_or_never),
+        help='cancel who waits longer than 2h, or "never"',
+    )  # fmt: skip
+    parser.add_argument(
+        "--patience",
+        dest="patience_s",
+        metavar="TIME",
+        type=time,
+        help="how long others may overtake one who waits",
+    )
+    parser.add_argument(
+        "--half-life", dest="half_life_s", metavar="TIME", type=time, help="after which past use counts half"
+    )
+    parser.add_argument(
+        "--on-node-loss",
+        choices=("end", "reschedule"),
+        help="what becomes of sessions whose node is gone for long",
+    )
+    parser.add_argument(
+        "--node-loss", dest="node_loss_s", metavar="TIME", type=time, help="how long it must be gone for that"
+    )
+    parser.add_argument("--app-address", metavar="URL", help="where its apps are reached")
+
+
+def _wanted(args: argparse.Namespace) -> dict[str, Any]:
+    fields = given(
+        args, "description", "public", "session_kinds", "scheduler", "placement", "slot_priority", "patience_s",
+        "half_life_s", "on_node_loss", "node_loss_s", "app_address", "pending_timeout_s",
+    )  # fmt: skip
+    if fields.get("pending_timeout_s") == 0:
+        fields["pending_timeout_s"] = None
+    return fields
+
+
+def _seconds(text: str) -> int:
+    return 0 if text == "0" else round(parse_duration(text))
+
+
+def _seconds_or_never(text: str) -> int:
+    return 0 if text == "never" else max(_seconds(text), 1)
+
+
+def _scope(text: str) -> tuple[str, str]:
+    kind, _, name = text.partition("=")
+    if kind not in _SCOPES or not name:
+        raise ValueError(
+            f"{text!r} is not KIND=NAME, as domain=physics, project=vision or user=ada@example.org"
+        )
+    return kind, name
+
+
+def _weight(text: str) -> tuple[tuple[str, str], float]:
+    scope, _, weight = text.rpartition(":")
+    try:
+        return _scope(scope), float(weight)
+    except ValueError:
+        raise ValueError(f"{text!r} is not KIND=NAME:WEIGHT, as project=vision:3") from None
+
+
+def _administered(there: Any, ref: str) -> Any:
+    if there is None:
+        raise CarrelError(
+            "policy.forbidden",
+            f"Who may use {ref} is for superadmins to see.",
+            status=403,
+            hint="Ask an administrator.",
+        )
+    return there
+
+
+def _named(there: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    """(kind, id) -> what is shown of it."""
+    return {(kind, row["id"]): row for kind, plural in _SCOPES.items() for row in there[plural]}
+
+
+def _is_meant(scope: tuple[str, str], row: Any, refs: Iterable[tuple[str, str]]) -> bool:
+    kind, ref = scope
+    called = {ref, str(row.get("name", row.get("email"))).lower()}
+    return any(kind == wanted and name.lower() in called for wanted, name in refs)
+
+
+def _by_kind(scopes: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    found: dict[str, list[str]] = {plural: [] for plural in _SCOPES.values()}
+    for kind, ref in scopes:
+        found[_SCOPES[kind]].append(ref)
+    return found
+
+
+def _print_scopes(there: Mapping[str, Any], *titles: str) -> None:
+    rows = [
+        [kind, _called(row), ref, f"{row['weight']:g}" if "weight" in row else ""]
+        for (kind, ref), row in _named(there).items()
+    ]
+    print_table([Column(title) for title in titles], [row[: len(titles)] for row in rows])
+
+
+def _called(row: Mapping[str, Any]) -> str:
+    name = str(row.get("name", row.get("email")))
+    return f"{name} ({row['domain']})" if "domain" in row else name
+
+
+def _state(group: models.GroupView) -> str:
+    return "active" if group["active"] else "inactive"
+
+
+def _print(group: models.GroupView) -> None:
+    access = group["access"]
+    timeout = group["pending_timeout_s"]
+    print_facts(
+        [
+            ("name", group["name"]),
+            ("id", group["id"]),
+            ("state", _state(group)),
+            ("description", group["description"]),
+            ("open to", "all" if group["public"] else "those whom carrel group access names"),
+            ("named", ", ".join(_called(row) for row in _named(access).values()) if access else ""),
+            ("session kinds", ", ".join(group["session_kinds"])),
+            ("order", group["scheduler"]),
+            ("placement", group["placement"]),
+            ("slot priority", ", ".join(group["slot_priority"])),
+            ("pending timeout", format_duration(timeout) if timeout else "never"),
+            ("patience", format_duration(group["patience_s"])),
+            ("half-life", format_duration(group["half_life_s"])),
+            ("on node loss", f"{group['on_node_loss']} after {format_duration(group['node_loss_s'])}"),
+            ("app address", group["app_address"] or ""),
+            ("nodes", f"{group['nodes']}, {group['ready_nodes']} take new sessions"),
+            ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them wait"),
+            ("used", used_text(group["used"], group["capacity"])),
+            ("capacity", slots_text(group["capacity"])),
+            ("created", group["created_at"]),
+        ]
+    )

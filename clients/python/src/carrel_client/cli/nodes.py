@@ -1,0 +1,235 @@
+"""Commands about nodes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.groups import used_text
+from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
+from carrel_client.cli.parser import Arguments, reading
+from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.errors import CarrelError
+from carrel_client.slots import parse_slot, slots_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from carrel_client import models
+
+_STATES = {"READY": "green", "DOWN": "red"}
+_REFUSED = 1
+
+
+def ls_arguments(parser: Arguments) -> None:
+    parser.add_argument("--group", metavar="GROUP", help="only those of this resource group")
+    parser.add_argument("--state", choices=("READY", "DOWN"), help="only those")
+    list_arguments(parser, "name", "seen_at")
+    parser.explain(
+        "List nodes. Others than superadmins see those of groups that they may use, where the installation shows them."
+    )
+    parser.example("carrel node ls", "carrel node ls --group gpu --state DOWN")
+
+
+def ls(args: argparse.Namespace, context: Context) -> int:
+    """List nodes."""
+
+    def page(**wanted: Any) -> models.NodeList:
+        return context.client.nodes.list(group=args.group, state=args.state, **wanted)
+
+    found = listed(args, page)
+    columns = [Column("NAME"), Column("STATE", _STATES, otherwise="yellow")]
+    columns += [Column(title) for title in ("GROUP", "SESSIONS", "USED", "ENGINE")]
+    rows = [
+        [
+            node["name"],
+            _state(node),
+            node["group"]["name"],
+            str(node["live_sessions"]),
+            used_text(node["used"], node["offered"]),
+            node["engine"],
+        ]
+        for node in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def show_arguments(parser: Arguments) -> None:
+    _node(parser)
+    parser.example("carrel node show gpu-1", "carrel node show gpu-1 -o json | jq .image_names")
+
+
+def show(args: argparse.Namespace, context: Context) -> int:
+    """Show one node, and the sessions on it that you may see."""
+    node = context.client.nodes.show(args.node)
+    context.answer(node, lambda: _print(node))
+    return 0
+
+
+def edit_arguments(parser: Arguments) -> None:
+    _node(parser)
+    parser.add_argument("--group", metavar="GROUP", help="the resource group that it belongs to")
+    parser.add_argument(
+        "--reserve", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), dest="reserved",
+        help="keep so much for the system: mem=2g; again for another slot",
+    )  # fmt: skip
+    parser.add_argument("--no-reserve", action="store_true", help="keep nothing for the system")
+    parser.add_argument(
+        "--overcommit",
+        metavar="N",
+        type=float,
+        dest="cpu_overcommit",
+        help="offer N CPU for each that there is, 1 to 100",
+    )
+    parser.explain("Change a node. Sessions that run there stay as they are.")
+    parser.example(
+        "carrel node edit gpu-1 --group gpu", "carrel node edit gpu-1 --reserve mem=4g --overcommit 2"
+    )
+
+
+def edit(args: argparse.Namespace, context: Context) -> int:
+    """Change a node."""
+    changes = given(args, "group", "cpu_overcommit")
+    if args.reserved or args.no_reserve:
+        changes["reserved"] = dict(args.reserved or [])
+    changed = context.client.nodes.update(args.node, **changes)
+    context.answer(changed, lambda: _print(changed))
+    return 0
+
+
+def cordon_arguments(parser: Arguments) -> None:
+    parser.add_argument("nodes", metavar="NODE", nargs="+", help="names or ids")
+    parser.explain("Place nothing new on nodes. What runs there goes on.")
+    parser.example("carrel node cordon gpu-1")
+
+
+def cordon(args: argparse.Namespace, context: Context) -> int:
+    """Place nothing new on nodes."""
+    return each(context, args.nodes, lambda ref: _switch(context, ref, True))
+
+
+def uncordon_arguments(parser: Arguments) -> None:
+    parser.add_argument("nodes", metavar="NODE", nargs="+", help="names or ids")
+    parser.explain("Place sessions on nodes again, and empty them no longer.")
+    parser.example("carrel node uncordon gpu-1")
+
+
+def uncordon(args: argparse.Namespace, context: Context) -> int:
+    """Place sessions on nodes again."""
+    return each(context, args.nodes, lambda ref: _switch(context, ref, False))
+
+
+def drain_arguments(parser: Arguments) -> None:
+    _node(parser)
+    parser.add_argument(
+        "--how", choices=("wait", "end", "move"), default="wait",
+        help="for what runs to end by itself (default), end it, or start it again elsewhere",
+    )  # fmt: skip
+    parser.add_argument("--dry-run", action="store_true", help="only say what would become of each session")
+    parser.add_argument("--yes", action="store_true", help="do not ask whether sessions shall end or move")
+    parser.explain(
+        "Empty a node: it takes nothing new, and each session on it is dealt with. What becomes of each is said first."
+        " Files of a session outside mounted folders are lost when it ends or moves."
+    )
+    parser.example("carrel node drain gpu-1 --dry-run --how move", "carrel node drain gpu-1 --how end --yes")
+
+
+def drain(args: argparse.Namespace, context: Context) -> int:
+    """Empty a node."""
+    how: Literal["wait", "end", "move"] = args.how
+    said = context.client.nodes.drain(args.node, how=how, dry_run=True)
+    losing = [each for each in said["sessions"] if each["becomes"] in ("ends", "moves")]
+    if not args.dry_run:
+        if losing and not args.yes and not _sure(said):
+            say("Nothing is done.")
+            return _REFUSED
+        said = context.client.nodes.drain(args.node, how=how)
+    context.answer(said, lambda: _print_drain(said))
+    return 0
+
+
+def _sure(said: models.DrainView) -> bool:
+    if not sys.stdin.isatty():
+        raise CarrelError(
+            "client.unconfirmed",
+            "Sessions would end or move, and nobody is there to be asked.",
+            status=422,
+            hint="Give --yes if you mean it, or --dry-run to see what would become of each.",
+        )
+    _print_drain(said)
+    sys.stdout.flush()
+    sys.stderr.write("Files outside mounted folders are lost. Go on? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _print_drain(said: models.DrainView) -> None:
+    if said["sessions"]:
+        rows = [
+            [
+                one["name"],
+                one["owner"]["email"],
+                one["state"],
+                one["becomes"].replace("_", " "),
+                one["sentence"],
+            ]
+            for one in said["sessions"]
+        ]
+        print_table([Column(t) for t in ("SESSION", "OWNER", "STATE", "IT", "WHAT BECOMES OF IT")], rows)
+    if said["dry_run"]:
+        print_line(f"{said['node']['name']} would be closed to new sessions")
+    else:
+        print_line(f"{said['node']['name']} takes no new sessions and is being emptied")
+
+
+def _node(parser: Arguments) -> None:
+    parser.add_argument("node", metavar="NODE", help="its name or id")
+
+
+def _switch(context: Context, ref: str, cordoned: bool) -> tuple[object, str]:
+    changed = context.client.nodes.update(ref, cordoned=cordoned)
+    return changed, f"{changed['name']} takes {'no ' if cordoned else ''}new sessions"
+
+
+def _state(node: models.NodeView) -> str:
+    if node["state"] != "READY":
+        return str(node["state"])
+    return "draining" if node["draining"] else "cordoned" if node["cordoned"] else "READY"
+
+
+def _print(node: models.NodeDetail) -> None:
+    devices = [
+        f"{each['id']} ({each['model'] or each['family']}, set {each['set']}) {each['used'] / 1000:g} of 1 in use"
+        for each in node["devices"]
+    ]
+    print_facts(
+        [
+            ("name", node["name"]),
+            ("id", node["id"]),
+            ("state", _state(node)),
+            ("down since", node["down_since"] or ""),
+            ("seen", node["seen_at"]),
+            ("group", node["group"]["name"]),
+            ("engine", node["engine"]),
+            ("architecture", node["architecture"]),
+            ("slots", slots_text(node["slots"])),
+            ("reserved", slots_text(node["reserved"])),
+            ("CPU for one", f"{node['cpu_overcommit']:g}"),
+            ("offered", slots_text(node["offered"])),
+            ("used", slots_text(node["used"])),
+            *[("device", device) for device in devices],
+            ("images", str(node["images"])),
+            ("labels", ", ".join(f"{name}={value}" for name, value in sorted(node["labels"].items()))),
+            ("capabilities", ", ".join(node["capabilities"])),
+        ]
+    )
+    if node["sessions"]:
+        print_line("")
+        rows = [
+            [one["name"], one["owner"]["email"], one["state"], slots_text(one["slots"]), one["id"]]
+            for one in node["sessions"]
+        ]
+        print_table([Column(title) for title in ("SESSION", "OWNER", "STATE", "SLOTS", "ID")], rows)
