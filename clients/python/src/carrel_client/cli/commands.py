@@ -36,7 +36,7 @@ GROUPS = {
     "sign-in": "Where you are signed in",
     "site": "Settings of the installation",
     "provider": "Who else may say who somebody is: single sign-on and LDAP",
-    "scheduler": "Who starts when: replay the past under another policy",
+    "scheduler": "Who waits, who has had how much, and what another policy would do",
     "server": "The installation",
 }
 
@@ -151,6 +151,8 @@ COMMANDS = {
         Command("provider update", "providers:update", "Change an identity provider"),
         Command("provider test", "providers:test", "Say step by step whether a provider works"),
         Command("provider rm", "providers:rm", "Remove identity providers"),
+        Command("scheduler queue", "scheduling:queue", "Show who waits in a resource group, in order"),
+        Command("scheduler shares", "scheduling:shares", "Show who has had how much of a resource group"),
         Command("scheduler simulate", "scheduler:simulate", "Replay a trace under a policy"),
         Command("scheduler policy", "scheduler:policy", "Print the present policy, to change and replay it"),
         Command("scheduler trace", "scheduler:trace", "Print what was asked for, to replay it"),

@@ -6,14 +6,14 @@ import argparse
 from datetime import datetime
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_facts, print_line, print_table
+from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.slots import format_amount, parse_slot, slots_text
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from carrel_client import models
 
@@ -94,7 +94,8 @@ def check(args: argparse.Namespace, context: Context) -> int:
 def _print_check(found: models.CheckView) -> None:
     verdicts = {"starts": "starts now", "waits": "would wait", "never": "could never start"}
     facts = [("verdict", verdicts[found["verdict"]]), ("why", found["reason"]), ("group", found["group"]["name"])]
-    print_facts([*facts, *_rest(found["changes"], found["expected_start"])])
+    expected = found["expected_start"] if found["verdict"] == "waits" else None
+    print_facts([*facts, *_rest(found["changes"], expected)])
     _print_obstacles(found["limits"], found["nodes"])
     print_line("")
     rows = [
@@ -150,3 +151,69 @@ def priority(args: argparse.Namespace, context: Context) -> int:
     session = context.client.sessions.prioritise(args.id, priority=args.priority)
     context.answer(session, lambda: print_line(f"{session['name']} waits with priority {session['priority']} now."))
     return 0
+
+
+def queue_arguments(parser: Arguments) -> None:
+    _group_argument(parser)
+    parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many (default 50)")
+    parser.explain("Show who waits in a resource group, in the order in which they are looked at.")
+    parser.example("carrel scheduler queue", "carrel scheduler queue --group gpu -o json")
+
+
+def queue(args: argparse.Namespace, context: Context) -> int:
+    """Show who waits."""
+    found = context.client.scheduler.queue(group=args.group, limit=args.limit)
+
+    def show() -> None:
+        columns = [Column(title) for title in ("PLACE", "NAME", "OWNER", "PROJECT", "SLOTS", "PRIORITY", "WHY")]
+        rows = [
+            [
+                str(one["position"]),
+                one["name"] or "",
+                one["owner"]["email"] if one["owner"] else "",
+                one["project"]["name"] if one["project"] else "",
+                slots_text(one["slots"]),
+                str(one["priority"]),
+                one["reason"],
+            ]
+            for one in found["items"]
+        ]
+        print_table(columns, rows)
+        if found["length"] > len(rows):
+            say(f"These are the first {len(rows)} of {found['length']}; see more with --limit.")
+
+    context.answer(found, show)
+    return 0
+
+
+def shares_arguments(parser: Arguments) -> None:
+    _group_argument(parser)
+    parser.explain(
+        "Show what domains, projects and users have and have had of a resource group, beside what their weight entitles"
+        " them to. Under the fair share, the smallest level goes next."
+    )
+    parser.example("carrel scheduler shares --group gpu")
+
+
+def shares(args: argparse.Namespace, context: Context) -> int:
+    """Show who has had how much."""
+    found = context.client.scheduler.shares(group=args.group)
+
+    def show() -> None:
+        columns = [Column(title) for title in ("WHO", "WEIGHT", "SHARE", "ENTITLED", "LEVEL", "HOLDS", "WAITING")]
+        print_table(columns, list(_share_rows(found["items"], 0)))
+
+    context.answer(found, show)
+    return 0
+
+
+def _share_rows(nodes: Sequence[models.ShareNode], depth: int) -> Iterator[list[str]]:
+    for one in nodes:
+        numbers = (f"{one['weight']:g}", f"{one['share']:.1%}", f"{one['entitled']:.1%}", f"{one['level']:.3f}")
+        held = {slot: round(amount) for slot, amount in one["held"].items()}
+        yield ["  " * depth + one["name"], *numbers, slots_text(held), str(one["waiting"])]
+        yield from _share_rows(one["children"], depth + 1)
+
+
+def _group_argument(parser: Arguments) -> None:
+    parser.add_argument("--group", default="default", metavar="GROUP", help="id or name (default: default)")
