@@ -24,35 +24,45 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GROUPS = [GroupId("a"), GroupId("b")]
 OWNERS = [("d1", "p1", "u1"), ("d1", "p1", "u2"), ("d1", "p2", "u1"), ("d2", "p3", "u3")]
 SLOTS = ["cpu", "mem", "cuda.device", "cuda.shares"]
-THOUSANDTHS = [0, 0, 0, 300, 500, 700, 1000]
+THOUSANDTHS = [0, 0, 0, 0, 300, 500, 700, 1000]
 
 AVOIDED = [(), (), (NodeId("n0"),), (NodeId("n1"), NodeId("n2"))]
 
 amounts = st.integers(0, 8)
+small = st.integers(1, 4)
+shares = st.sampled_from([200, 300, 500, 700, 1000, 1500, 2300])
 asked = st.one_of(
+    st.fixed_dictionaries({"cpu": small, "mem": small}),
     st.fixed_dictionaries({"cpu": amounts, "mem": amounts}),
-    st.fixed_dictionaries({"cpu": amounts, "cuda.device": st.integers(0, 3)}),
-    st.fixed_dictionaries({"mem": amounts, "cuda.shares": st.sampled_from([0, 200, 300, 500, 700, 1000, 1500, 2300])}),
-    st.fixed_dictionaries({"cuda.device": st.integers(0, 2), "cuda.shares": st.sampled_from([0, 500, 1200])}),
-)  # fmt: skip
+    st.fixed_dictionaries({"cpu": small, "cuda.device": st.integers(1, 3)}),
+    st.fixed_dictionaries({"mem": small, "cuda.shares": shares}),
+    st.fixed_dictionaries({"cuda.device": st.integers(0, 2), "cuda.shares": shares}),
+)
+
+
+def mostly(usual: object, *others: object) -> st.SearchStrategy:
+    """The usual four times of five."""
+    return st.sampled_from([usual] * 4 * len(others) + list(others))
 
 
 @st.composite
 def nodes(draw: st.DrawFn, number: int) -> NodeView:
-    capacity = {"cpu": draw(amounts), "mem": draw(amounts)}
-    used = {slot: draw(st.integers(0, amount)) for slot, amount in capacity.items()}
+    capacity = {"cpu": draw(st.integers(4, 8)), "mem": draw(st.integers(4, 8))}
+    used = {
+        slot: draw(st.sampled_from([0, 0, 0, amount // 2, amount])) for slot, amount in capacity.items()
+    }
     cards = tuple(
         DeviceView(f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)))
         for card in range(draw(st.sampled_from([0, 0, 1, 2, 3])))
     )
     if cards:
-        withheld = draw(st.sampled_from([0, 0, 1]))
+        withheld = draw(mostly(0, 1))
         capacity["cuda.device"] = devices.capacity(cards, "cuda.device") - withheld
         capacity["cuda.shares"] = devices.capacity(cards, "cuda.shares") - withheld * 1000
     return NodeView(
-        NodeId(f"n{number}"), f"node{number}", capacity, used, draw(st.sampled_from(GROUPS)),
-        draw(st.sampled_from(["", "", "", "cordoned", "not ready"])),
-        draw(st.sampled_from(["", "x86_64", "aarch64"])), cards,
+        NodeId(f"n{number}"), f"node{number}", capacity, used, draw(mostly(*GROUPS)),
+        draw(mostly("", "cordoned", "not ready")),
+        draw(mostly("x86_64", "aarch64", "")), cards,
     )  # fmt: skip
 
 
@@ -82,13 +92,13 @@ def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> Waiting:
     return Waiting(
         SessionId(f"s{number}"), draw(asked), NOW - timedelta(seconds=draw(st.integers(0, 600))),
         path=path, scopes=tuple(f"{kind}:{name}" for kind, name in zip("dpu", path, strict=True)),
-        group=draw(st.sampled_from([*GROUPS, *GROUPS, GroupId("none")])),
-        priority=draw(st.sampled_from([50, 50, 60])),
+        group=draw(mostly(GROUPS[0], GROUPS[1], GROUPS[1], GroupId("none"))),
+        priority=draw(mostly(50, 60)),
         count=1 if plain else draw(st.sampled_from([1, 1, 1, 2, 3])),
         mode=draw(st.sampled_from(ClusterMode)),
-        node=None if plain else draw(st.sampled_from([None, None, None, NodeId("n0"), NodeId("gone")])),
+        node=None if plain else draw(mostly(None, NodeId("n0"), NodeId("gone"))),
         avoid=frozenset() if plain else frozenset(draw(st.sampled_from(AVOIDED))),
-        architecture=draw(st.sampled_from(["", "", "x86_64"])),
+        architecture=draw(mostly("", "x86_64")),
     )  # fmt: skip
 
 
@@ -98,11 +108,14 @@ def scopes(draw: st.DrawFn) -> dict[str, ScopeView]:
     for owner in OWNERS:
         for kind, name in zip("dpu", owner, strict=True):
             ceiling = {
-                slot: draw(st.integers(0, 20)) * (300 if slot == "cuda.shares" else 1)
-                for slot in draw(st.lists(st.sampled_from([*SLOTS, SESSIONS]), max_size=2, unique=True))
+                slot: draw(st.integers(2, 20)) * (300 if slot == "cuda.shares" else 1)
+                for slot in draw(mostly((), *([slot] for slot in [*SLOTS, SESSIONS]), SLOTS))
             }
-            # What was lowered may be over its ceiling.
-            used = {slot: draw(st.integers(0, most + 2)) for slot, most in ceiling.items()}
+            # A ceiling that was lowered may be exceeded.
+            used = {
+                slot: draw(st.sampled_from([0, 0, most // 2, most - 1, most + 2]))
+                for slot, most in ceiling.items()
+            }
             found[f"{kind}:{name}"] = ScopeView(f"{kind} {name}", ceiling, used)
     return found
 
@@ -110,8 +123,8 @@ def scopes(draw: st.DrawFn) -> dict[str, ScopeView]:
 @st.composite
 def snapshots(draw: st.DrawFn, *, patience: timedelta | None = None, plain: bool = False) -> Snapshot:
     return Snapshot(
-        tuple(draw(nodes(number)) for number in range(draw(st.integers(0, 5)))),
-        tuple(draw(waiting(number, plain=plain)) for number in range(draw(st.integers(0, 8)))),
+        tuple(draw(nodes(number)) for number in range(draw(st.sampled_from([0, 1, 2, 3, 4, 5])))),
+        tuple(draw(waiting(number, plain=plain)) for number in range(draw(st.integers(1, 9)))),
         NOW,
         tuple(draw(groups(id, patience=patience)) for id in GROUPS),
         draw(scopes()),

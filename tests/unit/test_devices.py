@@ -1,0 +1,94 @@
+"""Which accelerators a container gets: best fit, and nothing broken without need."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.scheduling.devices import available, capacity, choose, copies, family_of
+from carrel.scheduling.snapshot import WHOLE, DeviceView
+
+used = st.sampled_from([0, 0, 200, 500, 700, 1000])
+cards = st.lists(st.tuples(used, st.integers(0, 1)), max_size=4).map(
+    lambda found: tuple(DeviceView(f"gpu{n}", "cuda", used, near) for n, (used, near) in enumerate(found))
+)
+kinds = st.sampled_from(["cuda.device", "cuda.shares"])
+amounts = st.sampled_from([1, 2, 3, 250, 300, 500, 1000, 1300, 1500, 2000, 2600])
+
+
+def devices(*found: tuple[int, int]) -> tuple[DeviceView, ...]:
+    return tuple(DeviceView(f"gpu{n}", "cuda", used, near) for n, (used, near) in enumerate(found))
+
+
+def after(found, taken):
+    return tuple(
+        DeviceView(one.id, one.family, one.used + (taken or {}).get(one.id, 0), one.set) for one in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("slot", "family"),
+    [
+        ("cuda.device", "cuda"),
+        ("rocm.mi300.shares", "rocm.mi300"),
+        ("cpu", None),
+        (".device", None),
+        ("a.b", None),
+    ],
+)
+def test_a_slot_names_its_family(slot, family):
+    assert family_of(slot) == family
+
+
+def test_a_part_goes_where_the_least_is_left_over():
+    assert choose(devices((0, 0), (500, 0), (700, 1)), "cuda.shares", 300) == {"gpu2": 300}
+    assert choose(devices((0, 0), (500, 0), (700, 1)), "cuda.shares", 400) == {"gpu1": 400}
+
+
+def test_a_part_breaks_a_set_that_is_broken_already():
+    assert choose(devices((0, 0), (0, 0), (0, 1), (1000, 1)), "cuda.shares", 300) == {"gpu2": 300}
+
+
+def test_whole_devices_come_from_the_smallest_set_that_has_enough():
+    found = devices((0, 0), (0, 0), (0, 0), (0, 1), (0, 1))
+    assert choose(found, "cuda.device", 2) == {"gpu3": 1000, "gpu4": 1000}
+    assert choose(found, "cuda.device", 3) == {"gpu0": 1000, "gpu1": 1000, "gpu2": 1000}
+    assert len(choose(found, "cuda.device", 4) or {}) == 4
+
+
+def test_other_families_are_left_alone():
+    found = (DeviceView("a", "rocm"), *devices((0, 0)))
+    assert choose(found, "cuda.device", 1) == {"gpu0": 1000}
+    assert choose(found, "cuda.device", 2) is None
+    assert (capacity(found, "cuda.shares"), capacity(found, "rocm.device")) == (1000, 1)
+
+
+@given(cards, kinds, amounts)
+def test_what_is_available_can_be_had_and_nothing_beyond(found, slot, amount):
+    taken = choose(found, slot, amount)
+    assert (taken is not None) == (amount <= available(found, slot))
+    if taken is not None:
+        assert sum(taken.values()) == (amount * WHOLE if slot == "cuda.device" else amount)
+        assert sum(part % WHOLE > 0 for part in taken.values()) <= 1
+        assert all(one.used <= WHOLE for one in after(found, taken))
+
+
+@given(cards, kinds, amounts)
+def test_no_fewer_sets_would_do_for_whole_devices(found, slot, amount):
+    taken = choose(found, "cuda.device", min(amount, 4))
+    if taken:
+        near = {one.id: one.set for one in found}
+        free = [one.id for one in found if not one.used]
+        fewest = min(len({near[id] for id in ids}) for ids in combinations(free, min(amount, 4)))
+        assert len({near[id] for id in taken}) == fewest
+
+
+@given(cards, kinds, amounts, st.integers(0, 4))
+def test_copies_are_as_many_as_can_be_taken_one_after_the_other(found, slot, amount, most):
+    count = 0
+    left = found
+    while count < most and (taken := choose(left, slot, amount)) is not None:
+        left = after(left, taken)
+        count += 1
+    assert copies(found, slot, amount, most) == count
