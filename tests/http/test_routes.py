@@ -15,7 +15,9 @@ from people import PASSWORD
 from carrel.access import streams
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId, UserId
+from carrel.engines.port import NodeInfo
 from carrel.keypairs import service as keypairs
+from carrel.nodes import service as nodes
 from carrel.policy.actions import ACTIONS, Role
 from carrel.policy.decide import Actor, Target, allows, widest
 from carrel.server.compose import application
@@ -43,7 +45,13 @@ BODIES: Mapping[str, object] = {
     "domains.create": {"name": "new"},
     "domains.over": {"ceilings": {"cpu": 1}},
     "domains.update": {"description": "another"},
+    "groups.create": {"name": "new"},
+    "groups.set_access": {"users": ["user@example.org"]},
+    "groups.set_weights": {"users": {"user@example.org": 2}},
+    "groups.update": {"description": "another"},
     "keypairs.update": {"name": "another"},
+    "nodes.drain": {"how": "wait"},
+    "nodes.update": {"cordoned": True},
     "passkeys.rename": {"name": "another"},
     "password.update": {"current": "wrong", "new": PASSWORD},
     "policies.assign": {"users": []},
@@ -51,6 +59,8 @@ BODIES: Mapping[str, object] = {
     "policies.create": {"kind": "project", "name": "new", "limits": {"folders": 1, "folder_bytes": "unlimited"}},
     "policies.over": {"limits": {"sessions": 1}},
     "policies.update": {"limits": {"sessions": 1}},
+    "presets.create": {"name": "new", "slots": {"cpu": 1000}},
+    "presets.update": {"slots": {"cpu": 2000}},
     "profile.update": {"name": "Another"},
     "project_members.add": {"users": ["user@example.org"]},
     "project_members.update": {"admin": False},
@@ -82,7 +92,7 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
     "usage.recent": {"sessions": "k3fabcdefghi"},
 }
 # Things that are the installation's own, by one that is always there.
-ANYONES = {"policies": "default-user"}
+ANYONES = {"policies": "default-user", "groups": "default", "nodes": "machine", "presets": "small"}
 
 
 @cache
@@ -277,7 +287,12 @@ async def test_each_role_gets_at_the_things_of_each_place_as_the_table_says(api:
 async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, role: str):
     who, actor, _ = await who_asks(api, role)
     provider = {"name": "sso", "domain": "default", "oidc": OIDC}
-    assert (await (await api.as_("superadmin")).post("/providers", provider)).status_code == 201
+    admin = await api.as_("superadmin")
+    assert (await admin.post("/providers", provider)).status_code == 201
+    assert (await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})).status_code == 201
+    async with api.database.transaction() as tx:
+        machine = NodeInfo("machine", "x86_64", {"cpu": 8000, "mem": 8 << 30}, "Fake 1")
+        await nodes.record(tx, [machine], SystemClock().now())
     names = in_order([name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)])
     # Their bodies are made by an authenticator; tests/http/test_passkeys.py has one.
     names = [name for name in names if name not in ("passkeys.create", "auth.passkey")]

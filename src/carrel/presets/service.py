@@ -42,7 +42,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PresetCre
     )
     tx.add(preset)
     await _flush(tx, preset.name)
-    return await _recorded(tx, actor, preset, after=wanted.model_dump())
+    return await _recorded(tx, actor, preset, "preset.created", after=wanted.model_dump())
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PresetUpdate) -> PresetView:
@@ -56,14 +56,14 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PresetUpdate)
     for field, value in after.items():
         setattr(preset, field, value)
     await _flush(tx, preset.name)
-    return await _recorded(tx, actor, preset, before=before, after=after)
+    return await _recorded(tx, actor, preset, "preset.updated", before=before, after=after)
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     """Remove a preset; sessions that were started with it stay. Raises: NotFound, Forbidden."""
     require(actor, "preset.update", Target())
     preset = await _found(tx, ref)
-    await _recorded(tx, actor, preset, removed=True)
+    await _recorded(tx, actor, preset, "preset.removed", removed=True)
     await tx.delete(preset)
     await tx.flush()
 
@@ -111,11 +111,13 @@ async def _flush(tx: AsyncSession, name: str) -> None:
         ) from None
 
 
-async def _recorded(tx: AsyncSession, actor: Actor, preset: Preset, **details: object) -> PresetView:
+async def _recorded(
+    tx: AsyncSession, actor: Actor, preset: Preset, event: str, **details: object
+) -> PresetView:
     """Write it down and tell pages; give the preset as it is."""
     audit.record(tx, actor, "preset.update", preset.id, name=preset.name, target=Target(), details=details)
     data = {"id": preset.id, "name": preset.name}
-    await events.record(tx, "preset.updated", preset.id, target=Target(), data=data)
+    await events.record(tx, event, preset.id, target=Target(), data=data)
     return _view((await tx.execute(_rows().where(Preset.id == preset.id))).one())
 
 
