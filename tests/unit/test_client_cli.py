@@ -157,13 +157,18 @@ def test_only_what_is_near_is_suggested(line: str, hint: str, capsys: Captured) 
 def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "t=1")
     line = "session create --image starter --cpu 500m --mem 1.5g --name train-3 --env A=b=c --env TOKEN -q"
-    assert main(line.split()) == 0
+    wish = "--slot cuda.shares=0.5 --group gpu --priority 20 --time-limit 90m"
+    assert main([*line.split(), *wish.split()]) == 0
     assert api.asked[0].body == {
         "name": "train-3",
         "image": "starter",
-        "slots": {"cpu": 500, "mem": 3 << 29},
+        "slots": {"cpu": 500, "mem": 3 << 29, "cuda.shares": 500},
         "env": {"A": "b=c", "TOKEN": "t=1"},
         "project": None,
+        "group": "gpu",
+        "priority": 20,
+        "time_limit_s": 5400,
+        "node": None,
     }
     assert api.asked[0].headers["idempotency-key"]
 
@@ -173,6 +178,9 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
     [
         "session create --mem lots",
         "session create --cpu -1",
+        "session create --slot cuda.device",
+        "session create --slot cuda.shares=lots",
+        "session create --priority high",
         "session create --env 1A=b",
         "session create --env NOT_SET_ANYWHERE",
         "session ls --all --ended",
