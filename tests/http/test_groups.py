@@ -1,13 +1,19 @@
 """Resource groups by the API: who sees and may use which, what they hold, what their changes set off."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
-from installation import SMALL, Api
+from installation import Api
 from people_kit import said
 from sqlalchemy import text
 
+from carrel.core.clock import SystemClock
+from carrel.engines.port import NodeInfo
 from carrel.groups import service as groups
+from carrel.nodes import service as nodes
+
+MACHINE = NodeInfo("machine", "x86_64", {"cpu": 8000, "mem": 4 << 30}, "Fake 1")
 
 
 async def test_a_group_is_made_shown_changed_and_removed(api: Api):
@@ -69,3 +75,112 @@ async def test_people_see_the_groups_that_they_may_use_and_superadmins_all(api: 
         "stranger": {"default", "by-project"},
         "foreigner": {"default", "by-domain"},
     }
+
+
+async def test_what_may_be_used_follows_the_group_its_access_the_domain_and_the_project(api: Api):
+    admin, people = await api.as_("superadmin"), api.people
+
+    async def usable(project=None):
+        async with api.database.transaction() as tx:
+            return [group.name for group in await groups.usable(tx, people.user, project)]
+
+    assert (await admin.post("/groups", {"name": "vision", "public": False})).status_code == 201
+    await admin.ask("PUT", "/groups/vision/access", json={"projects": [people.project]})
+    assert await usable() == await usable(people.project) == ["default", "vision"]
+    assert await usable(people.other_project) == ["default"], "it is named for another project"
+    await admin.patch("/groups/vision", {"active": False})
+    assert await usable() == ["default"]
+    await admin.patch("/groups/vision", {"active": True, "public": True})
+    assert await usable(people.other_project) == ["default", "vision"]
+    await admin.patch("/domains/default", {"resource_groups": ["vision"]})
+    assert await usable() == ["vision"]
+    # The domain goes on naming it when it gets another name.
+    await admin.patch("/groups/vision", {"name": "sight"})
+    assert await usable() == ["sight"]
+    assert (await admin.get("/domains/default")).json()["resource_groups"] == ["sight"]
+    await admin.patch("/domains/default", {"resource_groups": []})
+    assert await usable() == []
+
+
+async def test_access_and_weights_are_replaced_as_a_whole_and_shown_to_administrators_alone(api: Api):
+    admin, user, people = await api.as_("superadmin"), await api.as_("user"), api.people
+    access = {"domains": ["abroad"], "projects": [people.project], "users": ["user@example.org"]}
+    shown = (await admin.ask("PUT", "/groups/default/access", json=access)).json()
+    assert [row["name"] for row in shown["access"]["domains"]] == ["abroad"]
+    assert shown["access"]["projects"] == [{"id": people.project, "name": "default", "domain": "default"}]
+    assert shown["access"]["users"] == [{"id": people.user.user_id, "email": "user@example.org"}]
+    weights = {"domains": {"abroad": 2}, "users": {"user@example.org": 0.5}}
+    shown = (await admin.ask("PUT", "/groups/default/weights", json=weights)).json()
+    assert shown["weights"]["users"] == [
+        {"id": people.user.user_id, "email": "user@example.org", "weight": 0.5}
+    ]
+    assert [(row["name"], row["weight"]) for row in shown["weights"]["domains"]] == [("abroad", 2)]
+    theirs = (await user.get("/groups/default")).json()
+    assert (theirs["access"], theirs["weights"]) == (None, None)
+    shown = (await admin.ask("PUT", "/groups/default/access", json={"users": []})).json()
+    assert shown["access"] == {"domains": [], "projects": [], "users": []}
+    unknown = await admin.ask("PUT", "/groups/default/access", json={"users": ["nobody@example.org"]})
+    assert said(unknown) == (404, "user.not_found")
+    wrong = await admin.ask("PUT", "/groups/default/weights", json={"domains": {"abroad": 0}})
+    assert wrong.status_code == 422
+
+
+async def test_only_an_empty_group_goes_and_the_default_one_never(api: Api):
+    admin = await api.as_("superadmin")
+    assert said(await admin.delete("/groups/default")) == (409, "group.default")
+    await admin.post("/groups", {"name": "gpu"})
+    async with api.database.transaction() as tx:
+        await nodes.record(tx, [MACHINE], SystemClock().now())
+    await admin.patch("/nodes/machine", {"group": "gpu"})
+    refused = await admin.delete("/groups/gpu")
+    assert (said(refused), refused.json()["details"]) == ((409, "group.in_use"), {"holds": "nodes"})
+    session = await (await api.as_("user")).start(group="gpu")
+    await admin.patch("/nodes/machine", {"group": "default"})
+    refused = await admin.delete("/groups/gpu")
+    assert (said(refused), refused.json()["details"]) == ((409, "group.in_use"), {"holds": "sessions"})
+    await admin.delete(f"/sessions/{session['id']}")
+    assert said(await admin.delete("/groups/gpu")) == (409, "group.in_use"), "the past is on record"
+
+
+async def test_a_group_shows_what_its_nodes_have_and_what_waits_in_it(api: Api):
+    admin = await api.as_("superadmin")
+    async with api.database.transaction() as tx:
+        await nodes.record(tx, [MACHINE, replace(MACHINE, name="second")], SystemClock().now())
+    await admin.patch("/nodes/second", {"cordoned": True})
+    await (await api.as_("user")).start()
+    shown = (await admin.get("/groups/default")).json()
+    assert (shown["nodes"], shown["ready_nodes"]) == (2, 1)
+    assert (shown["live_sessions"], shown["waiting_sessions"]) == (1, 1)
+    assert (shown["capacity"], shown["used"]) == ({"cpu": 16000, "mem": 8 << 30}, {})
+
+
+async def test_a_name_is_unique_in_any_case_and_however_many_ask_at_once(api: Api):
+    admin = await api.as_("superadmin")
+    answers = await asyncio.gather(*(admin.post("/groups", {"name": n}) for n in ("Lab", "lab", "LAB")))
+    assert sorted(a.status_code for a in answers) == [201, 409, 409]
+    refused = next(a for a in answers if a.status_code == 409)
+    assert (refused.json()["code"], refused.json()["field"]) == ("group.name_taken", "name")
+    assert said(await admin.patch("/groups/lab", {"name": "Default"})) == (409, "group.name_taken")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"name": ""}, {"name": "x", "scheduler": "random"}, {"name": "x", "session_kinds": []},
+        {"name": "x", "patience_s": -1}, {"name": "x", "half_life_s": 0}, {"name": "x", "extra": 1},
+        {"name": "x", "app_address": "javascript:alert(1)"}, {"name": "x", "slot_priority": ["No Slot"]},
+    ],
+)  # fmt: skip
+async def test_what_makes_no_sense_is_refused(api: Api, body: dict[str, object]):
+    assert (await (await api.as_("superadmin")).post("/groups", body)).status_code == 422
+
+
+async def test_pages_of_groups_go_on_where_the_last_ended(api: Api):
+    admin = await api.as_("superadmin")
+    for name in ("alpha", "beta", "gamma"):
+        await admin.post("/groups", {"name": name, "active": name != "beta"})
+    first = (await admin.get("/groups", params={"limit": 2})).json()
+    rest = (await admin.get("/groups", params={"limit": 2, "cursor": first["next_cursor"]})).json()
+    assert [row["name"] for row in first["items"] + rest["items"]] == ["alpha", "beta", "default", "gamma"]
+    found = (await admin.get("/groups", params={"q": "a", "active": True, "sort": "-name"})).json()
+    assert [row["name"] for row in found["items"]] == ["gamma", "default", "alpha"]

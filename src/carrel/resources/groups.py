@@ -56,7 +56,7 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUp
         # Domains say by name which groups they may use.
         await tx.execute(
             update(Domain)
-            .where(before["name"] == func.any(Domain.resource_groups))
+            .where(func.array_position(Domain.resource_groups, before["name"]).is_not(None))
             .values(resource_groups=func.array_replace(Domain.resource_groups, before["name"], after["name"]))
         )
     await _record(tx, actor, "group.update", group, before=before, after=after)

@@ -1,0 +1,171 @@
+"""Nodes by the API: what they show to whom, and what closing, changing and emptying them does."""
+
+from datetime import timedelta
+
+import pytest
+from installation import Api
+from people import eventually
+from people_kit import said
+from sqlalchemy import text
+
+from carrel.accelerators.fake import FakeAccelerators
+from carrel.accelerators.port import slots_of
+from carrel.core.clock import SystemClock
+from carrel.engines.port import NodeInfo
+from carrel.nodes import service as nodes
+
+DEVICES = tuple(FakeAccelerators(4).discover())
+MACHINE = NodeInfo(
+    "machine", "x86_64", {"cpu": 8000, "mem": 16 << 30, **slots_of(DEVICES)}, "Fake 1",
+    frozenset({"seccomp"}), DEVICES, frozenset({"debian:12"}), {"rack": "7"},
+)  # fmt: skip
+SECOND = NodeInfo("second", "aarch64", {"cpu": 4000, "mem": 4 << 30}, "Fake 1")
+
+
+@pytest.fixture
+async def two(api: Api) -> Api:
+    """An installation whose engine has named two nodes."""
+    async with api.database.transaction() as tx:
+        await nodes.record(tx, [MACHINE, SECOND], SystemClock().now())
+    return api
+
+
+async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
+    admin = await two.as_("superadmin")
+    shown = (await admin.get("/nodes/machine")).json()
+    assert shown | {"id": "", "seen_at": ""} == {
+        "id": "", "seen_at": "", "name": "machine", "group": {"id": "default", "name": "default"},
+        "state": "READY", "cordoned": False, "draining": None, "down_since": None,
+        "architecture": "x86_64", "engine": "Fake 1", "capabilities": ["seccomp"], "labels": {"rack": "7"},
+        "slots": {"cpu": 8000, "mem": 16 << 30, "fake.device": 4, "fake.shares": 4000},
+        "reserved": {"mem": 1 << 30}, "cpu_overcommit": 1,
+        "offered": {"cpu": 8000, "mem": 15 << 30, "fake.device": 4, "fake.shares": 4000}, "used": {},
+        "devices": [{"id": f"fake{n}", "family": "fake", "model": "Fake accelerator", "set": n // 2, "used": 0}
+                    for n in range(4)],
+        "images": 1, "image_names": ["debian:12"], "live_sessions": 0, "sessions": [],
+    }  # fmt: skip
+    assert (await admin.get(f"/nodes/{shown['id']}")).json() == shown
+    assert said(await admin.get("/nodes/none")) == (404, "node.not_found")
+
+
+async def test_lists_of_nodes_are_filtered_and_paged(two: Api):
+    admin = await two.as_("superadmin")
+    await admin.post("/groups", {"name": "Arm"})
+    await admin.patch("/nodes/second", {"group": "arm"})
+
+    async def names(**wanted):
+        return [row["name"] for row in (await admin.get("/nodes", params=wanted)).json()["items"]]
+
+    assert await names() == ["machine", "second"]
+    assert await names(group="arm") == ["second"]
+    assert await names(q="CHIN") == ["machine"]
+    async with two.database.transaction() as tx:
+        await nodes.record(tx, [MACHINE], SystemClock().now() + timedelta(seconds=5))
+    assert await names(state="DOWN") == ["second"]
+    assert await names(state="READY") == ["machine"]
+    assert await names(sort="-seen_at") == ["machine", "second"]
+    first = (await admin.get("/nodes", params={"limit": 1})).json()
+    assert await names(limit=1, cursor=first["next_cursor"]) == ["second"]
+
+
+async def test_people_see_nodes_only_where_they_are_shown_and_of_groups_that_they_may_use(two: Api):
+    admin, user = await two.as_("superadmin"), await two.as_("user")
+    for path in ("/nodes", "/nodes/machine"):
+        assert said(await user.get(path)) == (403, "node.hidden")
+    assert (await admin.patch("/site", {"nodes_visible": True})).status_code == 200
+    await admin.post("/groups", {"name": "closed", "public": False})
+    await admin.patch("/nodes/second", {"group": "closed"})
+    assert [row["name"] for row in (await user.get("/nodes")).json()["items"]] == ["machine"]
+    hidden, none = await user.get("/nodes/second"), await user.get("/nodes/none")
+    assert said(hidden) == said(none) == (404, "node.not_found")
+    assert hidden.json()["detail"].replace("second", "none") == none.json()["detail"]
+
+
+async def test_a_node_is_changed_and_told_of(two: Api):
+    admin = await two.as_("superadmin")
+    changed = await admin.patch("/nodes/machine", {"reserved": {"cpu": 1000}, "cpu_overcommit": 2})
+    assert changed.json()["offered"]["cpu"] == 14_000, "of what is not reserved, two for one"
+    assert changed.json()["offered"]["mem"] == 16 << 30
+    refused = await admin.patch("/nodes/machine", {"reserved": {"gpu.device": 1}})
+    assert (said(refused), refused.json()["field"]) == ((422, "node.no_such_slot"), "reserved.gpu.device")
+    assert said(await admin.patch("/nodes/machine", {"group": "none"})) == (404, "group.not_found")
+    for wrong in ({"cpu_overcommit": 0.5}, {"cpu_overcommit": 101}, {"cordoned": None}, {"extra": 1}):
+        assert (await admin.patch("/nodes/machine", wrong)).status_code == 422, wrong
+    async with two.database.transaction() as tx:
+        written = (
+            await tx.execute(text("SELECT details FROM audit WHERE object_kind = 'node' AND outcome = 'done'"))
+        ).scalars().all()  # fmt: skip
+        told = await tx.execute(text("SELECT data ->> 'name' FROM events WHERE kind = 'node.updated'"))
+        assert told.scalars().all() == ["machine", "second", "machine"]
+    assert written == [
+        {"before": {"reserved": {"mem": 1 << 30}, "cpu_overcommit": 1.0},
+         "after": {"reserved": {"cpu": 1000}, "cpu_overcommit": 2.0}}
+    ]  # fmt: skip
+
+
+async def test_what_an_administrator_set_outlives_what_the_engine_says_next(two: Api):
+    admin = await two.as_("superadmin")
+    await admin.patch("/nodes/machine", {"cordoned": True, "reserved": {}, "cpu_overcommit": 3})
+    async with two.database.transaction() as tx:
+        await nodes.record(tx, [MACHINE, SECOND], SystemClock().now())
+    shown = (await admin.get("/nodes/machine")).json()
+    assert (shown["cordoned"], shown["reserved"], shown["cpu_overcommit"]) == (True, {}, 3)
+
+
+async def test_a_drain_says_first_what_it_does_and_an_open_node_is_no_longer_emptied(two: Api):
+    admin = await two.as_("superadmin")
+    said_first = (await admin.post("/nodes/machine/drain", {"how": "move", "dry_run": True})).json()
+    assert (said_first["dry_run"], said_first["node"]["cordoned"], said_first["sessions"]) == (
+        True,
+        False,
+        [],
+    )
+    begun = (await admin.post("/nodes/machine/drain", {"how": "move"})).json()
+    assert (begun["node"]["cordoned"], begun["node"]["draining"]) == (True, "move")
+    again = (await admin.post("/nodes/machine/drain", {"how": "wait"})).json()
+    assert again["node"]["draining"] == "wait"
+    opened = (await admin.patch("/nodes/machine", {"cordoned": False})).json()
+    assert (opened["cordoned"], opened["draining"]) == (False, None)
+
+
+async def test_a_node_is_emptied_for_real_and_a_closed_one_takes_nothing(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    session = await user.start()
+
+    async def state() -> str:
+        return str((await user.get(f"/sessions/{session['id']}")).json()["state"])
+
+    await eventually(lambda: is_now(state, "RUNNING"))
+    shown = (await admin.get("/nodes/local")).json()
+    assert [row["id"] for row in shown["sessions"]] == [session["id"]]
+    assert shown["used"] == shown["sessions"][0]["slots"] == session["slots"]
+    asked = (await admin.post("/nodes/local/drain", {"how": "move", "dry_run": True})).json()
+    assert [(row["id"], row["becomes"]) for row in asked["sessions"]] == [(session["id"], "moves")]
+    assert "lost" in asked["sessions"][0]["sentence"]
+    assert await state() == "RUNNING"
+    await admin.post("/nodes/local/drain", {"how": "move"})
+    await eventually(lambda: is_now(state, "PENDING"))
+    assert (await admin.get("/nodes/local")).json()["live_sessions"] == 0
+    history = (await user.get(f"/sessions/{session['id']}/history")).json()["items"]
+    assert "drained" in [entry["cause"] for entry in history]
+    # The only node is closed: it waits until it is opened again.
+    await admin.patch("/nodes/local", {"cordoned": False})
+    await eventually(lambda: is_now(state, "RUNNING"))
+
+
+async def is_now(state, wanted):  # type: ignore[no-untyped-def]
+    return await state() == wanted
+
+
+async def test_sessions_of_others_are_not_shown_with_a_node(living: Api):
+    admin, user, stranger = [await living.as_(name) for name in ("superadmin", "user", "stranger")]
+    await admin.patch("/site", {"nodes_visible": True})
+    session = await user.start()
+
+    async def state() -> str:
+        return str((await user.get(f"/sessions/{session['id']}")).json()["state"])
+
+    await eventually(lambda: is_now(state, "RUNNING"))
+    mine, theirs = [(await who.get("/nodes/local")).json() for who in (user, stranger)]
+    assert [row["id"] for row in mine["sessions"]] == [session["id"]]
+    assert (theirs["sessions"], theirs["live_sessions"]) == ([], 1)
