@@ -49,6 +49,7 @@ async def test_sums_are_those_of_the_ledger_and_go_back_to_nothing(living: Api):
         assert ledger.scalar_one() == 1500
     assert await held(admin, "user", domain="abroad") == {"foreigner@example.org": (500, 1)}
     assert await held(admin, "domain", project=living.people.project) == {"default": (1000, 4)}
+    assert await held(admin, "domain", project="default", domain="abroad") == {"abroad": (500, 1)}
     assert list(await held(admin, "user", q="COLL")) == ["colleague@example.org"]
     first = (await admin.get("/held", params={"by": "user", "sort": "-sessions", "limit": 1})).json()
     assert first["items"][0]["label"] == "user@example.org"

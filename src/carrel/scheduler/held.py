@@ -64,7 +64,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
     if wanted.domain:
         where.append(or_(Domain.id == wanted.domain, func.lower(Domain.name) == wanted.domain.lower()))
     if wanted.project:
-        where.append(Project.id == wanted.project)
+        where.append(or_(Project.id == wanted.project, Project.name == wanted.project))
     sums = _sums(wanted.by, *where)
     sort = Sort({"label": sums.c.label, "sessions": sums.c.sessions}, tie=sums.c.id, default="label")
     chosen = select(sums)

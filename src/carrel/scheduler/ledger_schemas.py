@@ -27,7 +27,7 @@ class HeldQuery(PageQuery):
     by: By
     q: str | None = Field(default=None, max_length=100, description="part of the label")
     domain: str | None = Field(default=None, max_length=64, description="id or name of one domain")
-    project: str | None = Field(default=None, max_length=64, description="id of one project")
+    project: str | None = Field(default=None, max_length=64, description="id of one project, or a name")
 
 
 class HeldView(BaseModel):

@@ -7286,7 +7286,7 @@ export type HeldListData = {
         /**
          * Project
          *
-         * id of one project
+         * id of one project, or a name
          */
         project?: string | null;
     };

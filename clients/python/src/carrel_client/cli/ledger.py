@@ -22,7 +22,7 @@ _BY = ("node", "group", "user", "keypair", "project", "domain")
 def held_arguments(parser: Arguments) -> None:
     parser.add_argument("--by", choices=_BY, required=True, help="whose sums to show")
     parser.add_argument("--domain", metavar="DOMAIN", help="only sessions of this domain")
-    parser.add_argument("--project-id", metavar="ID", help="only sessions of this project")
+    parser.add_argument("--project", metavar="PROJECT", help="only sessions of this project")
     list_arguments(parser, "label", "sessions")
     parser.explain(
         "Show what sessions hold now, of those that you may see: added up, nothing counted separately."
@@ -36,7 +36,7 @@ def held(args: argparse.Namespace, context: Context) -> int:
     """Show what is held."""
 
     def page(**wanted: Any) -> models.HeldList:
-        return context.client.held.list(by=args.by, domain=args.domain, project=args.project_id, **wanted)
+        return context.client.held.list(by=args.by, domain=args.domain, project=args.project, **wanted)
 
     found = listed(args, page)
     columns = [Column(title) for title in (args.by.upper(), "HOLDS", "SESSIONS", "ID")]
