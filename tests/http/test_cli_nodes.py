@@ -1,0 +1,106 @@
+"""`carrel group|node|preset ...` against the real application."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine, command_line
+from installation import Api
+from people import eventually
+
+
+@pytest.fixture
+async def admin(living: Api, tmp_path: Path) -> CommandLine:
+    """The command line of a superadmin, over an engine with one node."""
+    admin = await command_line(living, "superadmin", tmp_path)
+
+    async def there() -> bool:
+        return b"local" in (await admin.run("node", "ls")).stdout
+
+    await eventually(there)
+    return admin
+
+
+async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: CommandLine):
+    await admin.ok("group", "create", "gpu", "--private", "--scheduler", "fair_share", "--patience", "10m",
+                   "--slot-priority", "cuda.shares", "--pending-timeout", "2h")  # fmt: skip
+    shown = json.loads(await admin.ok("group", "show", "gpu", "-o", "json"))
+    assert (shown["public"], shown["scheduler"], shown["patience_s"]) == (False, "fair_share", 600)
+    assert (shown["slot_priority"], shown["pending_timeout_s"]) == (["cuda.shares"], 7200)
+    changed = await admin.ok("group", "edit", "GPU", "--pending-timeout", "never", "--on-node-loss", "reschedule",
+                             "--node-loss", "5m", "--deactivate")  # fmt: skip
+    assert "reschedule after 5 min" in changed
+    assert "inactive" in changed
+    assert "inactive" in await admin.ok("group", "ls")
+    allowed = await admin.ok(
+        "group", "access", "gpu", "--allow", "domain=abroad", "--allow", "user=user@example.org"
+    )
+    assert "abroad" in allowed
+    denied = await admin.ok("group", "access", "gpu", "--deny", "domain=ABROAD")
+    assert "abroad" not in denied
+    assert "user@example.org" in denied
+    await admin.ok(
+        "group", "weights", "gpu", "--set", "domain=abroad:2", "--set", "user=user@example.org:0.5"
+    )
+    weighed = await admin.ok("group", "weights", "gpu", "--set", "domain=abroad:3", "--unset",
+                             "user=user@example.org", "-o", "json")  # fmt: skip
+    weights = json.loads(weighed)["weights"]
+    assert [(row["name"], row["weight"]) for row in weights["domains"]] == [("abroad", 3)]
+    assert weights["users"] == []
+    wrong = await admin.run("group", "access", "gpu", "--allow", "team=x")
+    assert (wrong.code, "KIND=NAME" in wrong.stderr) == (2, True)
+    await admin.ok("group", "rm", "gpu")
+    assert "gpu" not in await admin.ok("group", "ls")
+    kept = await admin.run("group", "rm", "default")
+    assert (kept.code, "group.default" in kept.stderr) == (1, True)
+
+
+async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, living: Api):
+    assert "READY" in await admin.ok("node", "ls")
+    assert "takes no new sessions" in await admin.ok("node", "cordon", "local")
+    assert "cordoned" in await admin.ok("node", "show", "local")
+    assert "takes new sessions" in await admin.ok("node", "uncordon", "local")
+    edited = json.loads(
+        await admin.ok("node", "edit", "local", "--reserve", "mem=2g", "--overcommit", "1.5", "-o", "json")
+    )
+    assert (edited["reserved"], edited["cpu_overcommit"]) == ({"mem": 2 << 30}, 1.5)
+    session = await (await living.as_("user")).start(name="train")
+
+    async def runs() -> bool:
+        return "RUNNING" in await admin.ok("node", "show", "local")
+
+    await eventually(runs)
+    assert "train" in await admin.ok("node", "drain", "local", "--how", "end", "--dry-run")
+    asked = await admin.run("node", "drain", "local", "--how", "end")
+    assert (asked.code, "client.unconfirmed" in asked.stderr) == (1, True)
+    assert "READY" in await admin.ok("node", "ls"), "nothing was done"
+    async with admin.in_terminal("node", "drain", "local", "--how", "end", cols=200) as screen:
+        await screen.until(b"Go on? [y/N]")
+        await screen.press(b"y\n")
+        await screen.until(b"is being emptied")
+
+    async def ended() -> bool:
+        state = await admin.ok("session", "show", session["id"], "-o", "json")
+        return bool(json.loads(state)["state"] == "TERMINATED")
+
+    await eventually(ended)
+    assert "draining" in await admin.ok("node", "ls")
+
+
+async def test_a_preset_is_made_changed_and_removed(admin: CommandLine):
+    made = await admin.ok("preset", "create", "half", "--group", "default", "--slot", "cpu=4", "--slot", "mem=16g",
+                          "--slot", "cuda.shares=0.5")  # fmt: skip
+    assert "cpu 4, cuda.shares 0.5, mem 16 GiB, in default" in made
+    await admin.ok("preset", "edit", "half", "--everywhere", "--slot", "cpu=2")
+    listed = json.loads(await admin.ok("preset", "ls", "-o", "json"))["items"]
+    assert [(row["name"], row["group"], row["slots"]) for row in listed] == [("half", None, {"cpu": 2000})]
+    await admin.ok("preset", "rm", "half")
+    assert "half" not in await admin.ok("preset", "ls")
+
+
+async def test_names_of_groups_nodes_and_presets_are_completed(admin: CommandLine):
+    await admin.ok("preset", "create", "small", "--slot", "cpu=1")
+    assert (await admin.ok("__complete", "group", "show", "")).startswith("default")
+    assert (await admin.ok("__complete", "node", "drain", "lo")).startswith("local")
+    assert (await admin.ok("__complete", "preset", "rm", "")).startswith("small")
+    assert (await admin.ok("__complete", "session", "create", "--group", "")).startswith("default")
