@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import aiodocker
 import pytest
 from tiny_image import docker_url, ensure_tiny_image
 from tiny_registry import TinyRegistry
 
+from carrel.accelerators.fake import FakeAccelerators
 from carrel.core.ids import new_id
 from carrel.engines.conformance import EngineConformance
 from carrel.engines.conformance_kit import Harness, ProgressLog, Ran, eventually, run, running
@@ -99,6 +101,29 @@ async def test_an_image_off_the_shelf_gets_user_and_home(docker_engine: DockerEn
     lines = ran.stdout.decode().splitlines()
     assert lines[:2] == ["work", "/home/work"]
     assert lines[2].split()[2:4] == ["work", "work"]
+
+
+async def test_a_node_names_its_images_and_the_accelerators_that_a_container_can_be_given(
+    docker: aiodocker.Docker, installation: str
+) -> None:
+    engine = DockerEngine(docker_url(), installation, accelerators=[FakeAccelerators(4)])
+    image = await ensure_tiny_image()
+    (node,) = await engine.nodes()
+    assert image in node.images
+    assert "<none>:<none>" not in node.images
+    assert [device.id for device in node.devices] == ["fake0", "fake1", "fake2", "fake3"]
+    assert {slot: node.slots[slot] for slot in ("fake.device", "fake.shares")} == {
+        "fake.device": 4, "fake.shares": 4000,
+    }  # fmt: skip
+    wanted = replace(small(image), devices={"fake1": 500, "fake2": 1000})
+    await engine.ensure(wanted, ProgressLog())
+    ran = await run(engine, wanted.id, "sh", "-c", "echo $CARREL_DEVICES")
+    assert ran.stdout == b"fake1:500,fake2:1000\n"
+    without = small(image)
+    await engine.ensure(without, ProgressLog())
+    assert (await run(engine, without.id, "sh", "-c", "env | grep -c CARREL_DEVICES")).stdout == b"0\n"
+    await engine.purge()
+    await engine.close()
 
 
 async def test_an_image_name_that_moves_is_noticed(

@@ -52,7 +52,7 @@ class FakeEngine:
         world.reach("ensure")
         # 1. The node and the image.
         if not world.on_a_node(FakeContainer(spec)):
-            raise EngineError(f"The node {spec.node} is gone.", retriable=True, code="node_gone")
+            raise EngineError(f"The node {spec.node} is gone.", retriable=True)
         if spec.image in world.unknown_images:
             raise ImageUnusable(f"There is no image named {spec.image}.")
         if spec.image not in world.local_images:
