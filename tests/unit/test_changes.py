@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.scheduling.changes import Kind, changes
 from carrel.scheduling.cluster import Cluster
-from carrel.scheduling.outlook import outcome
+from carrel.scheduling.outlook import SlotRoom, outcome, rooms
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import (
     SESSIONS,
@@ -167,6 +167,25 @@ def test_never_is_said_of_those_who_could_not_start_even_alone(snapshot: Snapsho
     said = outcome(planning, one)
     alone = one.id in started(_emptied(snapshot, one))
     assert said.never == (not alone and not said.starts)
+
+
+def test_room_is_what_is_left_under_the_ceilings() -> None:
+    node = NodeView(NodeId("n"), "n", {"cpu": 4000, "mem": 8000}, {"cpu": 1000, "mem": 1000})
+    one = Waiting(SessionId("s"), {"cpu": 1}, NOW, scopes=("p",))
+
+    def room(ceiling: dict[str, int]) -> dict[str, SlotRoom]:
+        scope = ScopeView("project p", ceiling, {"cpu": 1000, "mem": 1000, SESSIONS: 1})
+        planning = Planning(Snapshot((node,), (), NOW, scopes={"p": scope}))
+        planning.run()
+        return dict(rooms(planning, one))
+
+    assert room({"cpu": 1500}) == {
+        "cpu": SlotRoom(500, 1500, "project p"),
+        "mem": SlotRoom(7000, 8000, "the largest node"),
+    }
+    # With as many sessions as there may be, nothing is left of anything.
+    assert {one.now for one in room({SESSIONS: 1}).values()} == {0}
+    assert room({SESSIONS: 2})["cpu"].now == 3000
 
 
 def test_parts_are_where_they_were() -> None:

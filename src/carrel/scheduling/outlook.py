@@ -48,7 +48,10 @@ def rooms(planning: Planning, one: Waiting) -> Mapping[str, SlotRoom]:
     """Of each slot that the nodes of its group have, whatever it asks for of the others."""
     room = planning.rooms[one.group]
     scopes = [planning.snapshot.scopes[scope] for scope in one.scopes]
-    full = any(scope.ceiling.get(SESSIONS, 1) <= scope.used.get(SESSIONS, 0) for scope in scopes if scope.ceiling)
+    full = any(
+        SESSIONS in scope.ceiling and scope.ceiling[SESSIONS] <= scope.used.get(SESSIONS, 0)
+        for scope in scopes
+    )
     found: dict[str, SlotRoom] = {}
     for slot in sorted({slot for node in room.nodes for slot in node.capacity}):
         open_nodes = zip(room.nodes, room.free, strict=True)
