@@ -96,6 +96,7 @@ async def test_a_shorter_lifetime_holds_for_those_who_are_in(api: Api, setting: 
 async def test_it_is_noted_once_a_minute_when_somebody_was_seen(api: Api):
     user = await sign_in(api, "user")
     [(first, _)] = await sql(api, "SELECT seen_at, expires_at FROM logins")
+    assert (await sql(api, "SELECT last_seen_at FROM users WHERE email = 'user@example.org'")) == [(first,)]
     wind(api, seconds=50)
     await user.get("/auth/me")
     assert (await sql(api, "SELECT seen_at FROM logins")) == [(first,)]

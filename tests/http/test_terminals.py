@@ -12,6 +12,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from carrel.access import terminals
+from carrel.tenancy.model import User
 
 __all__ = ["world"]
 
@@ -72,6 +73,22 @@ async def test_shell_runs_with_its_size_and_its_exit_code_arrives(world: World) 
     assert closed.rcvd is not None
     assert closed.rcvd.code == 1000
     assert not re.match(rb"^\d+\r\n", client.output), "the shell's process id is nobody's business"
+
+
+@pytest.mark.parametrize(
+    ("liked", "gets"), [("dash", b"I am dash"), ("no-such-shell", b"I am bash"), (None, b"I am bash")]
+)
+async def test_shell_is_the_one_that_its_owner_likes_where_there_is_such(
+    world: World, liked: str | None, gets: bytes
+) -> None:
+    async with world.database.transaction() as tx:
+        (await tx.get_one(User, world.people.user.user_id)).preferences = {"shell": liked}
+    session = await world.session()
+    async with world.connect(f"{session}/terminal") as socket:
+        client = Client(socket)
+        await client.ready()
+        await client.type('echo I am $(cat /proc/$$/comm)$CARREL_SHELL.\n')
+        await client.until(gets + b".\r\n")
 
 
 async def test_eager_typing_does_not_get_before_the_shells_first_words(world: World) -> None:

@@ -26,6 +26,7 @@ from carrel.policy.decide import Actor
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
 from carrel.sessions.states import SessionState
+from carrel.tenancy.model import User
 
 log = structlog.get_logger()
 router = APIRouter()
@@ -91,7 +92,9 @@ async def terminal(
         else:
             if terminal:
                 await sockets.say(socket, type="gone")
-            found = await terminals.open(session.id, actor.user_id, size)
+            async with socket.app.state.database.transaction() as tx:
+                liked = (await tx.get_one(User, actor.user_id)).preferences.get("shell") or ""
+            found = await terminals.open(session.id, actor.user_id, size, shell=liked)
             await _note(socket, actor, session, {"terminal": found.id})
         position = offset if found.id == terminal else 0
         await sockets.show_terminal(socket, terminals, found, position=position)

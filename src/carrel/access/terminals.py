@@ -35,7 +35,12 @@ STALL_S = 30.0
 MAX_PER_SESSION = 20
 
 # The shell first says its process id, for the day when it is to be hung up; the line is not passed on.
-SHELL = ("sh", "-c", "echo $$; command -v bash >/dev/null 2>&1 && exec bash -l; exec sh -l")
+# Then comes the shell that its owner likes, if the image has it.
+SHELL = (
+    "sh", "-c",
+    'echo $$; liked=$CARREL_SHELL; unset CARREL_SHELL; for shell in "$liked" bash; do '
+    '[ -n "$shell" ] && command -v "$shell" >/dev/null 2>&1 && exec "$shell" -l; done; exec sh -l',
+)  # fmt: skip
 ENVIRONMENT = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 _LONGEST_FIRST_LINE = 16
 _BEGIN_S = 5.0
@@ -185,8 +190,9 @@ class Terminals:
             return None
         return found
 
-    async def open(self, session: SessionId, user: UserId, size: TerminalSize) -> Terminal:
-        """A fresh shell. Raises: Refused (too many), Conflict (not running), Unavailable."""
+    async def open(self, session: SessionId, user: UserId, size: TerminalSize, *, shell: str = "") -> Terminal:
+        """A fresh shell: the one that is named, where there is such. Raises: Refused (too many), Conflict (not
+        running), Unavailable."""
         if self._held[session] >= MAX_PER_SESSION:
             raise Refused(
                 "terminal.too_many",
@@ -195,7 +201,7 @@ class Terminals:
             )
         self._held[session] += 1
         opened: asyncio.Future[Terminal] = asyncio.get_running_loop().create_future()
-        life = self._start(self._live(session, user, size, opened))
+        life = self._start(self._live(session, user, size, shell, opened))
         try:
             await asyncio.wait((opened, life), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -246,9 +252,15 @@ class Terminals:
             await asyncio.wait(list(self._tasks))
 
     async def _live(
-        self, session: SessionId, user: UserId, size: TerminalSize, opened: "asyncio.Future[Terminal]"
+        self,
+        session: SessionId,
+        user: UserId,
+        size: TerminalSize,
+        shell: str,
+        opened: "asyncio.Future[Terminal]",
     ) -> None:
-        async with self._engine.exec(session, SHELL, env=ENVIRONMENT, terminal=size) as stream:
+        env = {**ENVIRONMENT, "CARREL_SHELL": shell}
+        async with self._engine.exec(session, SHELL, env=env, terminal=size) as stream:
             terminal = Terminal(session, user, stream)
             self._remember(terminal)
             opened.set_result(terminal)

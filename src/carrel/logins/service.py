@@ -293,6 +293,8 @@ async def _open(
             expires_at=now + PENDING_LIFETIME if asked else expiry(settings, now, now),
         )
     )
+    if not asked:
+        user.last_seen_at = now
     if asked:
         # The failures of the second step go on counting, however often the password is right.
         await attempts.take_back(tx, email=user.email, address=client.address)
