@@ -28,24 +28,12 @@ TOPIC = "nodes"
 async def record(tx: AsyncSession, found: Sequence[NodeInfo], now: datetime) -> None:
     """Remember what the engine has; nodes that it no longer names are DOWN, and lost after a while."""
     before = {row.name: (row.state, row.slots) for row in await tx.execute(_LOOK)}
-    for info in found:
-        values = {
-            "architecture": info.architecture,
-            "engine": info.engine,
-            "slots": dict(info.slots),
-            "devices": [asdict(device) for device in info.devices],
-            "images": sorted(info.images),
-            "labels": dict(info.labels),
-            "capabilities": sorted(info.capabilities),
-            "state": NodeState.READY,
-            "down_since": None,
-            "seen_at": now,
-        }
-        await tx.execute(
-            insert(Node)
-            .values(id=NodeId(new_id()), name=info.name, reserved=_reserved(info.slots), **values)
-            .on_conflict_do_update(index_elements=[Node.name], set_=values)
-        )
+    if found:
+        fresh = insert(Node)
+        # What an administrator set stays: the group, the cordon, the reserve, the over-commitment.
+        said = {name: fresh.excluded[name] for name in _SAID_BY_ENGINE}
+        upsert = fresh.on_conflict_do_update(index_elements=[Node.name], set_=said)
+        await tx.execute(upsert, [_row(info, now) for info in found])
     missing = Node.name.not_in([info.name for info in found])
     await tx.execute(
         update(Node).where(missing, Node.down_since.is_(None)).values(state=NodeState.DOWN, down_since=now)
@@ -62,6 +50,27 @@ async def mark_down(tx: AsyncSession) -> None:
 
 
 _LOOK = select(Node.name, Node.state, Node.slots)
+_SAID_BY_ENGINE = (
+    "architecture", "engine", "slots", "devices", "images", "labels", "capabilities", "state", "down_since", "seen_at",
+)  # fmt: skip
+
+
+def _row(info: NodeInfo, now: datetime) -> dict[str, object]:
+    return {
+        "id": new_id(),
+        "name": info.name,
+        "architecture": info.architecture,
+        "engine": info.engine,
+        "slots": dict(info.slots),
+        "reserved": _reserved(info.slots),
+        "devices": [asdict(device) for device in info.devices],
+        "images": sorted(info.images),
+        "labels": dict(info.labels),
+        "capabilities": sorted(info.capabilities),
+        "state": NodeState.READY,
+        "down_since": None,
+        "seen_at": now,
+    }
 
 
 async def _tell(tx: AsyncSession, changed: ColumnElement[bool]) -> None:
