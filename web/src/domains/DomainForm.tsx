@@ -3,10 +3,12 @@ import { Drawer, Skeleton, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Domain, DomainCreate, Slots } from "@/api/types";
 import { CeilingsInput } from "@/projects/CeilingsInput";
-import { type Ceiling, ceilingRows, ceilingsOf, ceilingWords } from "@/projects/ceilings";
+import { CeilingsOver } from "@/projects/CeilingsOver";
+import { ceilingRows, ceilingsOf, ceilingWords } from "@/projects/ceilings";
 import { useCreateDomain, useUpdateDomain } from "@/queries/domains-change";
 import { domainsShowQuery } from "@/queries/domains-show";
 import { Form } from "@/ui/form/Form";
+import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { commandLine } from "@/users/command";
@@ -23,7 +25,7 @@ const OPTIONS = {
 type Values = {
   name: string;
   description: string;
-  ceilings: Ceiling[];
+  ceilings: SlotLimit[];
   resource_groups: string[] | null;
   registries: string[] | null;
   storage_hosts: string[] | null;
@@ -126,6 +128,14 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
         error={form.errors.ceilings}
         onChange={(rows) => form.setFieldValue("ceilings", rows)}
       />
+      {domain && (
+        <CeilingsOver
+          place="domain"
+          id={domain.id}
+          ceilings={ceilings}
+          whole={form.values.ceilings.every(({ slot }) => slot !== "")}
+        />
+      )}
       {ALLOWED.map((kind) => (
         <AllowedInput
           key={kind}

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useEffect, useReducer, useSyncExternalStore } from "react";
 
 export interface Readings {
   cpu_millis: number[];
@@ -61,4 +61,27 @@ export function useReadings(id: string): Readings {
     (listener) => usageFeed.subscribe(id, listener),
     () => usageFeed.of(id),
   );
+}
+
+/** The latest readings of several sessions added up, the newest last; only as far back as all are known. */
+export function useSumOfReadings(ids: readonly string[]): Readings {
+  const [, measured] = useReducer((count: number) => count + 1, 0);
+  const key = ids.join(",");
+  useEffect(() => {
+    const stops = key === "" ? [] : key.split(",").map((id) => usageFeed.subscribe(id, measured));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [key]);
+  return sumOf(ids.map((id) => usageFeed.of(id)).filter(({ cpu_millis }) => cpu_millis.length > 0));
+}
+
+/** Readings added up from the newest back, as far as all of them go. */
+export function sumOf(all: readonly Readings[]): Readings {
+  const length = all.length === 0 ? 0 : Math.min(...all.map(({ cpu_millis }) => cpu_millis.length));
+  const sum = (slot: keyof Readings) =>
+    Array.from({ length }, (_, at) =>
+      all.reduce((total, one) => total + (one[slot].at(at - length) ?? 0), 0),
+    );
+  return { cpu_millis: sum("cpu_millis"), mem_bytes: sum("mem_bytes") };
 }

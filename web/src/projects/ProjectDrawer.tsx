@@ -4,6 +4,7 @@ import { IconArchive, IconArchiveOff, IconPencil, IconTrash } from "@tabler/icon
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { WholeProject } from "@/api/types";
+import { PolicyOf } from "@/policies/PolicyOf";
 import { projectsShowQuery } from "@/queries/projects-show";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
@@ -93,6 +94,15 @@ function ProjectFacts({ project }: { project: WholeProject }) {
         [t`Domain`, project.domain.name],
         [t`Description`, project.description],
         [t`Ceilings`, <CeilingsText key="ceilings" ceilings={project.ceilings} />],
+        [
+          t`Resource policy`,
+          <PolicyOf
+            key="policy"
+            policy={project.policy}
+            holder={{ kind: "projects", id: project.id, label: project.name }}
+            whose={{ project: project.id, domain: project.domain.id }}
+          />,
+        ],
         [
           t`Live sessions`,
           <Anchor

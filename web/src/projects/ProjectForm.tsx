@@ -7,13 +7,15 @@ import { useCreateProject, useUpdateProject } from "@/queries/projects-change";
 import { projectsShowQuery } from "@/queries/projects-show";
 import { useMe } from "@/shell/use-me";
 import { Form } from "@/ui/form/Form";
+import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { commandLine } from "@/users/command";
 import { CeilingsInput } from "./CeilingsInput";
-import { type Ceiling, ceilingRows, ceilingsOf, ceilingWords } from "./ceilings";
+import { CeilingsOver } from "./CeilingsOver";
+import { ceilingRows, ceilingsOf, ceilingWords } from "./ceilings";
 
-type Values = { name: string; domain: string; description: string; ceilings: Ceiling[] };
+type Values = { name: string; domain: string; description: string; ceilings: SlotLimit[] };
 
 interface DrawerProps {
   opened: boolean;
@@ -126,6 +128,14 @@ function ProjectForm({ project, onDone }: { project: WholeProject | undefined; o
         error={form.errors.ceilings}
         onChange={(rows) => form.setFieldValue("ceilings", rows)}
       />
+      {project && (
+        <CeilingsOver
+          place="project"
+          id={project.id}
+          ceilings={ceilings}
+          whole={form.values.ceilings.every(({ slot }) => slot !== "")}
+        />
+      )}
     </Form>
   );
 }

@@ -1,20 +1,18 @@
 import type { Slots } from "@/api/types";
+import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
 import { slotWord } from "@/ui/slots";
-
-/** One row of the table of ceilings. amount: in base units; null: not limited. */
-export type Ceiling = { slot: string; amount: number | null };
 
 /** The slots that are always offered. */
 const USUAL = ["cpu", "mem"];
 
 /** The rows for these ceilings: the usual slots first, whether limited or not. */
-export function ceilingRows(ceilings: Slots): Ceiling[] {
+export function ceilingRows(ceilings: Slots): SlotLimit[] {
   const others = Object.keys(ceilings).filter((slot) => !USUAL.includes(slot));
   return [...USUAL, ...others].map((slot) => ({ slot, amount: ceilings[slot] ?? null }));
 }
 
 /** The ceilings that the rows say; a slot that is not limited is left out. */
-export function ceilingsOf(rows: readonly Ceiling[]): Record<string, number> {
+export function ceilingsOf(rows: readonly SlotLimit[]): Record<string, number> {
   return Object.fromEntries(
     rows.flatMap(({ slot, amount }) => (slot && amount !== null ? [[slot, amount]] : [])),
   );

@@ -1,5 +1,13 @@
 import { useLingui } from "@lingui/react/macro";
-import { IconAdjustments, IconHistory, IconIdBadge2, IconUsers } from "@tabler/icons-react";
+import {
+  IconAdjustments,
+  IconHistory,
+  IconIdBadge2,
+  IconListNumbers,
+  IconRuler2,
+  IconServer2,
+  IconUsers,
+} from "@tabler/icons-react";
 import { may, mayBeyondOwn } from "./may";
 import { useMe } from "./use-me";
 
@@ -9,6 +17,9 @@ export function useAdministration() {
   const me = useMe();
   const pages = [
     { to: "/users", label: t`Users`, icon: IconUsers, shown: mayBeyondOwn(me, "user.read") },
+    { to: "/scheduler", label: t`Scheduler`, icon: IconListNumbers, shown: mayBeyondOwn(me, "share.read") },
+    { to: "/resources", label: t`Resources`, icon: IconServer2, shown: may(me, "node.update") },
+    { to: "/policies", label: t`Resource policies`, icon: IconRuler2, shown: may(me, "policy.read") },
     { to: "/audit", label: t`Audit`, icon: IconHistory, shown: mayBeyondOwn(me, "audit.read") },
     { to: "/site", label: t`Configurations`, icon: IconAdjustments, shown: may(me, "site.read") },
     {

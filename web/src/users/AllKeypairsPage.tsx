@@ -77,7 +77,7 @@ export function AllKeypairsPage() {
         onSort={change}
         look={look}
         tools={tools}
-        toolsWidth="7.25rem"
+        toolsWidth="9.25rem"
         minWidth="60rem"
         empty={<EmptyState title={search.q ? t`No keypair meets the filter` : t`There is no keypair yet`} />}
       />

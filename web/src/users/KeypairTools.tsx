@@ -1,8 +1,9 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Group } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { IconGauge, IconPlayerPause, IconPlayerPlay, IconTrash } from "@tabler/icons-react";
+import { IconGauge, IconPlayerPause, IconPlayerPlay, IconRuler2, IconTrash } from "@tabler/icons-react";
 import type { Keypair } from "@/api/types";
+import { useAssign } from "@/policies/use-assign";
 import { useDeleteKeypair, useUpdateKeypair } from "@/queries/keypairs-change";
 import { useRefusal } from "@/shell/may";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
@@ -13,6 +14,7 @@ import { RateLimitForm } from "./RateLimitForm";
 export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: string | undefined }) {
   const { t } = useLingui();
   const refusal = useRefusal();
+  const assign = useAssign();
   const update = useUpdateKeypair();
   const remove = useDeleteKeypair();
   const key = keypair.access_key;
@@ -33,6 +35,13 @@ export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: st
         icon={IconGauge}
         refusal={refusal("keypair.limit", whose)}
         onClick={askLimit}
+      />
+      <RowTool
+        label={t`Resource policy: ${keypair.policy.name}`}
+        row={key}
+        icon={IconRuler2}
+        refusal={refusal("policy.assign", whose)}
+        onClick={() => assign(keypair.policy, { kind: "keypairs", id: key, label: key })}
       />
       <RowTool
         label={keypair.active ? t`Deactivate` : t`Activate`}

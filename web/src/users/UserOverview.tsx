@@ -3,6 +3,7 @@ import { Anchor, Badge, Group, Stack } from "@mantine/core";
 import { IconLink, IconPencil, IconTrash, IconUserCheck, IconUserOff } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { User, UserDetail } from "@/api/types";
+import { PolicyOf } from "@/policies/PolicyOf";
 import { useRecoverUser } from "@/queries/users-recover";
 import { mayBeyondOwn } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
@@ -133,6 +134,24 @@ function UserFacts({ user }: { user: UserDetail }) {
         [t`Second factor`, user.second_factor ? t`set up` : t`none`],
         [t`Identity providers`, user.providers.join(", ")],
         [t`May sign in from`, user.addresses.length > 0 ? user.addresses.join(", ") : t`anywhere`],
+        [
+          t`Resource policy`,
+          <PolicyOf
+            key="policy"
+            policy={user.policy}
+            holder={{ kind: "users", id: user.id, label: user.email }}
+            whose={{ owner: user.id, domain: user.domain.id }}
+          />,
+        ],
+        [
+          t`Without a keypair`,
+          <PolicyOf
+            key="sign-in"
+            policy={user.keypair_policy}
+            holder={{ kind: "sign_ins", id: user.id, label: user.email }}
+            whose={{ owner: user.id, domain: user.domain.id }}
+          />,
+        ],
         [
           t`Sessions`,
           <Anchor

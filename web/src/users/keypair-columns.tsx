@@ -33,6 +33,13 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
     cell: (keypair) => keypair.rate_limit ?? <Trans>as usual</Trans>,
   },
   {
+    key: "policy",
+    title: msg`Resource policy`,
+    width: "11rem",
+    sortable: true,
+    value: (keypair) => keypair.policy.name,
+  },
+  {
     key: "created",
     title: msg`Created`,
     width: "12rem",
@@ -56,6 +63,7 @@ export const ALL_KEYPAIR_FIELDS: CsvFields<Keypair> = [
   ["name", (keypair) => keypair.name],
   ["active", (keypair) => keypair.active],
   ["rate_limit", (keypair) => keypair.rate_limit],
+  ["policy", (keypair) => keypair.policy.name],
   ["created_at", (keypair) => keypair.created_at],
   ["last_used_at", (keypair) => keypair.last_used_at],
 ];

@@ -1,0 +1,94 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Select, Skeleton, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { PolicyKind } from "@/api/types";
+import { useAssignPolicy } from "@/queries/policies-change";
+import { policiesChoiceQuery } from "@/queries/policies-list";
+import { Form } from "@/ui/form/Form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { commandLine } from "@/users/command";
+import { KIND_TEXTS } from "./limit-words";
+import { limitsFor } from "./limits";
+import { useLimitsText } from "./use-limits-text";
+
+/** Who gets a policy: a keypair by its access key, others by id. */
+export interface Holder {
+  kind: "keypairs" | "sign_ins" | "users" | "projects";
+  id: string;
+  /** What the command line calls them, and people. */
+  label: string;
+}
+
+/** What kind of policy each can have. */
+const KINDS: Record<Holder["kind"], PolicyKind> = {
+  keypairs: "keypair",
+  sign_ins: "keypair",
+  users: "user",
+  projects: "project",
+};
+const OPTIONS: Record<Holder["kind"], string> = {
+  keypairs: "--keypair",
+  sign_ins: "--sign-in",
+  users: "--user",
+  projects: "--project",
+};
+
+interface Props {
+  /** Id of the policy that they have. */
+  policy: string;
+  holder: Holder;
+  onDone: () => void;
+}
+
+/** Gives somebody another policy. */
+export function AssignForm({ policy, holder, onDone }: Props) {
+  const { t, i18n } = useLingui();
+  const kind = KINDS[holder.kind];
+  const offered = useQuery(policiesChoiceQuery(kind));
+  const [chosen, setChosen] = useState(policy);
+  const assign = useAssignPolicy();
+  const { short } = useLimitsText();
+  if (offered.isPending) return <Skeleton height={160} aria-busy />;
+  if (offered.isError) {
+    return <ProblemAlert problem={offered.error} onRetry={() => void offered.refetch()} />;
+  }
+  const one = offered.data.find(({ id }) => id === chosen);
+  return (
+    <Form
+      onSubmit={(event) => {
+        event?.preventDefault();
+        assign.mutate({ id: chosen, [holder.kind]: [holder.id] }, { onSuccess: onDone });
+      }}
+      submit={<Trans>Give</Trans>}
+      onCancel={onDone}
+      blocked={chosen === policy}
+      busy={assign.isPending}
+      problem={assign.error}
+      command={commandLine(
+        "carrel",
+        "policy",
+        "assign",
+        one?.name ?? chosen,
+        OPTIONS[holder.kind],
+        // Projects of several domains may have the same name.
+        holder.kind === "projects" ? holder.id : holder.label,
+      )}
+    >
+      <Select
+        label={t`Policy`}
+        description={i18n._(KIND_TEXTS[kind])}
+        data-autofocus
+        allowDeselect={false}
+        searchable
+        data={offered.data.map(({ id, name }) => ({ value: id, label: name }))}
+        value={chosen}
+        onChange={(id) => id && setChosen(id)}
+      />
+      {one && <Text size="sm">{short(kind, limitsFor(one))}</Text>}
+      <Text size="xs" c="dimmed">
+        <Trans>It holds from the scheduler's next decision on. What runs goes on.</Trans>
+      </Text>
+    </Form>
+  );
+}

@@ -1,0 +1,39 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { TextInput } from "@mantine/core";
+import type { Policy } from "@/api/types";
+import { useCopyPolicy } from "@/queries/policies-change";
+import { Form } from "@/ui/form/Form";
+import { useProblemForm } from "@/ui/form/use-problem-form";
+import { commandLine } from "@/users/command";
+
+/** Asks what the copy of a policy is to be called. */
+export function CopyForm({ policy, onDone }: { policy: Policy; onDone: () => void }) {
+  const { t } = useLingui();
+  const copy = useCopyPolicy();
+  const form = useProblemForm(
+    {
+      initialValues: { name: t`${policy.name} copy`.slice(0, 64) },
+      validate: { name: (name: string) => (name.trim() === "" ? t`A name is needed.` : null) },
+    },
+    copy.error,
+  );
+  return (
+    <Form
+      onSubmit={form.onSubmit(({ name }) => copy.mutate({ id: policy.id, name }, { onSuccess: onDone }))}
+      submit={<Trans>Copy</Trans>}
+      onCancel={onDone}
+      busy={copy.isPending}
+      problem={copy.error}
+      command={commandLine("carrel", "policy", "copy", policy.name, form.values.name)}
+    >
+      <TextInput
+        label={t`Name of the copy`}
+        description={t`It has the same limits, and nobody has it yet.`}
+        maxLength={64}
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+    </Form>
+  );
+}

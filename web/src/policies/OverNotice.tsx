@@ -1,0 +1,88 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Alert, List, Text } from "@mantine/core";
+import { IconAlertTriangle, IconCheck } from "@tabler/icons-react";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { Over } from "@/api/types";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { slotText } from "@/ui/slots";
+
+interface Props {
+  /** Who would be over the limits that the form says. */
+  found: UseQueryResult<Over[]>;
+}
+
+/** How many are named before the rest is only counted. */
+const NAMED = 12;
+
+/** Says, before anything is saved, who would be over it now. */
+export function OverNotice({ found }: Props) {
+  if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
+  if (!found.data) {
+    return (
+      <Text size="sm" c="dimmed" role="status">
+        <Trans>Looking who would be over it…</Trans>
+      </Text>
+    );
+  }
+  const over = found.data;
+  if (over.length === 0) {
+    return (
+      <Alert color="lamp" variant="light" icon={<IconCheck size={18} aria-hidden />} role="status">
+        <Trans>Nobody would be over it now.</Trans>
+      </Alert>
+    );
+  }
+  const who = new Set(over.map(({ scope, id }) => `${scope}:${id}`)).size;
+  return (
+    <Alert
+      color="brass"
+      variant="light"
+      role="status"
+      icon={<IconAlertTriangle size={18} aria-hidden />}
+      title={<Plural value={who} one="# would be over it now" other="# would be over it now" />}
+    >
+      <Text size="sm" mb={6}>
+        <Trans>What runs goes on. They start nothing new until they are below it again.</Trans>
+      </Text>
+      <List size="sm" spacing={2}>
+        {over.slice(0, NAMED).map((one) => (
+          <List.Item key={`${one.scope}:${one.id}:${one.slot}:${one.waiting}`}>
+            <OverLine over={one} />
+          </List.Item>
+        ))}
+      </List>
+      {over.length > NAMED && (
+        <Text size="sm" mt={4}>
+          <Plural value={over.length - NAMED} one="and # more" other="and # more" />
+        </Text>
+      )}
+    </Alert>
+  );
+}
+
+function OverLine({ over }: { over: Over }) {
+  const { t } = useLingui();
+  const scopes: Record<Over["scope"], string> = {
+    keypair: t`keypair`,
+    sign_in: t`without a keypair`,
+    user: t`user`,
+    project: t`project`,
+    domain: t`domain`,
+  };
+  const amount = (of: number) => (over.slot === "sessions" ? t`${of} sessions` : slotText(over.slot, of));
+  const [used, ceiling] = [amount(over.used), amount(over.ceiling)];
+  return (
+    <>
+      <b>{over.label || over.id}</b> ({scopes[over.scope]}):{" "}
+      {over.waiting ? (
+        <Trans>
+          waits for {used}, may for {ceiling}
+        </Trans>
+      ) : (
+        <Trans>
+          has {used}, may have {ceiling}
+        </Trans>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Drawer, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { IconCopy, IconPencil, IconTrash } from "@tabler/icons-react";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { Policy } from "@/api/types";
+import { policiesOverQuery } from "@/queries/policies-over";
+import { policiesShowQuery } from "@/queries/policies-show";
+import { CommandLine } from "@/ui/CommandLine";
+import { Facts } from "@/ui/Facts";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { commandLine } from "@/users/command";
+import { KIND_TEXTS, LIMIT_TITLES } from "./limit-words";
+import { limitsFor, limitsOf } from "./limits";
+import { OverNotice } from "./OverNotice";
+import { UsedBy } from "./UsedBy";
+import { useLimitsText } from "./use-limits-text";
+import type { PolicyActs } from "./use-policy-acts";
+
+interface Props {
+  opened: boolean;
+  id: string;
+  acts: PolicyActs;
+  onEdit: (policy: Policy) => void;
+  onClose: () => void;
+}
+
+/** One resource policy: its limits, who has it, and who is over it. */
+export function PolicyDrawer({ opened, id, acts, onEdit, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery(policiesShowQuery(id));
+  const policy = found.data;
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={policy?.name ?? t`Resource policy`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {found.isPending && <Skeleton height={240} aria-busy />}
+      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {policy && (
+        <Stack gap="lg">
+          <Group gap="xs">
+            <MainButton
+              variant="default"
+              icon={IconPencil}
+              label={t`Edit`}
+              refusal={acts.whyNotChange}
+              onClick={() => onEdit(policy)}
+            />
+            <MainButton
+              variant="default"
+              icon={IconCopy}
+              label={t`Copy…`}
+              refusal={acts.whyNotMake}
+              onClick={() => acts.copy(policy)}
+            />
+            <MainButton
+              variant="light"
+              color="red"
+              icon={IconTrash}
+              label={t`Remove…`}
+              refusal={acts.whyNotRemove(policy)}
+              onClick={() => acts.remove(policy, onClose)}
+            />
+          </Group>
+          <PolicyFacts policy={policy} />
+          {acts.whyNotChange === null && <OverNow id={policy.id} />}
+          <CommandLine text={commandLine("carrel", "policy", "show", policy.id)} />
+        </Stack>
+      )}
+    </Drawer>
+  );
+}
+
+function PolicyFacts({ policy }: { policy: Policy }) {
+  const { t, i18n } = useLingui();
+  const { one } = useLimitsText();
+  const limits = limitsFor(policy);
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        {i18n._(KIND_TEXTS[policy.kind])}{" "}
+        {policy.default && <Trans>Everybody has this one until somebody says otherwise.</Trans>}
+      </Text>
+      <Facts
+        facts={[
+          [t`Description`, policy.description],
+          ...limitsOf(policy.kind).map(
+            ([name, measure]) => [i18n._(LIMIT_TITLES[name]), one(measure, limits[name])] as const,
+          ),
+          [t`Used by`, <UsedBy key="used" policy={policy} />],
+          [t`Created`, <Instant key="created" at={policy.created_at} />],
+        ]}
+      />
+    </>
+  );
+}
+
+/** Who is over the policy as it is. */
+function OverNow({ id }: { id: string }) {
+  const found = useQuery({ ...policiesOverQuery(id, {}), placeholderData: keepPreviousData });
+  return found.data && found.data.length > 0 ? <OverNotice found={found} /> : null;
+}

@@ -1,0 +1,18 @@
+import { Plural, Trans } from "@lingui/react/macro";
+import type { Policy } from "@/api/types";
+import { holdersOf } from "./used-by";
+
+/** Who has a policy, in numbers. */
+export function UsedBy({ policy }: { policy: Policy }) {
+  const { keypairs, sign_ins, users, projects } = policy.used_by;
+  if (holdersOf(policy) === 0) return <Trans>nobody</Trans>;
+  if (policy.kind === "user") return <Plural value={users} one="# user" other="# users" />;
+  if (policy.kind === "project") return <Plural value={projects} one="# project" other="# projects" />;
+  return (
+    <>
+      <Plural value={sign_ins} one="# person" other="# people" />
+      {", "}
+      <Plural value={keypairs} one="# keypair" other="# keypairs" />
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import { useLingui } from "@lingui/react/macro";
+import { useCallback } from "react";
+import type { PolicyKind } from "@/api/types";
+import { formatDuration, formatSize } from "@/ui/format";
+import { inSlotOrder, slotText, useSlotName } from "@/ui/slots";
+import { LIMIT_TITLES } from "./limit-words";
+import { type LimitName, type Limits, limitsOf, type Measure, type Most, UNLIMITED } from "./limits";
+
+/** Says one limit, and in a line all of a policy that limit something. */
+export function useLimitsText() {
+  const { t, i18n } = useLingui();
+  const slotName = useSlotName();
+  const one = useCallback(
+    (measure: Measure, most: Limits[LimitName]): string => {
+      if (most === undefined || most === UNLIMITED) return t`not limited`;
+      if (typeof most === "object") {
+        const said = inSlotOrder(Object.keys(most)).map((slot) => {
+          const amount = (most as Record<string, Most>)[slot];
+          if (amount !== UNLIMITED && slot !== "*") return slotText(slot, amount ?? 0);
+          return amount === UNLIMITED
+            ? t`${slotName(slot)}: not limited`
+            : t`${slotName(slot)}: ${amount ?? 0}`;
+        });
+        if (!("*" in most)) said.push(t`nothing else`);
+        return said.join(" · ");
+      }
+      if (measure === "duration") return formatDuration(most * 1000, i18n.locale);
+      return measure === "bytes" ? formatSize(most) : String(most);
+    },
+    [t, i18n, slotName],
+  );
+  const short = useCallback(
+    (kind: PolicyKind, limits: Limits): string => {
+      const said = limitsOf(kind)
+        .filter(([name]) => isLimited(limits[name]))
+        .map(([name, measure]) =>
+          name === "slots"
+            ? one(measure, limits[name])
+            : `${i18n._(LIMIT_TITLES[name])}: ${one(measure, limits[name])}`,
+        );
+      return said.join(" · ") || t`not limited`;
+    },
+    [t, i18n, one],
+  );
+  return { one, short };
+}
+
+/** Whether it limits anything. */
+function isLimited(most: Limits[LimitName]): boolean {
+  if (typeof most !== "object") return most !== undefined && most !== UNLIMITED;
+  return !("*" in most) || Object.values(most).some((amount) => amount !== UNLIMITED);
+}

@@ -1,0 +1,142 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Modal, Radio, Skeleton, Stack, Table, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Drain, Draining } from "@/api/types";
+import { useDrainNode } from "@/queries/nodes-change";
+import { nodesDrainQuery } from "@/queries/nodes-drain";
+import { nodesShowQuery } from "@/queries/nodes-show";
+import { Form } from "@/ui/form/Form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { commandLine } from "@/users/command";
+import { DRAINING, LEAVING, loses } from "./drain-words";
+
+interface Props {
+  opened: boolean;
+  /** Id of the node. */
+  id: string;
+  onClose: () => void;
+}
+
+/** Asks how a node shall be emptied, and says first what becomes of each session on it. */
+export function DrainDialog({ opened, id, onClose }: Props) {
+  const { t } = useLingui();
+  const node = useQuery(nodesShowQuery(id));
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={node.data ? t`Drain ${node.data.name}` : t`Drain a node`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {node.isPending && <Skeleton height={200} aria-busy />}
+      {node.isError && <ProblemAlert problem={node.error} onRetry={() => void node.refetch()} />}
+      {node.data && <DrainForm key={id} id={id} name={node.data.name} onDone={onClose} />}
+    </Modal>
+  );
+}
+
+const WAYS = ["wait", "move", "end"] as const;
+
+function DrainForm({ id, name, onDone }: { id: string; name: string; onDone: () => void }) {
+  const { t, i18n } = useLingui();
+  const [how, setHow] = useState<Draining>("wait");
+  const [typed, setTyped] = useState("");
+  const drain = useDrainNode();
+  const told = useQuery(nodesDrainQuery(id, how));
+  const lost = told.data?.sessions.filter(loses).length ?? 0;
+  const sure = lost === 0 || typed === name;
+  return (
+    <Form
+      onSubmit={(event) => {
+        event?.preventDefault();
+        if (told.data && sure) drain.mutate({ id, how }, { onSuccess: onDone });
+      }}
+      submit={<Trans>Drain</Trans>}
+      onCancel={onDone}
+      busy={drain.isPending}
+      blocked={!told.data || !sure}
+      problem={drain.error}
+      command={commandLine("carrel", "node", "drain", name, "--how", how)}
+    >
+      <Text size="sm">
+        <Trans>The node takes no new session from now on, until it is uncordoned.</Trans>
+      </Text>
+      <Radio.Group
+        label={t`How`}
+        value={how}
+        onChange={(next) => {
+          setHow(next as Draining);
+          setTyped("");
+        }}
+      >
+        <Stack gap={6} mt={6}>
+          {WAYS.map((way) => (
+            <Radio
+              key={way}
+              value={way}
+              label={i18n._(DRAINING[way].title)}
+              description={i18n._(DRAINING[way].text)}
+            />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {told.isPending && <Skeleton height={80} aria-busy />}
+      {told.isError && <ProblemAlert problem={told.error} onRetry={() => void told.refetch()} />}
+      {told.data && <Consequences drain={told.data} />}
+      {lost > 0 && (
+        <TextInput
+          label={t`Type ${name} to confirm`}
+          description={
+            <Plural
+              value={lost}
+              one="# session loses what runs in it."
+              other="# sessions lose what runs in them."
+            />
+          }
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
+    </Form>
+  );
+}
+
+function Consequences({ drain }: { drain: Drain }) {
+  const { t, i18n } = useLingui();
+  if (drain.sessions.length === 0) {
+    return (
+      <Text size="sm" role="status">
+        <Trans>No session is on it: nobody will notice.</Trans>
+      </Text>
+    );
+  }
+  return (
+    <Table aria-label={t`What becomes of each session`} fz="sm" verticalSpacing={6}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t`Session`}</Table.Th>
+          <Table.Th>{t`What becomes of it`}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {drain.sessions.map((session) => (
+          <Table.Tr key={session.id}>
+            <Table.Th scope="row" style={{ overflowWrap: "anywhere" }}>
+              {session.name}
+              <Text size="xs" c="dimmed" fw={400}>
+                {session.owner.email}
+              </Text>
+            </Table.Th>
+            <Table.Td c={loses(session) ? "var(--carrel-bad)" : undefined}>
+              {i18n._(LEAVING[session.becomes])}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

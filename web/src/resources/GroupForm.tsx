@@ -1,0 +1,113 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Drawer, Skeleton, Switch, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Group } from "@/api/types";
+import { useCreateGroup, useUpdateGroup } from "@/queries/groups-change";
+import { groupsShowQuery } from "@/queries/groups-show";
+import { Form } from "@/ui/form/Form";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { GroupRules } from "./GroupRules";
+import { changedGroup, type GroupValues, groupCommand, valuesOf, wantedGroup } from "./group-values";
+
+interface Props {
+  opened: boolean;
+  /** Id of the group to change; without it a new one is made. */
+  id?: string;
+  onClose: () => void;
+  onMade?: (group: Group) => void;
+}
+
+/** Makes a resource group, or changes one. */
+export function GroupFormDrawer({ opened, id, onClose, onMade }: Props) {
+  const { t } = useLingui();
+  const found = useQuery({ ...groupsShowQuery(id ?? ""), enabled: id !== undefined });
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={id ? t`Edit ${found.data?.name ?? t`a resource group`}` : t`New resource group`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {id === undefined ? (
+        <GroupForm group={undefined} onDone={onClose} onMade={onMade} />
+      ) : found.data ? (
+        <GroupForm key={id} group={found.data} onDone={onClose} />
+      ) : found.isError ? (
+        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : (
+        <Skeleton height={320} aria-busy />
+      )}
+    </Drawer>
+  );
+}
+
+interface FormProps {
+  group: Group | undefined;
+  onDone: () => void;
+  onMade?: (group: Group) => void;
+}
+
+function GroupForm({ group, onDone, onMade }: FormProps) {
+  const { t } = useLingui();
+  const create = useCreateGroup();
+  const update = useUpdateGroup();
+  const sent = group ? update : create;
+  const form = useProblemForm<GroupValues>(
+    {
+      initialValues: valuesOf(group),
+      validate: {
+        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
+        session_kinds: (kinds) => (kinds.length === 0 ? t`Choose one or more.` : null),
+      },
+    },
+    sent.error,
+  );
+  const wanted = wantedGroup(form.values);
+  const changed = group ? changedGroup(group, wanted) : wanted;
+  const nothing = group !== undefined && Object.keys(changed).length === 0;
+  const save = form.onSubmit(() => {
+    if (!group) return create.mutate(wanted, { onSuccess: onMade ?? onDone });
+    if (nothing) return onDone();
+    update.mutate({ id: group.id, ...changed }, { onSuccess: onDone });
+  }, focusFirst(form));
+  return (
+    <Form
+      onSubmit={save}
+      submit={nothing ? <Trans>Nothing changed</Trans> : group ? <Trans>Save</Trans> : <Trans>Create</Trans>}
+      onCancel={onDone}
+      busy={sent.isPending}
+      problem={sent.error}
+      command={nothing ? undefined : groupCommand(group, changed)}
+    >
+      <TextInput
+        label={t`Name`}
+        withAsterisk
+        maxLength={64}
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Textarea
+        label={t`Description`}
+        description={t`What its machines are good for; people see it where they choose.`}
+        autosize
+        minRows={2}
+        maxLength={500}
+        {...form.getInputProps("description")}
+      />
+      <Switch
+        label={t`Active`}
+        description={t`Off: it takes no new sessions. Those that wait in it go on waiting, those that run go on.`}
+        {...form.getInputProps("active", { type: "checkbox" })}
+      />
+      <Switch
+        label={t`Public`}
+        description={t`On: for everybody whose domain may use it. Off: only for the domains, projects and users that are named.`}
+        {...form.getInputProps("public", { type: "checkbox" })}
+      />
+      <GroupRules form={form} />
+    </Form>
+  );
+}

@@ -1,0 +1,35 @@
+import { useLingui } from "@lingui/react/macro";
+import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
+import styles from "./LoadBar.module.css";
+import { share } from "./load";
+
+interface Props {
+  slot: string;
+  used: number;
+  /** What there is of it in all. */
+  offered: number;
+  /** What it is of, to be written before the figures; without it the place says so. */
+  name?: string;
+}
+
+/** How much of a slot is held: "2 of 8", and a bar. */
+export function LoadBar({ slot, used, offered, name }: Props) {
+  const { t } = useLingui();
+  const known = useSlotName()(slot);
+  const what = name ?? known;
+  const [held, whole] = [slotAmount(slot, used), slotAmount(slot, offered)];
+  const percent = Math.round(share(used, offered) * 100);
+  return (
+    <div className={styles.load} title={t`${what}: ${held} of ${whole} held, ${percent} %`}>
+      <span className={styles.figures}>
+        {name ? t`${what}: ${held} of ${whole}` : t`${held} of ${whole}`}
+      </span>
+      <div className={styles.track} aria-hidden>
+        <div
+          className={styles.fill}
+          style={{ width: `${Math.min(100, percent)}%`, background: slotColor(slot) }}
+        />
+      </div>
+    </div>
+  );
+}

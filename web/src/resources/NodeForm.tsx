@@ -1,0 +1,146 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Drawer, NumberInput, Select, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { NodeDetail, NodeUpdate, Slots } from "@/api/types";
+import { groupsChoiceQuery } from "@/queries/groups-list";
+import { useUpdateNode } from "@/queries/nodes-change";
+import { nodesShowQuery } from "@/queries/nodes-show";
+import { Form } from "@/ui/form/Form";
+import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { inSlotOrder, slotAmount, slotWord, useSlotName } from "@/ui/slots";
+import { commandLine } from "@/users/command";
+
+type Values = { group: string; cpu_overcommit: number; reserved: Record<string, number> };
+
+interface Props {
+  opened: boolean;
+  id: string;
+  onClose: () => void;
+}
+
+/** Changes a node: its group, what is kept for the system, how often its CPU is offered. */
+export function NodeFormDrawer({ opened, id, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery(nodesShowQuery(id));
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={t`Edit ${found.data?.name ?? t`a node`}`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {found.isPending && <Skeleton height={240} aria-busy />}
+      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {found.data && <NodeForm key={id} node={found.data} onDone={onClose} />}
+    </Drawer>
+  );
+}
+
+function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
+  const { t } = useLingui();
+  const slotName = useSlotName();
+  const update = useUpdateNode();
+  const groups = useQuery(groupsChoiceQuery).data ?? [node.group];
+  const form = useProblemForm<Values>(
+    {
+      initialValues: {
+        group: node.group.id,
+        cpu_overcommit: node.cpu_overcommit,
+        reserved: { ...node.reserved },
+      },
+      validate: {
+        cpu_overcommit: (times) => (times >= 1 && times <= 100 ? null : t`A number from 1 to 100.`),
+      },
+    },
+    update.error,
+  );
+  const changed = changedOf(node, form.values);
+  const nothing = Object.keys(changed).length === 0;
+  const group = groups.find(({ id }) => id === changed.group)?.name;
+  return (
+    <Form
+      onSubmit={form.onSubmit(
+        () => (nothing ? onDone() : update.mutate({ id: node.id, ...changed }, { onSuccess: onDone })),
+        focusFirst(form),
+      )}
+      submit={nothing ? <Trans>Nothing changed</Trans> : <Trans>Save</Trans>}
+      onCancel={onDone}
+      busy={update.isPending}
+      problem={update.error}
+      command={nothing ? undefined : nodeCommand(node.name, group, changed)}
+    >
+      <Select
+        label={t`Resource group`}
+        description={t`Sessions that run on it stay; from now on it takes those of its new group.`}
+        allowDeselect={false}
+        data={groups.map(({ id, name }) => ({ value: id, label: name }))}
+        {...form.getInputProps("group")}
+      />
+      <NumberInput
+        label={t`CPU offered for one`}
+        description={t`More than 1: sessions may hold more CPU than the machine has, and share it when all are busy.`}
+        min={1}
+        max={100}
+        step={0.5}
+        decimalScale={2}
+        {...form.getInputProps("cpu_overcommit")}
+      />
+      <Stack gap="xs">
+        <Text size="sm" fw={500}>
+          <Trans>Kept for the system</Trans>
+        </Text>
+        <Text size="xs" c="dimmed">
+          <Trans>Never offered to sessions. Sessions that hold it already stay.</Trans>
+        </Text>
+        {inSlotOrder(Object.keys(node.slots)).map((slot) => (
+          <SlotAmountInput
+            key={slot}
+            slot={slot}
+            label={slotName(slot)}
+            description={t`of ${slotAmount(slot, node.slots[slot] ?? 0)}`}
+            max={node.slots[slot]}
+            amount={form.values.reserved[slot] ?? 0}
+            onChange={(amount) => form.setFieldValue("reserved", kept(form.values.reserved, slot, amount))}
+          />
+        ))}
+      </Stack>
+    </Form>
+  );
+}
+
+/** What is kept, with another amount of one slot; none of it is the same as leaving it out. */
+function kept(reserved: Slots, slot: string, amount: number): Record<string, number> {
+  const { [slot]: _, ...others } = reserved;
+  return amount > 0 ? { ...others, [slot]: amount } : others;
+}
+
+function changedOf(node: NodeDetail, now: Values): NodeUpdate {
+  const sorted = (slots: Slots) =>
+    JSON.stringify(
+      Object.entries(slots)
+        .filter(([, most]) => most > 0)
+        .sort(),
+    );
+  return {
+    ...(now.group === node.group.id ? {} : { group: now.group }),
+    ...(now.cpu_overcommit === node.cpu_overcommit ? {} : { cpu_overcommit: now.cpu_overcommit }),
+    ...(sorted(now.reserved) === sorted(node.reserved) ? {} : { reserved: now.reserved }),
+  };
+}
+
+function nodeCommand(name: string, group: string | undefined, changed: NodeUpdate): string {
+  const kept = Object.entries((changed.reserved ?? {}) as Slots);
+  return commandLine(
+    "carrel",
+    "node",
+    "edit",
+    name,
+    ...(group ? ["--group", group] : []),
+    ...(changed.cpu_overcommit === undefined ? [] : ["--overcommit", String(changed.cpu_overcommit)]),
+    ...kept.flatMap(([slot, amount]) => ["--reserve", slotWord(slot, amount)]),
+    ...(changed.reserved && kept.length === 0 ? ["--no-reserve"] : []),
+  );
+}

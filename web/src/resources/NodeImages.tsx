@@ -1,0 +1,33 @@
+import { useLingui } from "@lingui/react/macro";
+import { Code, Stack, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { EmptyState } from "@/ui/EmptyState";
+
+/** The images that are on a node already: sessions with these start without a download. */
+export function NodeImages({ names }: { names: string[] }) {
+  const { t } = useLingui();
+  const [q, setQ] = useState("");
+  if (names.length === 0) return <EmptyState title={t`No image is on it yet`} />;
+  const found = names.filter((name) => name.toLowerCase().includes(q.toLowerCase()));
+  return (
+    <Stack gap="xs">
+      {names.length > 10 && (
+        <TextInput
+          size="xs"
+          aria-label={t`Search images`}
+          placeholder={t`Name`}
+          value={q}
+          onChange={(event) => setQ(event.currentTarget.value)}
+        />
+      )}
+      <Stack component="ul" gap={4} m={0} p={0} style={{ listStyle: "none" }}>
+        {found.map((name) => (
+          <li key={name}>
+            <Code style={{ overflowWrap: "anywhere" }}>{name}</Code>
+          </li>
+        ))}
+      </Stack>
+      {found.length === 0 && <EmptyState title={t`Nothing found`} />}
+    </Stack>
+  );
+}

@@ -1,0 +1,129 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Select, Skeleton, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Node } from "@/api/types";
+import { type NodeFilter, nodesWholeQuery } from "@/queries/nodes-list";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { useSlotName } from "@/ui/slots";
+import { byGroup, kindsOf, loadOf, shade } from "./load";
+import styles from "./NodeMap.module.css";
+import { useNodeState } from "./use-node-state";
+
+interface Props {
+  filter: NodeFilter;
+  /** What the squares are coloured by; without it, what is the scarcest on each. */
+  by: string | undefined;
+  onBy: (by: string | undefined) => void;
+  linkTo: (node: Node) => LinkProps;
+  /** In the place of the map when there is no node. */
+  empty: ReactNode;
+}
+
+/** More than this and only their squares are drawn. */
+const NAMED = 120;
+const SCARCEST = "";
+
+/** Every node as a square coloured by its load, group by group. */
+export function NodeMap({ filter, by, onBy, linkTo, empty }: Props) {
+  const { t } = useLingui();
+  const name = useSlotName();
+  const found = useQuery(nodesWholeQuery(filter));
+  const nodes = found.data ?? [];
+  if (found.isPending) {
+    return (
+      <div className={styles.map} aria-busy>
+        <Skeleton height={180} />
+      </div>
+    );
+  }
+  if (found.isError) {
+    return (
+      <div className={styles.map}>
+        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      </div>
+    );
+  }
+  if (nodes.length === 0) return <div className={styles.map}>{empty}</div>;
+  const kinds = kindsOf(nodes);
+  const kind = by !== undefined && kinds.includes(by) ? by : undefined;
+  return (
+    <div className={`${styles.map} ${nodes.length > NAMED ? styles.dense : ""}`}>
+      <div className={styles.bar}>
+        <Select
+          size="xs"
+          w={220}
+          label={t`Coloured by`}
+          allowDeselect={false}
+          value={kind ?? SCARCEST}
+          onChange={(next) => onBy(next || undefined)}
+          data={[
+            { value: SCARCEST, label: t`the scarcest on each node` },
+            ...kinds.map((each) => ({ value: each, label: name(each) })),
+          ]}
+        />
+        <Legend />
+      </div>
+      {byGroup(nodes).map(([group, members]) => (
+        <section key={group} className={styles.group}>
+          <Title order={2} size="h5">
+            {group}
+          </Title>
+          <ul className={styles.grid}>
+            {members.map((node) => (
+              <li key={node.id}>
+                <Tile node={node} kind={kind} link={linkTo(node)} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Tile({ node, kind, link }: { node: Node; kind: string | undefined; link: LinkProps }) {
+  const { t } = useLingui();
+  const name = useSlotName();
+  const { word, kind: condition } = useNodeState()(node);
+  const load = loadOf(node, kind);
+  const percent = Math.round(load * 100);
+  const what = kind === undefined ? t`the scarcest` : name(kind);
+  const label = t`${node.name}, ${word}: ${percent} % of ${what} held`;
+  return (
+    <Link {...link} className={styles.tile} aria-label={label} title={label}>
+      <span
+        className={styles.square}
+        data-shade={shade(load)}
+        data-condition={condition === "ready" ? undefined : condition}
+      />
+      <span className={styles.name}>{node.name}</span>
+      <span className={styles.faint}>
+        {condition === "ready" ? `${percent} %` : `${percent} % · ${word}`}
+      </span>
+    </Link>
+  );
+}
+
+function Legend() {
+  const steps = ["0 %", "< 40 %", "< 70 %", "< 90 %", "≥ 90 %"];
+  return (
+    <div className={styles.legend} aria-hidden>
+      {steps.map((step, index) => (
+        <span key={step}>
+          <span className={`${styles.square} ${styles.key}`} data-shade={index} />
+          {step}
+        </span>
+      ))}
+      <span>
+        <span className={`${styles.square} ${styles.key}`} data-shade="0" data-condition="cordoned" />
+        <Trans>cordoned</Trans>
+      </span>
+      <span>
+        <span className={`${styles.square} ${styles.key}`} data-condition="down" />
+        <Trans>down</Trans>
+      </span>
+    </div>
+  );
+}

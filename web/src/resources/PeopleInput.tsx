@@ -1,0 +1,43 @@
+import { useLingui } from "@lingui/react/macro";
+import { TagsInput, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { usersFoundQuery } from "@/queries/users-found";
+
+interface Props {
+  label: string;
+  description?: ReactNode;
+  /** E-mails. */
+  value: string[];
+  onChange: (emails: string[]) => void;
+  error?: ReactNode;
+}
+
+/** People of any domain, found by a part of their e-mail or name. */
+export function PeopleInput({ value, ...props }: Props) {
+  const { t } = useLingui();
+  const [written, setWritten] = useState("");
+  const [q] = useDebouncedValue(written, 200);
+  const found = useQuery(usersFoundQuery(q)).data ?? [];
+  return (
+    <TagsInput
+      {...props}
+      value={value}
+      placeholder={value.length === 0 ? t`E-mail, or part of a name` : undefined}
+      data={found.map(({ email }) => email)}
+      filter={({ options }) => options}
+      splitChars={[",", " ", ";"]}
+      searchValue={written}
+      onSearchChange={setWritten}
+      renderOption={({ option }) => (
+        <div>
+          <Text size="sm">{option.value}</Text>
+          <Text size="xs" c="dimmed">
+            {found.find(({ email }) => email === option.value)?.name}
+          </Text>
+        </div>
+      )}
+    />
+  );
+}

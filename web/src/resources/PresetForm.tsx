@@ -1,0 +1,176 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { ActionIcon, Button, Drawer, Input, Group as Row, Select, Stack, TextInput } from "@mantine/core";
+import { IconPlus, IconX } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { Preset } from "@/api/types";
+import { groupsChoiceQuery } from "@/queries/groups-list";
+import { useCreatePreset, useUpdatePreset } from "@/queries/presets-change";
+import { Form } from "@/ui/form/Form";
+import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
+import { SlotNameInput } from "@/ui/form/SlotNameInput";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { inSlotOrder, slotUnit, slotWord } from "@/ui/slots";
+import { commandLine } from "@/users/command";
+
+type Amount = { slot: string; amount: number };
+/** group: id; empty: every group. */
+type Values = { name: string; group: string; slots: Amount[] };
+
+interface Props {
+  opened: boolean;
+  /** The one to change; without it a new one is made. */
+  preset: Preset | undefined;
+  onClose: () => void;
+}
+
+/** Makes a preset, or changes one. */
+export function PresetFormDrawer({ opened, preset, onClose }: Props) {
+  const { t } = useLingui();
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={preset ? t`Edit ${preset.name}` : t`New preset`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      <PresetForm key={preset?.id} preset={preset} onDone={onClose} />
+    </Drawer>
+  );
+}
+
+const FRESH: Amount[] = [
+  { slot: "cpu", amount: 2000 },
+  { slot: "mem", amount: 4 * 2 ** 30 },
+];
+
+function PresetForm({ preset, onDone }: { preset: Preset | undefined; onDone: () => void }) {
+  const { t } = useLingui();
+  const create = useCreatePreset();
+  const update = useUpdatePreset();
+  const sent = preset ? update : create;
+  const groups = useQuery(groupsChoiceQuery).data ?? [];
+  const form = useProblemForm<Values>(
+    {
+      initialValues: {
+        name: preset?.name ?? "",
+        group: preset?.group?.id ?? "",
+        slots: preset
+          ? inSlotOrder(Object.keys(preset.slots)).map((slot) => ({ slot, amount: preset.slots[slot] ?? 0 }))
+          : FRESH,
+      },
+      validate: {
+        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
+        slots: (rows) =>
+          rows.some(({ slot, amount }) => slot === "" || amount < 1)
+            ? t`Name the slot and say how much, or remove its row.`
+            : rows.length === 0
+              ? t`A preset has one slot or more.`
+              : null,
+      },
+    },
+    sent.error,
+  );
+  const { name, group } = form.values;
+  const slots = Object.fromEntries(form.values.slots.map(({ slot, amount }) => [slot, amount]));
+  const save = form.onSubmit(() => {
+    const done = { onSuccess: onDone };
+    const wanted = { name, group: group || null, slots };
+    if (preset) update.mutate({ id: preset.id, ...wanted }, done);
+    else create.mutate(wanted, done);
+  }, focusFirst(form));
+  const groupName = groups.find(({ id }) => id === group)?.name;
+  return (
+    <Form
+      onSubmit={save}
+      submit={preset ? <Trans>Save</Trans> : <Trans>Create</Trans>}
+      onCancel={onDone}
+      busy={sent.isPending}
+      problem={sent.error}
+      command={commandLine(
+        "carrel",
+        "preset",
+        ...(preset ? ["edit", preset.id, "--name"] : ["create"]),
+        name || "small",
+        ...(groupName ? ["--group", groupName] : preset?.group ? ["--everywhere"] : []),
+        ...form.values.slots.flatMap(({ slot, amount }) => (slot ? ["--slot", slotWord(slot, amount)] : [])),
+      )}
+    >
+      <TextInput
+        label={t`Name`}
+        withAsterisk
+        maxLength={64}
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Select
+        label={t`Offered in`}
+        description={t`The launcher offers it where a session is started in this group.`}
+        allowDeselect={false}
+        data={[
+          { value: "", label: t`every group` },
+          ...groups.map(({ id, name: label }) => ({ value: id, label })),
+        ]}
+        {...form.getInputProps("group")}
+      />
+      <SlotRows
+        rows={form.values.slots}
+        error={form.errors.slots}
+        onChange={(rows) => form.setFieldValue("slots", rows)}
+      />
+    </Form>
+  );
+}
+
+interface RowsProps {
+  rows: Amount[];
+  error: React.ReactNode;
+  onChange: (rows: Amount[]) => void;
+}
+
+function SlotRows({ rows, error, onChange }: RowsProps) {
+  const { t } = useLingui();
+  const set = (at: number, part: Partial<Amount>) =>
+    onChange(rows.map((row, index) => (index === at ? { ...row, ...part } : row)));
+  return (
+    <Input.Wrapper label={t`Slots`} description={t`What a session gets.`} labelElement="div" error={error}>
+      <Stack gap="xs" mt={6}>
+        {rows.map(({ slot, amount }, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place while its slot is written
+          <Row key={at} gap="sm" wrap="nowrap">
+            <SlotNameInput
+              value={slot}
+              taken={rows.map((row) => row.slot)}
+              onChange={(next) => set(at, { slot: next })}
+            />
+            <SlotAmountInput
+              slot={slot}
+              aria-label={t`Amount of ${slot}`}
+              amount={amount}
+              onChange={(next) => set(at, { amount: next })}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t`Remove ${slot}`}
+              onClick={() => onChange(rows.filter((_, index) => index !== at))}
+            >
+              <IconX size={15} aria-hidden />
+            </ActionIcon>
+          </Row>
+        ))}
+        <Row>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            leftSection={<IconPlus size={13} aria-hidden />}
+            onClick={() => onChange([...rows, { slot: "", amount: slotUnit("") }])}
+          >
+            <Trans>Another slot</Trans>
+          </Button>
+        </Row>
+      </Stack>
+    </Input.Wrapper>
+  );
+}

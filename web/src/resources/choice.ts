@@ -1,0 +1,11 @@
+/** What can be chosen, by name, with those that are chosen already even where they are not offered any more. */
+export function withNamed<T extends { id: string }>(
+  offered: readonly T[] | undefined,
+  named: readonly T[],
+  label: (one: T) => string,
+): { value: string; label: string }[] {
+  const known = new Map([...named, ...(offered ?? [])].map((one) => [one.id, one]));
+  return [...known.values()]
+    .map((one) => ({ value: one.id, label: label(one) }))
+    .sort((one, other) => one.label.localeCompare(other.label));
+}

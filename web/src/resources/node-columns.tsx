@@ -1,0 +1,98 @@
+import { msg } from "@lingui/core/macro";
+import { Stack, Text } from "@mantine/core";
+import type { Node } from "@/api/types";
+import { Instant } from "@/ui/Instant";
+import type { Column } from "@/ui/table/column";
+import type { CsvFields } from "@/ui/table/csv";
+import { LoadBar } from "./LoadBar";
+import { loadsOf, share } from "./load";
+import { NodeBadge } from "./NodeBadge";
+
+const bar = (slot: string) => (node: Node) => (
+  <LoadBar slot={slot} used={node.used[slot] ?? 0} offered={node.offered[slot] ?? 0} />
+);
+const load = (slot: string) => (node: Node) => share(node.used[slot] ?? 0, node.offered[slot] ?? 0);
+
+/** The keys of those that can be sorted by are the server's. */
+export const NODE_COLUMNS: readonly Column<Node>[] = [
+  {
+    key: "name",
+    title: msg`Name`,
+    shown: "always",
+    sortable: true,
+    value: (node) => node.name,
+    cell: (node) => (
+      <Text size="sm" fw={500} truncate>
+        {node.name}
+      </Text>
+    ),
+  },
+  { key: "group", title: msg`Group`, width: "9rem", value: (node) => node.group.name },
+  {
+    key: "state",
+    title: msg`State`,
+    width: "9rem",
+    value: (node) => node.state,
+    cell: (node) => <NodeBadge node={node} />,
+  },
+  { key: "cpu", title: msg`CPU`, width: "8rem", value: load("cpu"), cell: bar("cpu") },
+  { key: "mem", title: msg`Memory`, width: "10rem", value: load("mem"), cell: bar("mem") },
+  {
+    key: "accelerators",
+    title: msg`Accelerators`,
+    width: "12rem",
+    value: (node) => acceleratorsOf(node).length,
+    cell: (node) => <AcceleratorBars node={node} />,
+  },
+  { key: "sessions", title: msg`Sessions`, width: "6rem", value: (node) => node.live_sessions },
+  {
+    key: "seen_at",
+    title: msg`Last heartbeat`,
+    width: "12rem",
+    sortable: true,
+    shown: "chosen",
+    value: (node) => node.seen_at,
+    cell: (node) => <Instant at={node.seen_at} />,
+  },
+  { key: "engine", title: msg`Engine`, width: "9rem", value: (node) => node.engine },
+  {
+    key: "architecture",
+    title: msg`Architecture`,
+    width: "8rem",
+    shown: "chosen",
+    value: (node) => node.architecture,
+  },
+];
+
+function AcceleratorBars({ node }: { node: Node }) {
+  const loads = acceleratorsOf(node);
+  if (loads.length === 0) return "–";
+  return (
+    <Stack gap={4}>
+      {loads.map(({ name, slot, used, offered }) => (
+        <LoadBar key={name} name={name} slot={slot} used={used} offered={offered} />
+      ))}
+    </Stack>
+  );
+}
+
+const acceleratorsOf = (node: Node) => loadsOf(node).filter(({ name }) => name !== "cpu" && name !== "mem");
+
+export const NODE_FIELDS: CsvFields<Node> = [
+  ["id", (node) => node.id],
+  ["name", (node) => node.name],
+  ["group", (node) => node.group.name],
+  ["state", (node) => node.state],
+  ["cordoned", (node) => node.cordoned],
+  ["draining", (node) => node.draining],
+  ["cpu_millis_used", (node) => node.used.cpu ?? 0],
+  ["cpu_millis_offered", (node) => node.offered.cpu ?? 0],
+  ["mem_bytes_used", (node) => node.used.mem ?? 0],
+  ["mem_bytes_offered", (node) => node.offered.mem ?? 0],
+  ["used", (node) => JSON.stringify(node.used)],
+  ["offered", (node) => JSON.stringify(node.offered)],
+  ["live_sessions", (node) => node.live_sessions],
+  ["seen_at", (node) => node.seen_at],
+  ["engine", (node) => node.engine],
+  ["architecture", (node) => node.architecture],
+];

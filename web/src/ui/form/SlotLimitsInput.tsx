@@ -1,0 +1,93 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { ActionIcon, Button, Checkbox, Group, Input, Stack } from "@mantine/core";
+import { IconPlus, IconX } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { slotUnit } from "@/ui/slots";
+import { SlotAmountInput } from "./SlotAmountInput";
+import { SlotNameInput } from "./SlotNameInput";
+
+/** One row of a table of limits. amount: in base units; null: not limited. */
+export type SlotLimit = { slot: string; amount: number | null };
+
+interface Props {
+  label: string;
+  description: string;
+  rows: SlotLimit[];
+  onChange: (rows: SlotLimit[]) => void;
+  error?: ReactNode;
+  /** Below the rows: what holds for the slots that have none. */
+  others?: ReactNode;
+}
+
+const AT_FIRST: Record<string, number> = { cpu: 16_000, mem: 64 * 2 ** 30 };
+
+/** The most of each slot, or that it is not limited. */
+export function SlotLimitsInput({ label, description, rows, onChange, error, others }: Props) {
+  const { t } = useLingui();
+  const set = (at: number, part: Partial<SlotLimit>) =>
+    onChange(rows.map((row, index) => (index === at ? { ...row, ...part } : row)));
+  const names: Record<string, string> = { cpu: t`CPU cores`, mem: t`Memory` };
+  return (
+    <Input.Wrapper label={label} description={description} labelElement="div" error={error}>
+      <Stack gap="xs" mt={6} role="group" aria-label={label}>
+        {rows.map(({ slot, amount }, at) => {
+          const name = names[slot] ?? slot;
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place while its slot is written
+            <Group key={at} gap="sm" wrap="nowrap" align="center">
+              {names[slot] ? (
+                <span style={{ flex: "0 0 8.5rem", fontSize: "var(--mantine-font-size-sm)" }}>{name}</span>
+              ) : (
+                <SlotNameInput
+                  value={slot}
+                  taken={rows.map((row) => row.slot)}
+                  onChange={(next) => set(at, { slot: next })}
+                />
+              )}
+              <SlotAmountInput
+                slot={slot}
+                aria-label={t`Most of ${name}`}
+                disabled={amount === null}
+                placeholder={t`not limited`}
+                amount={amount}
+                onChange={(next) => set(at, { amount: next })}
+              />
+              <Checkbox
+                size="xs"
+                label={<Trans>not limited</Trans>}
+                aria-label={t`${name}: not limited`}
+                checked={amount === null}
+                onChange={(event) =>
+                  set(at, {
+                    amount: event.currentTarget.checked ? null : (AT_FIRST[slot] ?? slotUnit(slot)),
+                  })
+                }
+              />
+              {!names[slot] && (
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t`Remove ${name}`}
+                  onClick={() => onChange(rows.filter((_, index) => index !== at))}
+                >
+                  <IconX size={15} aria-hidden />
+                </ActionIcon>
+              )}
+            </Group>
+          );
+        })}
+        {others}
+        <Group>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            leftSection={<IconPlus size={13} aria-hidden />}
+            onClick={() => onChange([...rows, { slot: "", amount: 1 }])}
+          >
+            <Trans>Another slot</Trans>
+          </Button>
+        </Group>
+      </Stack>
+    </Input.Wrapper>
+  );
+}
