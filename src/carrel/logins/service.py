@@ -293,8 +293,6 @@ async def _open(
             expires_at=now + PENDING_LIFETIME if asked else expiry(settings, now, now),
         )
     )
-    if not asked:
-        user.last_seen_at = now
     if asked:
         # The failures of the second step go on counting, however often the password is right.
         await attempts.take_back(tx, email=user.email, address=client.address)
@@ -308,6 +306,7 @@ async def _open(
         )
     else:
         await attempts.forgive(tx, email=user.email, address=client.address)
+        await tx.execute(update(User).where(User.id == user.id).values(last_seen_at=now))
         _record(tx, user, email=user.email, method=method, client=client)
     return token
 
