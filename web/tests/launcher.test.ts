@@ -120,12 +120,13 @@ describe("the form", () => {
 
   test("like another session takes everything but the name", () => {
     const slots = { cpu: 1000, mem: GIB, "cuda.device": 1 };
-    const session = aSession("a", { slots, priority: 70, time_limit_s: 7200 });
+    const group = { id: "g", name: "gpu" };
+    const session = aSession("a", { slots, group, priority: 70, time_limit_s: 7200 });
     const form = formLike({ ...session, env: { LR: "1" }, apps: [] });
     expect(toRequest(form, "p")).toEqual({
       image: "starter",
       slots,
-      group: "default",
+      group: "gpu",
       priority: 70,
       time_limit_s: 7200,
       env: { LR: "1" },

@@ -113,9 +113,9 @@ describe("the reason of a state", () => {
       '"not ready"',
       '"cordoned"',
       '"is not the one that was asked for"',
-      'f"is {node.architecture}, needs {one.architecture}"',
+      'f"is {node.architecture}, needs {',
       '"has room for one, not for all of it"',
-      'f"has room, but not for all {one.count} containers"',
+      'f"has room, but not for all {',
       'f"needs {format_slot(slot, asked)}, {free}"',
       '"; ".join(',
     ]) {

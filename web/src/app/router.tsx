@@ -16,9 +16,15 @@ import { queryClient } from "./query-client";
 import {
   activitySearch,
   auditSearch,
+  dashboardSearch,
+  groupsSearch,
   listSearch,
+  nodesSearch,
   ownListSearch,
   placesSearch,
+  policiesSearch,
+  presetsSearch,
+  schedulerSearch,
   sessionsSearch,
   signInSearch,
   usersSearch,
@@ -253,6 +259,55 @@ const providersRoute = createRoute({
   component: lazyRouteComponent(() => loadAgain(() => import("@/providers/ProvidersPage")), "ProvidersPage"),
 });
 
+const resourcesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/resources",
+  validateSearch: nodesSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/resources/NodesPage")), "NodesPage"),
+});
+
+const groupsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/resources/groups",
+  validateSearch: groupsSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/resources/GroupsPage")), "GroupsPage"),
+});
+
+const presetsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/resources/presets",
+  validateSearch: presetsSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/resources/PresetsPage")), "PresetsPage"),
+});
+
+const policiesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/policies",
+  validateSearch: policiesSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/policies/PoliciesPage")), "PoliciesPage"),
+});
+
+const agentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/agents",
+  validateSearch: nodesSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/agents/AgentsPage")), "AgentsPage"),
+});
+
+const dashboardRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/dashboard",
+  validateSearch: dashboardSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/dashboard/DashboardPage")), "DashboardPage"),
+});
+
+const schedulerRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/scheduler",
+  validateSearch: schedulerSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/scheduler/SchedulerPage")), "SchedulerPage"),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -262,6 +317,7 @@ export const router = createRouter({
     verifyEmailRoute,
     shellRoute.addChildren([
       startRoute,
+      dashboardRoute,
       sessionsRoute,
       terminalRoute,
       formerKeypairsRoute,
@@ -282,6 +338,12 @@ export const router = createRouter({
       allKeypairsRoute,
       projectsRoute,
       domainsRoute,
+      schedulerRoute,
+      resourcesRoute,
+      groupsRoute,
+      presetsRoute,
+      policiesRoute,
+      agentsRoute,
       auditRoute,
       siteRoute,
       providersRoute,

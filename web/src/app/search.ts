@@ -200,6 +200,18 @@ export function nodesSearch(raw: Record<string, unknown>): NodesSearch {
   };
 }
 
+export const GROUP_TABS = ["overview", "access", "weights"] as const;
+export type GroupTab = (typeof GROUP_TABS)[number];
+
+/** Everything about the page of resource groups that a link carries. */
+export interface GroupsSearch extends PlacesSearch {
+  tab?: GroupTab;
+}
+
+export function groupsSearch(raw: Record<string, unknown>): GroupsSearch {
+  return { ...placesSearch(raw), tab: oneOf(GROUP_TABS, raw.tab) };
+}
+
 /** What a link to the presets carries: the group whose presets are listed, and the form. */
 export interface PresetsSearch extends OwnListSearch {
   group?: string;
@@ -215,13 +227,35 @@ export const POLICY_KINDS = ["keypair", "user", "project"] as const;
 export interface PoliciesSearch extends OwnListSearch {
   /** Left out: those of keypairs. */
   kind?: (typeof POLICY_KINDS)[number];
-  /** The policy that is being copied. */
-  copy?: string;
+  /** The policy in the open drawer. */
+  open?: string;
 }
 
 export function policiesSearch(raw: Record<string, unknown>): PoliciesSearch {
-  return { ...ownListSearch(raw), kind: oneOf(POLICY_KINDS, raw.kind), copy: text(raw.copy) };
+  return { ...ownListSearch(raw), kind: oneOf(POLICY_KINDS, raw.kind), open: text(raw.open) };
 }
+
+/** What a link to the scheduler's page carries. */
+export interface SchedulerSearch extends ListSearch {
+  /** The name of the resource group; left out: the default one. */
+  group?: string;
+  /** Left out: the queue. */
+  view?: "shares";
+}
+
+export function schedulerSearch(raw: Record<string, unknown>): SchedulerSearch {
+  return { ...listSearch(raw), group: text(raw.group), view: oneOf(["shares"], raw.view) };
+}
+
+/** What a link to the dashboard carries. */
+export interface DashboardSearch {
+  /** The name of the resource group; left out: the first that one may use. */
+  group?: string;
+}
+
+export const dashboardSearch = (raw: Record<string, unknown>): DashboardSearch => ({
+  group: text(raw.group),
+});
 
 /** What a link to the sign-in page carries. */
 export interface SignInSearch {

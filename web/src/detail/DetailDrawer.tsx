@@ -11,6 +11,7 @@ import { useSessionText } from "@/sentences/use-session-text";
 import { useSessionActions } from "@/sessions/use-actions";
 import { useWarningText } from "@/sessions/warnings";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { WhyBox } from "@/why/WhyBox";
 import { AppsTab } from "./AppsTab";
 import styles from "./DetailDrawer.module.css";
 import { DetailHead } from "./DetailHead";
@@ -93,6 +94,7 @@ function Detail({
           )}
         </Alert>
       )}
+      {session.state === "PENDING" && <WhyBox session={session} />}
       {session.warnings?.map((warning) => (
         <Alert
           key={warning}

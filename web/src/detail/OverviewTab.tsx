@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Stack, Text } from "@mantine/core";
 import type { SessionDetail } from "@/api/types";
 import { createCommand } from "@/launcher/command";
+import { unusual } from "@/launcher/request";
 import { Age } from "@/sessions/Age";
 import { SlotsText } from "@/sessions/SlotsText";
 import { UsageSparkline } from "@/sessions/UsageSparkline";
@@ -19,9 +20,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
     slots: session.slots,
     env: session.env,
     project: session.project.name,
-    group: session.group.name,
-    priority: session.priority,
-    time_limit_s: session.time_limit_s,
+    ...unusual(session),
   });
   return (
     <Stack gap="lg">

@@ -26,6 +26,7 @@ export function SlotInput({ slot, label, room, value, error, onChange }: Props) 
   const unit = slotUnit(slot);
   const stops = stopsOf(slot, room.most);
   const starts = fitOf(value, room) === "starts";
+  const marked = room.now > 0 && room.now < room.most;
   const now = lastStopWithin(stops, room.now);
   const [nowSaid, mostSaid] = [slotAmount(slot, room.now), slotAmount(slot, room.most)];
   return (
@@ -41,7 +42,7 @@ export function SlotInput({ slot, label, room, value, error, onChange }: Props) 
           value={nearestStop(stops, value)}
           label={(index) => slotAmount(slot, stops[index] ?? 0)}
           onChange={(index) => onChange(stops[index] ?? value)}
-          marks={room.now < room.most ? [{ value: now, label: t`now` }] : undefined}
+          marks={marked ? [{ value: now, label: t`now` }] : undefined}
           classNames={{ mark: styles.mark, markLabel: styles.markLabel }}
           thumbLabel={t`${label}, slider`}
         />
@@ -58,7 +59,7 @@ export function SlotInput({ slot, label, room, value, error, onChange }: Props) 
           onChange={(amount) => onChange(Math.round(Number(amount) * unit))}
         />
       </Group>
-      <Text size="xs" c={starts ? "dimmed" : "var(--carrel-busy)"} mt={room.now < room.most ? 12 : 4}>
+      <Text size="xs" c={starts ? "dimmed" : "var(--carrel-busy)"} mt={marked ? 12 : 4}>
         <Trans>
           {nowSaid} can start now, {mostSaid} at most: {by}.
         </Trans>

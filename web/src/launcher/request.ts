@@ -96,20 +96,31 @@ export function toCheck(form: LaunchForm, project: string | undefined): CheckReq
   return { ...toWish(form, project), ...(form.image.trim() ? { image: form.image.trim() } : {}) };
 }
 
+/** What a session was asked for beside its slots, as far as it differs from what is usual. */
+export function unusual(session: SessionDetail): Pick<SessionCreate, "group" | "priority" | "time_limit_s"> {
+  const { group, priority, time_limit_s } = session;
+  return {
+    ...(group.id === DEFAULT_GROUP ? {} : { group: group.name }),
+    ...(priority === USUAL_PRIORITY ? {} : { priority }),
+    ...(time_limit_s === null ? {} : { time_limit_s }),
+  };
+}
+
 /** The form that asks for a session like this one; its name is left out, since it may still be taken. */
 export function formLike(session: SessionDetail): LaunchForm {
-  const fresh = freshForm(session.image_name ?? session.image);
+  const { group = "", priority, time_limit_s } = unusual(session);
   return {
-    ...fresh,
-    ...(session.time_limit_s === null ? {} : timeOf(session.time_limit_s)),
-    group: session.group.name,
+    ...freshForm(session.image_name ?? session.image),
+    ...(time_limit_s ? timeOf(time_limit_s) : {}),
+    group: group ?? "",
     slots: { ...session.slots },
-    priority: session.priority === USUAL_PRIORITY ? "" : session.priority,
+    priority: priority ?? "",
     env: Object.entries(session.env ?? {}).map(([name, value]) => environmentRow(name, value)),
   };
 }
 
 export const USUAL_PRIORITY = 50;
+const DEFAULT_GROUP = "default";
 
 /** So many seconds in the largest unit that they are a whole number of. */
 export function timeOf(seconds: number): { time: number; timeUnit: TimeUnit } {

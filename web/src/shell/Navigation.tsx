@@ -1,15 +1,18 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { ActionIcon, Stack, Text, Tooltip } from "@mantine/core";
 import {
+  IconGauge,
   IconHome2,
   IconLayoutSidebarLeftCollapse,
   IconLayoutSidebarLeftExpand,
+  IconServer2,
   IconSettings,
   IconTerminal2,
 } from "@tabler/icons-react";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { useAdministration } from "./administration";
 import styles from "./Shell.module.css";
+import { useNodesShown } from "./use-nodes-shown";
 
 interface Props {
   narrow: boolean;
@@ -19,9 +22,12 @@ interface Props {
 /** The pages, at the left; pictures alone when it is narrow. */
 export function Navigation({ narrow, onNarrow }: Props) {
   const { t } = useLingui();
+  const nodesShown = useNodesShown();
   const pages = [
     { to: "/", label: t({ context: "page", message: "Start" }), icon: IconHome2 },
+    { to: "/dashboard", label: t`Dashboard`, icon: IconGauge },
     { to: "/sessions", label: t`Sessions`, icon: IconTerminal2 },
+    ...(nodesShown ? ([{ to: "/agents", label: t`Agent summary`, icon: IconServer2 }] as const) : []),
     { to: "/settings", label: t`Your settings`, icon: IconSettings },
   ] as const;
   const administration = useAdministration();

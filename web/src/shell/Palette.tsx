@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import {
   IconBox,
+  IconGauge,
   IconHome2,
   IconLanguage,
   IconMoon,
@@ -88,6 +89,12 @@ export function Palette({ me }: { me: Me }) {
         label: t({ context: "page", message: "Start" }),
         leftSection: <IconHome2 {...PICTURE} />,
         onClick: () => void navigate({ to: "/" }),
+      },
+      {
+        id: "dashboard",
+        label: t`Dashboard`,
+        leftSection: <IconGauge {...PICTURE} />,
+        onClick: () => void navigate({ to: "/dashboard" }),
       },
       {
         id: "sessions",

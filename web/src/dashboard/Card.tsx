@@ -1,0 +1,32 @@
+import { Stack, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import styles from "./Dashboard.module.css";
+
+interface Props {
+  title: string;
+  /** What the figures are of. */
+  about?: string;
+  wide?: boolean;
+  children: ReactNode;
+}
+
+/** One part of the dashboard. */
+export function Card({ title, about, wide, children }: Props) {
+  return (
+    <section className={wide ? `${styles.card} ${styles.wide}` : styles.card} aria-label={title}>
+      <Stack gap="sm">
+        <div>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          {about && (
+            <Text size="xs" c="dimmed">
+              {about}
+            </Text>
+          )}
+        </div>
+        {children}
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,37 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import styles from "./Shares.module.css";
+import type { ShareLine } from "./shares";
+
+/** A bar for each domain, project and person: what they have had, and a mark at what they are entitled to. */
+export function SharesPicture({ lines }: { lines: ShareLine[] }) {
+  const { t } = useLingui();
+  const percent = (part: number) => `${Math.round(part * 100)}%`;
+  return (
+    <figure className={styles.picture} aria-label={t`Shares as a picture; the table below says the same`}>
+      <div aria-hidden>
+        {lines.map(({ path, node, depth, portion, next }) => (
+          <div key={path} className={styles.line} data-depth={depth}>
+            <span className={styles.name} style={{ paddingInlineStart: `${depth}rem` }} title={node.name}>
+              {node.name}
+            </span>
+            <span className={styles.track}>
+              <span
+                className={portion > node.entitled + 0.005 ? styles.over : styles.had}
+                style={{ width: percent(portion) }}
+              />
+              <i className={styles.entitled} style={{ left: percent(node.entitled) }} />
+            </span>
+            <span className={styles.figure}>{percent(portion)}</span>
+            <span className={styles.next}>{next && <Trans>next</Trans>}</span>
+          </div>
+        ))}
+      </div>
+      <figcaption className={styles.caption}>
+        <Trans>
+          Bars: of what all beside them have and have had, how much is theirs. Marks: what they are entitled
+          to by weight.
+        </Trans>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,31 @@
+import { Trans } from "@lingui/react/macro";
+import { List, Text } from "@mantine/core";
+import type { Change } from "@/api/types";
+import { CommandLine } from "@/ui/CommandLine";
+import { EndOwnButton } from "./EndOwnButton";
+import { useChangeText } from "./use-change-text";
+
+/** What would start it now, the cheapest first; a button where this page can do it. */
+export function Changes({ changes }: { changes: Change[] }) {
+  const changeText = useChangeText();
+  const command = changes.find((change) => change.command !== "")?.command;
+  return (
+    <div>
+      <Text size="xs" fw={600} mb={4}>
+        <Trans>What would start it now</Trans>
+      </Text>
+      <List size="sm" spacing={4}>
+        {changes.map((change) => (
+          <List.Item key={`${change.kind}:${change.session ?? change.group?.id ?? ""}`}>
+            {change.kind === "end_own" && change.session ? (
+              <EndOwnButton id={change.session} />
+            ) : (
+              changeText(change)
+            )}
+          </List.Item>
+        ))}
+      </List>
+      {command && <CommandLine text={command} />}
+    </div>
+  );
+}

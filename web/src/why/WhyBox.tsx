@@ -1,0 +1,75 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Session, Why } from "@/api/types";
+import { sessionsWhyQuery } from "@/queries/sessions-why";
+import { Instant } from "@/ui/Instant";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { Changes } from "./Changes";
+import { LimitBar } from "./LimitBar";
+import { NodeCauses } from "./NodeCauses";
+import { PriorityForm } from "./PriorityForm";
+import { useReason } from "./use-reason";
+import styles from "./Why.module.css";
+
+/** Why a session waits, what would start it now, and when it will start; live for as long as it waits. */
+export function WhyBox({ session }: { session: Session }) {
+  const { t } = useLingui();
+  const why = useQuery(sessionsWhyQuery(session.id));
+  if (why.data && !why.data.waiting) return null;
+  return (
+    <section className={styles.box} aria-label={t`Why is it waiting?`}>
+      <Title order={3} size="h5" mb={6}>
+        <Trans>Why is it waiting?</Trans>
+      </Title>
+      {why.isPending && <Skeleton height={64} aria-busy />}
+      {why.isError && <ProblemAlert problem={why.error} onRetry={() => void why.refetch()} />}
+      {why.data && <Answer why={why.data} session={session} />}
+    </section>
+  );
+}
+
+function Answer({ why, session }: { why: Why; session: Session }) {
+  const { t } = useLingui();
+  const reason = useReason();
+  return (
+    <Stack gap="sm">
+      <div>
+        <Text size="sm" fw={600}>
+          {reason(why.reason)}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {why.position !== null && (
+            <>
+              <Link to="/scheduler" search={{ group: why.group.name }} className={styles.link}>
+                <Trans>
+                  Place {why.position} of {why.queue_length} in the queue of {why.group.name}
+                </Trans>
+              </Link>
+              {". "}
+            </>
+          )}
+          {why.expected_start && why.position !== null ? (
+            <Trans>
+              Expected to start: <Instant at={why.expected_start} />, if nobody else comes and all run to
+              their time limits.
+            </Trans>
+          ) : (
+            why.position !== null && <Trans>When it starts is not known.</Trans>
+          )}
+        </Text>
+      </div>
+      {why.limits.length > 0 && (
+        <Stack gap={8} role="group" aria-label={t`Limits in the way`}>
+          {why.limits.map((limit) => (
+            <LimitBar key={`${limit.scope}:${limit.slot}`} limit={limit} />
+          ))}
+        </Stack>
+      )}
+      {why.nodes.length > 0 && <NodeCauses nodes={why.nodes} />}
+      {why.changes.length > 0 && <Changes changes={why.changes} />}
+      <PriorityForm key={session.priority} session={session} />
+    </Stack>
+  );
+}
