@@ -25,6 +25,8 @@ _BURST = 0.08
 """How often somebody asks for many at once, as for a sweep of parameters."""
 _START = datetime(2026, 1, 5, tzinfo=UTC)
 """A Monday."""
+_BUSIEST = 2.5
+"""The most that `_bustle` says."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,6 @@ def synthesize(habits: Habits, seed: int) -> Iterator[Arrival]:
         for _ in range(random.randint(4, 16) if random.random() < _BURST else 1):
             number += 1
             yield _arrival(random, number, at_s, path, slots)
-
-
-_BUSIEST = 2.5
 
 
 def _bustle(at_s: float) -> float:
