@@ -48,9 +48,7 @@ def mostly(usual: object, *others: object) -> st.SearchStrategy:
 @st.composite
 def nodes(draw: st.DrawFn, number: int) -> NodeView:
     capacity = {"cpu": draw(st.integers(4, 8)), "mem": draw(st.integers(4, 8))}
-    used = {
-        slot: draw(st.sampled_from([0, 0, 0, amount // 2, amount])) for slot, amount in capacity.items()
-    }
+    used = {slot: draw(st.sampled_from([0, 0, 0, amount // 2, amount])) for slot, amount in capacity.items()}
     cards = tuple(
         DeviceView(f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)))
         for card in range(draw(st.sampled_from([0, 0, 1, 2, 3])))
@@ -102,15 +100,22 @@ def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> Waiting:
     )  # fmt: skip
 
 
+ceilings = mostly((), *([slot] for slot in [*SLOTS, SESSIONS]), [*SLOTS, SESSIONS]).flatmap(
+    lambda slots: st.fixed_dictionaries(
+        {
+            slot: st.integers(2, 20).map(lambda n, slot=slot: n * (300 if slot == "cuda.shares" else 1))
+            for slot in slots
+        }
+    )
+)
+
+
 @st.composite
 def scopes(draw: st.DrawFn) -> dict[str, ScopeView]:
     found = {}
     for owner in OWNERS:
         for kind, name in zip("dpu", owner, strict=True):
-            ceiling = {
-                slot: draw(st.integers(2, 20)) * (300 if slot == "cuda.shares" else 1)
-                for slot in draw(mostly((), *([slot] for slot in [*SLOTS, SESSIONS]), SLOTS))
-            }
+            ceiling = draw(ceilings)
             # A ceiling that was lowered may be exceeded.
             used = {
                 slot: draw(st.sampled_from([0, 0, most // 2, most - 1, most + 2]))

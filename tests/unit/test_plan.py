@@ -159,8 +159,7 @@ def test_the_best_node_is_the_same_however_it_is_found(snapshot, times):
     snapshot = replace(snapshot, waiting=line)
     plans = []
     with pytest.MonkeyPatch.context() as patch:
-        for rare, tries, stretch in ((1, 10**6, 1), (10**6, 0, 10**6), (2, 1, 2)):
-            patch.setattr(choice, "_RARE", rare)
+        for tries, stretch in ((10**6, 1), (0, 10**6), (1, 2)):
             patch.setattr(choice, "_TRIES", tries)
             patch.setattr(choice, "_STRETCH", stretch)
             plans.append(plan(snapshot))

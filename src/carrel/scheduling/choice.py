@@ -6,9 +6,8 @@ compares nothing.
 
 - "dispersed": one heap for all who ask for the same kinds of slots, the freest node first. While places are only
   taken a node only becomes worse, so an entry that is out of date is put back where it belongs now.
-- "concentrated": a heap for each shape holds the nodes with room for it, the fullest first. A node without room
-  leaves it for good; those that changed since the shape was last asked for are entered anew. Few shapes stand behind
-  many requests (presets do that); a rare one is looked up once over all nodes, with NumPy.
+- "concentrated": a heap like it of the nodes with room for the least that any of them wants, the fullest first. A node
+  without leaves it for good; those that changed since the heap was last used are entered anew.
 - "round_robin": the next in line, looked for in ever longer stretches.
 """
 
@@ -22,12 +21,10 @@ from numpy.typing import NDArray
 from carrel.scheduling.devices import family_of
 from carrel.scheduling.shape import Shape
 from carrel.scheduling.snapshot import GroupView, Strategy
-from carrel.scheduling.stock import Stock
+from carrel.scheduling.stock import Stock, Wanted
 
-_RARE = 8
-"""A shape asked for less often than this has no heap of its own."""
 _TRIES = 32
-"""So many of the freest nodes may lack room before all nodes are looked at."""
+"""So many of the best nodes may lack room before all nodes are looked at."""
 _STRETCH = 64
 """Round robin looks at so many nodes at first."""
 
@@ -37,22 +34,24 @@ Indexes = NDArray[np.intp]
 
 @dataclass(eq=False)
 class Asked:
-    """A shape, and what is known of it. by: the slots that nodes are compared by. families: of accelerators that
-    it has use for. times: how often it is asked for. full: no node has room.
+    """A shape, and what is known of it.
+
+    by: the slots that nodes are compared by. kind: those alike compare nodes alike. times: how often it is asked for.
+    full: no node has room. misfits: how many other shapes were known to have none when it was compared with them.
     """
 
     shape: Shape
     by: tuple[str, ...]
-    families: frozenset[str]
     admits: NDArray[np.bool_]
     spare: "Spare"
     times: int = 0
     full: bool = False
+    misfits: int = 0
 
-    @property
-    def rare(self) -> bool:
-        """Too rare to be worth a heap of its own."""
-        return self.times < _RARE
+    def __post_init__(self) -> None:
+        shape = self.shape
+        slots = tuple(slot for slot, _ in shape.slots)
+        self.kind = (slots, shape.node, shape.avoid, shape.architecture)
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,11 @@ class Spare:
 
 
 class Choice(Protocol):
-    """best: the node for it; None when none has room. order: some nodes, the best first. took: a node was taken.
-    begin: something was given back.
+    """expect: it will be asked for. best: the node for it; None when none has room. order: some nodes, the best first.
+    took: a node was taken. begin: something was given back.
     """
+
+    def expect(self, asked: Asked) -> None: ...
 
     def best(self, asked: Asked) -> int | None: ...
 
@@ -77,12 +78,11 @@ class Choice(Protocol):
     def begin(self) -> None: ...
 
 
-def fitting(stock: Stock, asked: Asked) -> Indexes:
-    """All nodes with room."""
-    fits = asked.admits
-    for slot, amount in asked.shape.slots:
-        fits = fits & (stock.column(slot) >= amount)
-    return np.flatnonzero(fits)
+def with_room(stock: Stock, among: NDArray[np.bool_], wanted: Wanted) -> Indexes:
+    """All nodes among these that have so much free."""
+    for slot, amount in wanted:
+        among = among & (stock.column(slot) >= amount)
+    return np.flatnonzero(among)
 
 
 def families_of(shape: Shape) -> frozenset[str]:
@@ -107,6 +107,9 @@ class RoundRobin:
     def __init__(self, group: GroupView, stock: Stock) -> None:
         self._stock = stock
         self._after = next((i for i, node in enumerate(stock.nodes) if node.name > group.after), 0)
+
+    def expect(self, asked: Asked) -> None:
+        """Nothing is prepared."""
 
     def best(self, asked: Asked) -> int | None:
         found = self._between(asked, self._after, len(self._stock.nodes))
@@ -137,9 +140,10 @@ class RoundRobin:
 
 @dataclass
 class _Heap:
-    """seen: how much had changed when it was last brought up to date."""
+    """least: nodes without that are not in it. seen: how much had changed when it was last brought up to date."""
 
     entries: list[tuple[Key, int]]
+    least: Wanted
     seen: int
 
 
@@ -159,6 +163,9 @@ class _Compared:
         best_first: Indexes = np.lexsort((nodes, *reversed(self._keys(asked, nodes))))
         return nodes[best_first]
 
+    def expect(self, asked: Asked) -> None:
+        """Nothing is prepared."""
+
     def took(self, index: int) -> None:
         """It is among those that changed."""
 
@@ -168,7 +175,7 @@ class _Compared:
 
     def look_up(self, asked: Asked) -> int | None:
         """The best of all nodes."""
-        nodes = fitting(self._stock, asked)
+        nodes = with_room(self._stock, asked.admits, asked.shape.slots)
         if not len(nodes):
             return None
         keys = self._keys(asked, nodes)
@@ -187,16 +194,17 @@ class _Compared:
 
     def _key(self, asked: Asked, index: int) -> Key:
         """As `_keys` has it for one."""
-        left = [self._stock.part(index, slot) for slot in asked.by]
+        free, capacity = self._stock.free[index], self._stock.nodes[index].capacity
+        left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in asked.by]
         if not self._prior and left:
             left = [min(left)]
         return (asked.spare.of[index], *(self._sign * one for one in left))
 
-    def _heap(self, alike: object, asked: Asked, nodes: Indexes) -> _Heap:
+    def _heap(self, asked: Asked, nodes: Indexes, least: Wanted = ()) -> _Heap:
         columns = [key.tolist() for key in self._keys(asked, nodes)]
         entries = list(zip(zip(*columns, strict=True), nodes.tolist(), strict=True))
         heapq.heapify(entries)
-        heap = self._heaps[alike] = _Heap(entries, len(self._stock.changed))
+        heap = self._heaps[asked.kind] = _Heap(entries, least, len(self._stock.changed))
         return heap
 
 
@@ -205,8 +213,7 @@ class Dispersed(_Compared):
 
     def best(self, asked: Asked) -> int | None:
         """The freest."""
-        alike = (asked.by, asked.families, asked.shape.node, asked.shape.avoid, asked.shape.architecture)
-        heap = self._heaps.get(alike) or self._heap(alike, asked, np.flatnonzero(asked.admits))
+        heap = self._heaps.get(asked.kind) or self._heap(asked, np.flatnonzero(asked.admits))
         entries = heap.entries
         aside: list[tuple[Key, int]] = []
         found = None
@@ -228,20 +235,50 @@ class Dispersed(_Compared):
 class Concentrated(_Compared):
     _sign = 1.0
 
+    def __init__(self, group: GroupView, stock: Stock) -> None:
+        super().__init__(group, stock)
+        self._least: dict[object, Wanted] = {}
+
+    def expect(self, asked: Asked) -> None:
+        """Together with all of its kind."""
+        known = self._least.get(asked.kind, asked.shape.slots)
+        self._least[asked.kind] = [
+            (slot, min(amount, least))
+            for (slot, amount), (_, least) in zip(asked.shape.slots, known, strict=True)
+        ]
+
     def best(self, asked: Asked) -> int | None:
         """The fullest that still has room."""
-        if asked.rare:
+        if not asked.times:
+            # It may want less than anybody whom the heap is for.
             return self.look_up(asked)
-        heap = self._heaps.get(asked.shape) or self._heap(asked.shape, asked, fitting(self._stock, asked))
-        entries, changed = heap.entries, self._stock.changed
-        for index in set(changed[heap.seen :]):
-            if asked.admits[index] and self._stock.holds(index, asked.shape.slots):
-                heapq.heappush(entries, (self._key(asked, index), index))
-        heap.seen = len(changed)
-        while entries:
+        heap = self._up_to_date(asked)
+        entries = heap.entries
+        aside: list[tuple[Key, int]] = []
+        found = None
+        while entries and len(aside) < _TRIES:
             key, index = entries[0]
-            if self._stock.holds(index, asked.shape.slots) and self._key(asked, index) == key:
-                return index
-            # Full, or out of date and entered anew.
-            heapq.heappop(entries)
-        return None
+            # Out of date: it was entered anew.
+            if self._key(asked, index) != key or not self._stock.holds(index, heap.least):
+                heapq.heappop(entries)
+            elif not self._stock.holds(index, asked.shape.slots):
+                aside.append(heapq.heappop(entries))
+            else:
+                found = index
+                break
+        looked_at_all = not entries
+        for entry in aside:
+            heapq.heappush(entries, entry)
+        return self.look_up(asked) if found is None and not looked_at_all else found
+
+    def _up_to_date(self, asked: Asked) -> _Heap:
+        heap = self._heaps.get(asked.kind)
+        if heap is None:
+            least = self._least[asked.kind]
+            return self._heap(asked, with_room(self._stock, asked.admits, least), least)
+        changed = self._stock.changed
+        for index in set(changed[heap.seen :]):
+            if asked.admits[index] and self._stock.holds(index, heap.least):
+                heapq.heappush(heap.entries, (self._key(asked, index), index))
+        heap.seen = len(changed)
+        return heap

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from carrel.core.ids import NodeId
 from carrel.scheduling import choice, reasons
-from carrel.scheduling.choice import Asked, Indexes, Spare, families_of, fitting
+from carrel.scheduling.choice import Asked, Indexes, Spare, families_of, with_room
 from carrel.scheduling.reasons import Blocked, NodeCause
 from carrel.scheduling.shape import Request, Shape
 from carrel.scheduling.snapshot import GroupView, NodeView, Part, Slots
@@ -35,6 +35,7 @@ class Room:
         self._admitted: dict[_About, NDArray[np.bool_]] = {}
         self._too_much: dict[_About, list[Wanted]] = {}
         self._misfits: set[Request] = set()
+        self._could: dict[Request, bool] = {}
         self._blocked: dict[Request, Blocked] = {}
 
     @property
@@ -52,7 +53,9 @@ class Room:
 
     def expect(self, request: Request) -> None:
         """Say who will be asked for, so that each shape is looked up in the cheaper way."""
-        self._known(request.whole or request.shape).times += request.times
+        asked = self._known(request.whole or request.shape)
+        asked.times += request.times
+        self._choice.expect(asked)
 
     def place(self, request: Request) -> tuple[Part, ...] | None:
         """Take places for all its containers, or for none."""
@@ -66,22 +69,24 @@ class Room:
     def best(self, shape: Shape) -> int | None:
         """The node for it, by index; None when none has room that is kept for nobody."""
         asked = self._known(shape)
-        if asked.full or (asked.rare and self._is_too_much(shape)):
+        if asked.full or self._is_too_much(asked):
             return None
         found = self._choice.best(asked)
         if found is None:
             asked.full = True
-            known = self._too_much.get(_about(shape), ())
-            self._too_much[_about(shape)] = [
-                shape.slots,
-                *(more for more in known if not _covers(more, shape.slots)),
-            ]
+            self._too_much.setdefault(_about(shape), []).append(shape.slots)
         return found
 
-    def keep(self, request: Request) -> bool:
-        """Of the open nodes that have to free the least before it fits, keep what it needs. Twice: keeps the first.
+    def could_hold(self, request: Request) -> bool:
+        """If all open nodes were empty."""
+        if request not in self._could:
+            self._could[request] = bool(self._nearest(request.anywhere))
+        return self._could[request]
 
-        False: it would not fit on them all if they were empty.
+    def keep(self, request: Request) -> bool:
+        """Of the open nodes that have to free the least before it fits, keep what it needs.
+
+        False: it would not fit if they were empty, or something is kept already.
         """
         request = request.anywhere
         chosen = [] if self.keeps else self._nearest(request)
@@ -122,12 +127,13 @@ class Room:
             index = self.best(request.whole)
         else:
             asked = self._known(request.shape)
-            nodes = self._choice.order(asked, fitting(self._stock, asked))
+            nodes = self._choice.order(asked, with_room(self._stock, asked.admits, asked.shape.slots))
             index = next((int(one) for one in nodes if self._copies(one, request) == request.count), None)
         return None if index is None else tuple(self._take(index, request) for _ in range(request.count))
 
     def _on_many(self, request: Request) -> tuple[Part, ...] | None:
-        if not self._fit_together(request, fitting(self._stock, self._known(request.shape))):
+        asked = self._known(request.shape)
+        if not self._fit_together(request, with_room(self._stock, asked.admits, asked.shape.slots)):
             return None
         parts = []
         for _ in range(request.count):
@@ -220,9 +226,8 @@ class Room:
         asked = self._asked.get(shape)
         if asked is None:
             by = self.group.slot_priority or tuple(slot for slot, _ in shape.slots)
-            families = families_of(shape)
-            asked = Asked(shape, by, families, self._admitting(shape), self._spare_for(families))
-            self._asked[shape] = asked
+            spare = self._spare_for(families_of(shape))
+            asked = self._asked[shape] = Asked(shape, by, self._admitting(shape), spare)
         return asked
 
     def _admitting(self, shape: Shape) -> NDArray[np.bool_]:
@@ -248,9 +253,14 @@ class Room:
             spare = self._spare[wanted] = Spare(counts, np.array(counts))
         return spare
 
-    def _is_too_much(self, shape: Shape) -> bool:
+    def _is_too_much(self, asked: Asked) -> bool:
         """It needs at least as much as another for which there is no room."""
-        return any(_covers(shape.slots, less) for less in self._too_much.get(_about(shape), ()))
+        known = self._too_much.get(_about(asked.shape), ())
+        if asked.misfits == len(known):
+            return False
+        asked.misfits = len(known)
+        asked.full = any(_covers(asked.shape.slots, less) for less in known)
+        return asked.full
 
     def _forget(self) -> None:
         """What was known of the nodes while less was free."""
@@ -259,7 +269,7 @@ class Room:
         self._misfits.clear()
         self._blocked.clear()
         for asked in self._asked.values():
-            asked.full = False
+            asked.full, asked.misfits = False, 0
 
 
 def _about(shape: Shape) -> _About:

@@ -136,7 +136,11 @@ class Planning:
         """True: nodes."""
         request = self._requests.of(one)
         limits = self.ceilings.limits(one.scopes, request.demand)
-        if any(limit.never for limit in limits):
+        if (
+            (room.keeps and not limits)
+            or any(limit.never for limit in limits)
+            or not room.could_hold(request)
+        ):
             return False
         if self.ceilings.kept_from(one.id, one.scopes, request.demand):
             return False
