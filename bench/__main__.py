@@ -29,6 +29,7 @@ NAMES = (
     "session_list",
     "at_scale",
     "placing",
+    "planning",
     "cli",
     "idle",
 )
