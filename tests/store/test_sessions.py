@@ -126,7 +126,7 @@ async def test_pages_follow_each_other_without_gap_or_repeat(database, people, c
     while True:
         page = json.loads(
             await queries.page(
-                database, people.user, states=None, search=None, mine=True, limit=3, cursor=cursor
+                database, people.user, states=None, search=None, owner="me", limit=3, cursor=cursor
             )
         )
         seen += [item["id"] for item in page["items"]]
@@ -146,7 +146,7 @@ async def test_a_sorted_list_goes_on_where_its_page_ended(database, people, cloc
     while True:
         page = orjson.loads(
             await queries.page(
-                database, people.user, states=None, search=None, mine=True, limit=2, cursor=cursor,
+                database, people.user, states=None, search=None, owner="me", limit=2, cursor=cursor,
                 sort=f"-{by}" if down else by,
             )
         )  # fmt: skip
