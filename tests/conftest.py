@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from argon2 import PasswordHasher
+from hypothesis import settings
 from people import PASSWORD, People
 
 from carrel.core.clock import SystemClock
@@ -24,6 +25,10 @@ from carrel.tenancy.model import Domain, Project
 
 # The cheapest parameters: suites make thousands of users.
 passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+# How long an example takes says nothing about it on a machine that does other things as well.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 _serial = itertools.count()
 

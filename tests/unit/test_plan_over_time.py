@@ -84,4 +84,4 @@ class Site(RuleBasedStateMachine):
 
 
 TestSite = Site.TestCase
-TestSite.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestSite.settings = settings(max_examples=40, stateful_step_count=20)

@@ -123,7 +123,7 @@ def cluster(order: Order, strategy: Strategy, **more) -> Snapshot:
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("large", LARGE)
 @given(st.randoms(use_true_random=False), st.sampled_from(Strategy), st.integers(1, len(OWNERS)))
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 def test_an_endless_stream_of_small_sessions_does_not_starve_a_large_one(
     order, large, random, strategy, owners
 ):
@@ -146,7 +146,7 @@ BOUND = {
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["in its group", "in another group"])
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 def test_nor_does_it_take_its_ceiling_away(order, elsewhere, random):
     limit = {"d1": ScopeView("domain d1", {"cpu": 8})}
     start = cluster(order, Strategy.DISPERSED, scopes=limit)
@@ -177,7 +177,7 @@ def test_without_patience_for_it_a_large_session_would_starve():
     ),
     st.booleans(),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_drf_gives_everybody_the_ideal_share_within_one_request(wanted, waited):
     """Everybody wants more than there is, on one node, so that requests are small parts of it."""
     capacity = {"cpu": 400, "mem": 300}
