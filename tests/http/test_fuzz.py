@@ -20,7 +20,7 @@ from test_routes import appoint
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 # What would end the run's own credentials, or never end; and last what changes the rules for all the rest.
 LEFT_OUT = ("auth.logout",)
-LAST = ("site.update",)
+LAST = ("nodes.update", "nodes.drain", "site.update")
 MORE = int(os.environ.get("CARREL_FUZZ", "1"))
 EXAMPLES = {"anonymous": 4, "user": 4, "project_admin": 4, "domain_admin": 4, "superadmin": 10}
 
@@ -47,7 +47,13 @@ async def test_nothing_that_anybody_asks_breaks_it(living: Api, role: str):
     far = living.people.foreigner
     # Half of the requests are for something that there is; of another domain, so that none of the run's own goes.
     known = {"sessions": made["id"], "users": far.user_id, "domains": far.domain_id}
-    known |= {"projects": next(iter(far.projects)), "policies": "default-project"}
+    known |= {"projects": next(iter(far.projects)), "policies": "default-project", "nodes": "local"}
+    admin = await living.as_("superadmin")
+    for kind, wanted in (
+        ("groups", {"name": "fuzzed"}),
+        ("presets", {"name": "fuzzed", "slots": {"cpu": 1}}),
+    ):
+        known[kind] = (await admin.post(f"/{kind}", wanted)).json()["id"]
     broken = await asyncio.to_thread(run, living.url, auth, known, EXAMPLES[role] * MORE)
     assert not broken, "\n\n".join(broken[:10])
 
