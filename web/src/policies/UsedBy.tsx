@@ -10,9 +10,9 @@ export function UsedBy({ policy }: { policy: Policy }) {
   if (policy.kind === "project") return <Plural value={projects} one="# project" other="# projects" />;
   return (
     <>
-      <Plural value={sign_ins} one="# person" other="# people" />
-      {", "}
-      <Plural value={keypairs} one="# keypair" other="# keypairs" />
+      {sign_ins > 0 && <Plural value={sign_ins} one="# person" other="# people" />}
+      {sign_ins > 0 && keypairs > 0 && ", "}
+      {keypairs > 0 && <Plural value={keypairs} one="# keypair" other="# keypairs" />}
     </>
   );
 }

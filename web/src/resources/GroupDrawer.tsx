@@ -11,7 +11,7 @@ import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { inSlotOrder } from "@/ui/slots";
+import { inSlotOrder, useSlotName } from "@/ui/slots";
 import { AccessForm } from "./AccessForm";
 import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
 import { LoadBar } from "./LoadBar";
@@ -97,6 +97,7 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
 
 function GroupFacts({ group }: { group: Group }) {
   const { t, i18n } = useLingui();
+  const slotName = useSlotName();
   const time = (seconds: number) => formatDuration(seconds * 1000, i18n.locale);
   return (
     <Stack gap="lg">
@@ -104,7 +105,7 @@ function GroupFacts({ group }: { group: Group }) {
         {inSlotOrder(Object.keys(group.capacity)).map((slot) => (
           <LoadBar
             key={slot}
-            name={slot}
+            name={slotName(slot)}
             slot={slot}
             used={group.used[slot] ?? 0}
             offered={group.capacity[slot] ?? 0}

@@ -18,6 +18,7 @@ export function LoadBar({ slot, used, offered, name }: Props) {
   const known = useSlotName()(slot);
   const what = name ?? known;
   const [held, whole] = [slotAmount(slot, used), slotAmount(slot, offered)];
+  if (offered === 0 && used === 0) return name ? t`${what}: none` : "–";
   const percent = Math.round(share(used, offered) * 100);
   return (
     <div className={styles.load} title={t`${what}: ${held} of ${whole} held, ${percent} %`}>

@@ -24,7 +24,7 @@ export function NodeFilters({ ref, search, onChange }: Props) {
   ) => (
     <Select
       size="xs"
-      w={136}
+      w={152}
       aria-label={label}
       placeholder={label}
       clearable

@@ -144,7 +144,7 @@ function UserFacts({ user }: { user: UserDetail }) {
           />,
         ],
         [
-          t`Without a keypair`,
+          t`Policy without a keypair`,
           <PolicyOf
             key="sign-in"
             policy={user.keypair_policy}

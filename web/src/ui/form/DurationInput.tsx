@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { Group, NumberInput, Select } from "@mantine/core";
+import { Group, Input, NumberInput, Select } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 
 const SIZES = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
@@ -7,7 +7,7 @@ type Unit = keyof typeof SIZES;
 
 interface Props {
   label: string;
-  /** What it means; said below the label unless `labelled` elsewhere. */
+  /** What it means. */
   description?: ReactNode;
   /** The label is shown elsewhere: it is only for a screen reader here. */
   labelled?: boolean;
@@ -21,40 +21,46 @@ interface Props {
 }
 
 /** A length of time as a number and its unit. */
-export function DurationInput({ label, labelled, description, value, onChange, ...rest }: Props) {
+export function DurationInput({ label, labelled, description, error, value, onChange, ...rest }: Props) {
   const { t } = useLingui();
   const [unit, setUnit] = useState<Unit>(() => unitOf(value));
   const units: Record<Unit, string> = { s: t`seconds`, m: t`minutes`, h: t`hours`, d: t`days` };
   return (
-    <Group gap="xs" align="flex-end" wrap="nowrap" style={{ flex: 1 }}>
-      <NumberInput
-        size="xs"
-        style={{ flex: 1 }}
-        label={labelled ? undefined : label}
-        aria-label={labelled ? label : undefined}
-        description={description}
-        min={0}
-        decimalScale={3}
-        value={rest.disabled ? "" : value / SIZES[unit]}
-        onChange={(amount) => onChange(Math.round(Number(amount) * SIZES[unit]))}
-        {...rest}
-      />
-      <Select
-        size="xs"
-        w={110}
-        aria-label={t`Unit of: ${label}`}
-        allowDeselect={false}
-        disabled={rest.disabled}
-        data={(Object.keys(SIZES) as Unit[]).map((one) => ({ value: one, label: units[one] }))}
-        value={unit}
-        onChange={(next) => {
-          if (!next) return;
-          // The number that is written stays, and means as many of the new unit.
-          onChange(Math.round((value / SIZES[unit]) * SIZES[next as Unit]));
-          setUnit(next as Unit);
-        }}
-      />
-    </Group>
+    <Input.Wrapper
+      style={{ flex: 1 }}
+      label={labelled ? undefined : label}
+      labelElement="div"
+      description={description}
+      error={error}
+    >
+      <Group gap="xs" mt={labelled ? 0 : 6} wrap="nowrap">
+        <NumberInput
+          size="xs"
+          style={{ flex: 1 }}
+          aria-label={label}
+          min={0}
+          decimalScale={3}
+          value={rest.disabled ? "" : value / SIZES[unit]}
+          onChange={(amount) => onChange(Math.round(Number(amount) * SIZES[unit]))}
+          {...rest}
+        />
+        <Select
+          size="xs"
+          w={110}
+          aria-label={t`Unit of: ${label}`}
+          allowDeselect={false}
+          disabled={rest.disabled}
+          data={(Object.keys(SIZES) as Unit[]).map((one) => ({ value: one, label: units[one] }))}
+          value={unit}
+          onChange={(next) => {
+            if (!next) return;
+            // The number that is written stays, and means as many of the new unit.
+            onChange(Math.round((value / SIZES[unit]) * SIZES[next as Unit]));
+            setUnit(next as Unit);
+          }}
+        />
+      </Group>
+    </Input.Wrapper>
   );
 }
 

@@ -21,7 +21,7 @@ export function SlotAmountInput({ slot, amount, max, onChange, ...rest }: Props)
   return (
     <NumberInput
       size="xs"
-      style={{ flex: 1 }}
+      style={{ flex: 1, minWidth: 0 }}
       min={0}
       max={max === undefined ? undefined : max / unit}
       suffix={slot === "mem" ? " GiB" : ""}
