@@ -169,3 +169,21 @@ async def test_sessions_of_others_are_not_shown_with_a_node(living: Api):
     mine, theirs = [(await who.get("/nodes/local")).json() for who in (user, stranger)]
     assert [row["id"] for row in mine["sessions"]] == [session["id"]]
     assert (theirs["sessions"], theirs["live_sessions"]) == ([], 1)
+
+
+async def test_what_is_left_is_on_open_nodes_of_groups_that_one_may_use(two: Api):
+    admin, user = await two.as_("superadmin"), await two.as_("user")
+
+    async def cpu(who, what):
+        return (await who.get("/resources")).json()[what]["cpu"]
+
+    assert await cpu(user, "left") == await cpu(user, "capacity") == 12_000
+    assert await cpu(user, "largest") == 8000
+    await admin.patch("/nodes/machine", {"cordoned": True})
+    assert (await cpu(user, "capacity"), await cpu(user, "left"), await cpu(user, "largest")) == (
+        12_000, 4000, 4000,
+    )  # fmt: skip
+    await admin.post("/groups", {"name": "closed", "public": False})
+    await admin.patch("/nodes/second", {"group": "closed"})
+    assert (await cpu(user, "capacity"), await cpu(user, "left")) == (8000, 0)
+    assert (await cpu(admin, "capacity"), await cpu(admin, "left")) == (12_000, 4000)

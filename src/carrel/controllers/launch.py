@@ -57,6 +57,8 @@ class Launch:
         """Take up every session that should be starting and is not in hand."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, *sorted(LAUNCHING))
+            if not sessions:
+                return
             names = {node.id: node.name for node in (await tx.execute(select(Node))).scalars()}
             devices = await nodes.devices_of(tx, [session.id for session in sessions])
             left = {node.id for node in await nodes.draining(tx)}

@@ -13,6 +13,6 @@ router = APIRouter(tags=["resources"])
 
 @router.get("/resources", operation_id="resources.show", openapi_extra=names("resource.read"))
 async def show_resources(request: Request, actor: CurrentActor) -> ResourcesView:
-    """Capacity, use, and what is left on the nodes that are ready."""
+    """Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use."""
     async with request.app.state.database.transaction() as tx:
-        return ResourcesView.model_validate(asdict(await service.resources(tx)))
+        return ResourcesView.model_validate(asdict(await service.resources(tx, actor)))

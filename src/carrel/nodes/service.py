@@ -15,8 +15,10 @@ from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
 from carrel.groups.model import NodeLoss, ResourceGroup
+from carrel.groups.service import may_use
 from carrel.nodes.model import Allocation, Node, NodeState
-from carrel.policy.decide import Target
+from carrel.policy.actions import Role
+from carrel.policy.decide import Actor, Target
 from carrel.scheduling.snapshot import Placement
 
 SYSTEM_MEM_BYTES = 1 << 30
@@ -217,18 +219,27 @@ class Resources:
     largest: dict[str, int]
 
 
-async def resources(tx: AsyncSession) -> Resources:
-    """Sums over the nodes that are READY."""
-    nodes = (await tx.execute(select(Node).where(Node.state == NodeState.READY))).scalars().all()
+async def resources(tx: AsyncSession, actor: Actor) -> Resources:
+    """Sums over the nodes that are READY, of the groups that the actor may use; of all, for superadmins.
+
+    What is free on a cordoned node is not left: nothing can start there.
+    """
+    wanted = select(Node).where(Node.state == NodeState.READY)
+    if actor.role != Role.SUPERADMIN:
+        usable = may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
+        wanted = wanted.join(ResourceGroup, ResourceGroup.id == Node.group_id).where(usable)
+    nodes = (await tx.execute(wanted)).scalars().all()
     usage = await held(tx)
-    capacity: dict[str, int] = {"cpu": 0, "mem": 0}
-    used: dict[str, int] = {"cpu": 0, "mem": 0}
-    largest: dict[str, int] = {"cpu": 0, "mem": 0}
+    nothing: dict[str, int] = {"cpu": 0, "mem": 0}
+    capacity, used, left, largest = nothing, nothing, nothing, nothing
     for node in nodes:
-        there = offered(node)
-        capacity = add(capacity, there)
-        used = add(used, usage.get(node.id, {}))
-        free = subtract(there, usage.get(node.id, {}))
+        there, taken = offered(node), usage.get(node.id, {})
+        capacity, used = add(capacity, there), add(used, taken)
+        if node.cordoned:
+            continue
+        # More may be held than is offered since an administrator reserved some.
+        free = {slot: max(amount, 0) for slot, amount in subtract(there, taken).items()}
+        left = add(left, free)
         if free.get("cpu", 0) > largest.get("cpu", 0):
             largest = free
-    return Resources(len(nodes), capacity, used, subtract(capacity, used), largest)
+    return Resources(len(nodes), capacity, used, left, largest)

@@ -69,7 +69,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 
 
 def _seen(actor: Actor) -> ColumnElement[bool]:
-    if actor.role is Role.SUPERADMIN:
+    if actor.role == Role.SUPERADMIN:
         return true()
     return groups.may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
 

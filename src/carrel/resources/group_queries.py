@@ -43,7 +43,7 @@ _PLURAL = {ScopeKind.DOMAIN: "domains", ScopeKind.PROJECT: "projects", ScopeKind
 
 def administers(actor: Actor) -> bool:
     """Whether the actor sees every group and node, and who may use them."""
-    return actor.role is Role.SUPERADMIN
+    return actor.role == Role.SUPERADMIN
 
 
 def seen(actor: Actor) -> ColumnElement[bool]:

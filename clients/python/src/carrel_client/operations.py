@@ -969,7 +969,7 @@ class RecoveryCodes(Group):
 
 class Resources(Group):
     def show(self) -> models.ResourcesView:
-        """Capacity, use, and what is left on the nodes that are ready."""
+        """Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use."""
         answer: models.ResourcesView = self._transport.call("GET", "/api/v1/resources")
         return answer
 

@@ -955,7 +955,7 @@ export const providersTest = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Show Resources
  *
- * Capacity, use, and what is left on the nodes that are ready.
+ * Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use.
  */
 export const resourcesShow = <ThrowOnError extends boolean = true>(options?: Options<ResourcesShowData, ThrowOnError>) => (options?.client ?? client).get<ResourcesShowResponses, ResourcesShowErrors, ThrowOnError>({ url: '/api/v1/resources', ...options });
 
