@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from argon2 import PasswordHasher
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from people import PASSWORD, People
 
 from carrel.core.clock import SystemClock
@@ -27,7 +27,7 @@ from carrel.tenancy.model import Domain, Project
 passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 # How long an example takes says nothing about it on a machine that does other things as well.
-settings.register_profile("unhurried", deadline=None)
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 _serial = itertools.count()

@@ -13,7 +13,7 @@ from plan_model import applied, emptied, fits, limited
 
 from carrel.core.ids import NodeId, SessionId
 from carrel.scheduling import choice
-from carrel.scheduling.plan import plan
+from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import Cause, Order, Snapshot
 
 NEVER = timedelta(days=1)
@@ -198,3 +198,15 @@ def test_a_node_to_avoid_is_taken_only_when_no_other_will_do(snapshot, number):
             others = tuple(node for node in snapshot.nodes if node.id != avoided)
             assert not plan(replace(alone, nodes=others)).placements
         assert bool(placed) == bool(plan(replace(snapshot, waiting=(one,))).placements)
+
+
+@given(draws.snapshots(), draws.waiting(99))
+def test_what_is_said_of_one_who_only_asks_comes_true(snapshot, one):
+    """Somebody who comes last, and has not waited, starts in the next plan if and only if it was said so."""
+    one = replace(one, since=snapshot.now, priority=0)
+    planning = Planning(snapshot)
+    decided = planning.run()
+    would = planning.would_start(one)
+    after = applied(snapshot, decided)
+    placed = plan(replace(after, waiting=(*after.waiting, one))).placements
+    assert would == (one.id in [placement.session for placement in placed])

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from carrel.scheduling.ceilings import demand
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.shape import shape_of
-from carrel.scheduling.snapshot import SESSIONS, Cause, Waiting
+from carrel.scheduling.snapshot import SESSIONS, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +28,13 @@ class SlotRoom:
 
 def outcome(planning: Planning, one: Waiting) -> Outcome:
     """Of a session with one container. planning: run, without it."""
+    if planning.would_start(one):
+        return Outcome(starts=True, never=False, reason="")
     blocked = planning.blocked(one)
     room = planning.rooms.get(one.group)
     if room is None:
         return Outcome(starts=False, never=False, reason=blocked.sentence)
     wanted = demand(one)
-    free = room.best(shape_of(one)) is not None and planning.ceilings.allow(one.scopes, wanted)
-    if free and blocked.cause is not Cause.HELD_BACK:
-        return Outcome(starts=True, never=False, reason="")
     too_small = not any(
         all(node.capacity.get(slot, 0) >= amount for slot, amount in one.slots.items()) for node in room.nodes
     )

@@ -77,6 +77,14 @@ class Room:
             self._too_much.setdefault(_about(shape), []).append(shape.slots)
         return found
 
+    def fits(self, request: Request) -> bool:
+        """It would get its places now."""
+        shape = request.whole or request.shape
+        if request.count == 1 or request.whole:
+            return self.best(shape) is not None
+        nodes = with_room(self._stock, self._known(shape).admits, shape.slots)
+        return self._fit_together(request, nodes)
+
     def could_hold(self, request: Request) -> bool:
         """If all open nodes were empty."""
         if request not in self._could:
@@ -186,8 +194,10 @@ class Room:
         for slot, amount in asked.shape.slots:
             fits = fits & (self._stock.with_kept(slot) >= amount)
         one = request.count == 1 or request.whole is not None
-        if self.keeps and (
-            fits.any() if one else self._fit_together(request, np.flatnonzero(fits), kept_too=True)
+        if (
+            self.keeps
+            and not self.fits(request)
+            and (fits.any() if one else self._fit_together(request, np.flatnonzero(fits), kept_too=True))
         ):
             names = [self.nodes[index].name for index in sorted(self._stock.kept) if fits[index]]
             return reasons.held_back(", ".join(names[:3]) + (" and others" if len(names) > 3 else ""))

@@ -22,7 +22,7 @@ from carrel.scheduling.ceilings import Ceilings
 from carrel.scheduling.order import Queue
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import Blocked
-from carrel.scheduling.shape import Requests
+from carrel.scheduling.shape import Request, Requests
 from carrel.scheduling.snapshot import Cause, Order, Part, Placement, Plan, Refusal, Snapshot, Waiting
 
 
@@ -91,20 +91,25 @@ class Planning:
             return reasons.held_back(f"the {slot} that {self.snapshot.scopes[scope].label} may still use")
         return room.blocked(request)
 
+    def would_start(self, one: Waiting) -> bool:
+        """If it were asked for now."""
+        request = self._requests.of(one)
+        return self._may(one, request) and self.rooms[one.group].fits(request.anywhere)
+
     def starts(self, one: Waiting) -> tuple[Part, ...] | None:
         """Take places for it if it may start now; None when it may not."""
-        room = self.rooms.get(one.group)
         request = self._requests.of(one)
-        if (
-            room is None
-            or not self.ceilings.allow(one.scopes, request.demand)
-            or self.ceilings.kept_from(one.id, one.scopes, request.demand)
-        ):
-            return None
-        parts = room.place(request)
+        parts = self.rooms[one.group].place(request) if self._may(one, request) else None
         if parts is not None:
             self.ceilings.take(one.scopes, request.demand)
         return parts
+
+    def _may(self, one: Waiting, request: Request) -> bool:
+        return (
+            one.group in self.rooms
+            and self.ceilings.allow(one.scopes, request.demand)
+            and not self.ceilings.kept_from(one.id, one.scopes, request.demand)
+        )
 
     def _name(self, group: GroupId) -> tuple[str, str]:
         room = self.rooms.get(group)
