@@ -1,11 +1,12 @@
 """What the fake engine adds to the port: hooks, scripted faults, and a world that outlives its engines."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
-from carrel.engines.port import ContainerSpec, ContainerState, EngineError, Progress
+from carrel.engines.port import ContainerGone, ContainerSpec, ContainerState, EngineError, Progress
 
 SPEC = ContainerSpec("abc", "image:1", {"cpu": 1000, "mem": 1 << 30})
 
@@ -101,3 +102,25 @@ async def test_an_interactive_shell_answers_line_by_line() -> None:
         await process.write(b"echo hello $NAME\nfalse || echo other\nexit 4\n")
         assert b"".join([chunk async for _, chunk in process.output()]) == b"hello Ada\nother\n"
         assert await process.exit_code() == 4
+
+
+async def test_what_is_on_a_node_that_is_gone_is_out_of_reach_and_there_again_with_it():
+    world = FakeWorld()
+    engine, there = FakeEngine(world), world.nodes
+    spec = ContainerSpec("abcdefghijkl", "debian:12", {"cpu": 1000}, node="local")
+    await engine.ensure(spec, quiet)
+    world.nodes = [replace(there[0], name="other")]
+    assert not await engine.list()
+    assert not await engine.usage()
+    with pytest.raises(ContainerGone):
+        [chunk async for chunk in engine.logs(spec.id, follow=False, tail=None)]
+    with pytest.raises(EngineError):
+        await engine.ensure(spec, quiet)
+    await engine.remove(spec.id, grace_s=0)
+    world.nodes = there
+    assert [observed.id for observed in await engine.list()] == [spec.id]
+    # Made again elsewhere meanwhile, the old one never comes back.
+    world.nodes = [replace(there[0], name="other")]
+    await engine.ensure(replace(spec, node="other"), quiet)
+    world.nodes = [*world.nodes, *there]
+    assert [world.containers[observed.id].spec.node for observed in await engine.list()] == ["other"]
