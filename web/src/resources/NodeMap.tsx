@@ -90,7 +90,9 @@ function Tile({ node, kind, link }: { node: Node; kind: string | undefined; link
   const load = loadOf(node, kind);
   const percent = Math.round(load * 100);
   const what = kind === undefined ? t`the scarcest` : name(kind);
-  const label = t`${node.name}, ${word}: ${percent} % of ${what} held`;
+  const figures = condition === "ready" ? `${percent} %` : `${percent} % · ${word}`;
+  // Begins with what is written on it, so that it is found by saying that.
+  const label = t`${node.name} ${figures} (${what})`;
   return (
     <Link {...link} className={styles.tile} aria-label={label} title={label}>
       <span
@@ -98,10 +100,7 @@ function Tile({ node, kind, link }: { node: Node; kind: string | undefined; link
         data-shade={shade(load)}
         data-condition={condition === "ready" ? undefined : condition}
       />
-      <span className={styles.name}>{node.name}</span>
-      <span className={styles.faint}>
-        {condition === "ready" ? `${percent} %` : `${percent} % · ${word}`}
-      </span>
+      <span className={styles.name}>{node.name}</span> <span className={styles.faint}>{figures}</span>
     </Link>
   );
 }
