@@ -159,11 +159,13 @@ def test_the_best_node_is_the_same_however_it_is_found(snapshot, times):
     snapshot = replace(snapshot, waiting=line)
     plans = []
     with pytest.MonkeyPatch.context() as patch:
-        for tries, stretch in ((10**6, 1), (0, 10**6), (1, 2)):
+        for tries, stretch, often in ((10**6, 1, 10**6), (0, 10**6, 0), (1, 2, 1), (10**6, 9, 0)):
+            patch.setattr(choice, "_OFTEN", often)
             patch.setattr(choice, "_TRIES", tries)
+            patch.setattr(choice, "_TRIES_FULL", tries)
             patch.setattr(choice, "_STRETCH", stretch)
             plans.append(plan(snapshot))
-    assert plans[0] == plans[1] == plans[2]
+    assert all(one == plans[0] for one in plans)
 
 
 @given(draws.snapshots(), st.sampled_from([Order.FIFO, Order.LIFO]))

@@ -7,7 +7,8 @@ compares nothing.
 - "dispersed": one heap for all who ask for the same kinds of slots, the freest node first. While places are only
   taken a node only becomes worse, so an entry that is out of date is put back where it belongs now.
 - "concentrated": a heap like it of the nodes with room for the least that any of them wants, the fullest first. A node
-  without leaves it for good; those that changed since the heap was last used are entered anew.
+  without leaves it for good; those that changed since the heap was last used are entered anew. A shape that is asked
+  for often has a heap of its own, without the nodes that have room for others only.
 - "round_robin": the next in line, looked for in ever longer stretches.
 """
 
@@ -24,7 +25,11 @@ from carrel.scheduling.snapshot import GroupView, Strategy
 from carrel.scheduling.stock import Stock, Wanted
 
 _TRIES = 32
-"""So many of the best nodes may lack room before all nodes are looked at."""
+"""So many of the freest nodes may lack room before all nodes are looked at."""
+_TRIES_FULL = 4
+"""The same of the fullest, which lack room more often."""
+_OFTEN = 1 / 32
+"""A shape asked for so often for each node is worth a heap of its own."""
 _STRETCH = 64
 """Round robin looks at so many nodes at first."""
 
@@ -200,11 +205,11 @@ class _Compared:
             left = [min(left)]
         return (asked.spare.of[index], *(self._sign * one for one in left))
 
-    def _heap(self, asked: Asked, nodes: Indexes, least: Wanted = ()) -> _Heap:
+    def _heap(self, alike: object, asked: Asked, nodes: Indexes, least: Wanted = ()) -> _Heap:
         columns = [key.tolist() for key in self._keys(asked, nodes)]
         entries = list(zip(zip(*columns, strict=True), nodes.tolist(), strict=True))
         heapq.heapify(entries)
-        heap = self._heaps[asked.kind] = _Heap(entries, least, len(self._stock.changed))
+        heap = self._heaps[alike] = _Heap(entries, least, len(self._stock.changed))
         return heap
 
 
@@ -213,7 +218,7 @@ class Dispersed(_Compared):
 
     def best(self, asked: Asked) -> int | None:
         """The freest."""
-        heap = self._heaps.get(asked.kind) or self._heap(asked, np.flatnonzero(asked.admits))
+        heap = self._heaps.get(asked.kind) or self._heap(asked.kind, asked, np.flatnonzero(asked.admits))
         entries = heap.entries
         aside: list[tuple[Key, int]] = []
         found = None
@@ -256,7 +261,7 @@ class Concentrated(_Compared):
         entries = heap.entries
         aside: list[tuple[Key, int]] = []
         found = None
-        while entries and len(aside) < _TRIES:
+        while entries and len(aside) < _TRIES_FULL:
             key, index = entries[0]
             # Out of date: it was entered anew.
             if self._key(asked, index) != key or not self._stock.holds(index, heap.least):
@@ -272,10 +277,12 @@ class Concentrated(_Compared):
         return self.look_up(asked) if found is None and not looked_at_all else found
 
     def _up_to_date(self, asked: Asked) -> _Heap:
-        heap = self._heaps.get(asked.kind)
+        own = asked.times >= _OFTEN * len(self._stock.nodes)
+        alike: object = asked.shape if own else asked.kind
+        heap = self._heaps.get(alike)
         if heap is None:
-            least = self._least[asked.kind]
-            return self._heap(asked, with_room(self._stock, asked.admits, least), least)
+            least = asked.shape.slots if own else self._least[asked.kind]
+            return self._heap(alike, asked, with_room(self._stock, asked.admits, least), least)
         changed = self._stock.changed
         for index in set(changed[heap.seen :]):
             if asked.admits[index] and self._stock.holds(index, heap.least):
