@@ -1,5 +1,6 @@
 """What axe finds on each page, in both themes."""
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -7,11 +8,13 @@ from playwright.sync_api import Page, expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
+from e2e.people import administrator
 from e2e.roles import Roles
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 SERIOUS = ("serious", "critical")
 Theme = Literal["light", "dark"]
+
 
 def _violations(page: Page) -> list[str]:
     """Each serious or critical finding with the first places it was found at; in the dark, of contrast alone."""
@@ -31,9 +34,17 @@ def _found(page: Page, theme: Theme, options: str) -> list[str]:
     ]
 
 
+_SETTLE = """async () => {
+  const changing = () => document.getAnimations().filter((one) => one instanceof CSSTransition);
+  while (changing().length > 0) await Promise.allSettled(changing().map((one) => one.finished));
+}"""
+
+
 def _wear(page: Page, theme: Theme) -> None:
     page.emulate_media(color_scheme=theme)
     expect(page.locator(f"html[data-mantine-color-scheme={theme}]")).to_be_attached()
+    # Colours change over some frames: what inherits one goes on changing after what it inherits from.
+    page.evaluate(_SETTLE)
 
 
 def test_sign_in_page_has_no_barrier(open_desk: Opener) -> None:
@@ -47,6 +58,37 @@ def test_sign_in_page_has_no_barrier(open_desk: Opener) -> None:
 def test_pages_have_no_barrier(open_desk: Opener, running_session: str) -> None:
     desk = open_desk(reduced_motion="reduce")
     faults = [f"{view}: {fault}" for view in _VIEWS for fault in _look(desk, running_session, view)]
+    assert not faults, "\n".join(faults)
+
+
+def test_what_waits_has_no_barrier(open_desk: Opener, running_session: str) -> None:
+    desk = open_desk(reduced_motion="reduce")
+    with administrator(desk.carrel) as api:
+        everything = str(api.get("/resources").json()["capacity"]["cpu"] / 1000)
+    size = ("--cpu", everything, "--mem", "256m")
+    done = desk.carrel.carrel("session", "create", "--image", "starter", *size, "--name", "waits_desk")
+    assert done.returncode == 0, done.stderr
+    try:
+        desk.go("/sessions")
+        expect(desk.detail("waits_desk").get_by_role("region", name="Why is it waiting?")).to_contain_text(
+            "CPU"
+        )
+        faults = [f"why: {fault}" for fault in _violations(desk.page)]
+        desk.go("/sessions?launch=new")
+        drawer = desk.page.get_by_role("dialog", name="Start a session")
+        drawer.get_by_label("CPU cores", exact=True).fill(everything)
+        drawer.get_by_role("button", name="More").click()
+        expect(drawer).to_contain_text("Would wait")
+        faults += [f"would wait: {fault}" for fault in _violations(desk.page)]
+        drawer.get_by_label("CPU cores", exact=True).fill("9999")
+        expect(drawer).to_contain_text("Cannot start")
+        faults += [f"cannot start: {fault}" for fault in _violations(desk.page)]
+        desk.go("/scheduler")
+        desk.page.get_by_role("button", name="Priority of waits_desk").click()
+        expect(desk.page.get_by_role("button", name="Change the priority")).to_be_visible()
+        faults += [f"queue: {fault}" for fault in _violations(desk.page)]
+    finally:
+        desk.carrel.carrel("session", "rm", "waits_desk", "--force")
     assert not faults, "\n".join(faults)
 
 
@@ -66,7 +108,7 @@ def test_administration_has_no_barrier(open_desk: Opener, roles: Roles) -> None:
     faults = []
     for path in _ADMINISTRATION:
         desk.go(path)
-        place = desk.page.get_by_role("dialog") if "=one" in path or "=many" in path else desk.page
+        place = desk.page.get_by_role("dialog") if _OPENS.search(path) else desk.page
         expect(place.get_by_role("heading").first).to_be_visible()
         expect(desk.page.locator("[aria-busy=true]")).to_have_count(0)
         faults += [f"{path}: {fault}" for fault in _violations(desk.page)]
@@ -84,6 +126,7 @@ def test_administration_has_no_barrier(open_desk: Opener, roles: Roles) -> None:
     assert not faults, "\n".join(faults)
 
 
+_OPENS = re.compile("[?&](make|form|open)=")
 _ADMINISTRATION = (
     "/users",
     "/users?make=one",
@@ -97,6 +140,23 @@ _ADMINISTRATION = (
     "/site",
     "/providers",
     "/providers?make=one",
+    "/dashboard",
+    "/scheduler",
+    "/scheduler?view=shares",
+    "/resources",
+    "/resources?view=map",
+    "/resources/groups",
+    "/resources/groups?make=one",
+    "/resources/groups?open=default",
+    "/resources/groups?open=default&tab=access",
+    "/resources/groups?open=default&tab=weights",
+    "/resources/presets",
+    "/resources/presets?form=new",
+    "/policies",
+    "/policies?form=new",
+    "/policies?form=default-keypair",
+    "/policies?open=default-keypair",
+    "/agents",
 )
 
 

@@ -52,9 +52,9 @@ def test_launcher_tells_what_is_wrong_before_it_asks(desk: Desk) -> None:
     drawer = desk.page.get_by_role("dialog", name="Start a session")
     drawer.get_by_label("Name", exact=True).fill("a b")
     drawer.get_by_label("Memory", exact=True).fill("9999")
-    drawer.get_by_role("button", name="Start", exact=True).click()
     expect(drawer).to_contain_text("4 to 64 letters")
-    expect(drawer).to_contain_text("in all.")
+    expect(drawer).to_contain_text("Cannot start: No node has 9.8 TiB; the largest has ")
+    expect(drawer.get_by_role("button", name="Start", exact=True)).to_be_disabled()
 
 
 def test_name_that_is_taken_is_said_at_the_name(desk: Desk, running_session: str) -> None:
