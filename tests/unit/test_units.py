@@ -84,7 +84,7 @@ def test_slots_are_numbers_or_as_people_write_them():
     }
     with pytest.raises(ValueError, match="cpu is less than nothing"):
         parse_slots({"cpu": -1})
-    with pytest.raises(ValueError, match="'some' is not an amount of cuda.device"):
+    with pytest.raises(ValueError, match=r"'some' is not an amount of cuda\.device"):
         parse_slots({"cuda.device": "some"})
 
 
