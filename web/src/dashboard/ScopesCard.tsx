@@ -22,7 +22,7 @@ export function ScopesCard({ scopes }: { scopes: ScopeRoom[] }) {
       <div className={styles.scopes}>
         {scopes.map((scope) => (
           <section key={scope.scope} aria-label={label(scope.label)}>
-            <Text size="sm" fw={600} mb={6} truncate title={label(scope.label)}>
+            <Text size="sm" fw={600} mb={6} style={{ overflowWrap: "anywhere" }}>
               {label(scope.label)}
             </Text>
             <ScopeMeters scope={scope} />

@@ -4,5 +4,8 @@ import type { Verdict } from "@/api/types";
 /** What would happen, in a word or two. */
 export function useVerdictWord(): (verdict: Verdict) => string {
   const { t } = useLingui();
-  return (verdict) => ({ starts: t`starts now`, waits: t`waits`, never: t`never` })[verdict];
+  return (verdict) =>
+    ({ starts: t`starts now`, waits: t`waits`, never: t({ context: "would start", message: "never" }) })[
+      verdict
+    ];
 }

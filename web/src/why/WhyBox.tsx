@@ -47,7 +47,7 @@ function Answer({ why, session }: { why: Why; session: Session }) {
                   Place {why.position} of {why.queue_length} in the queue of {why.group.name}
                 </Trans>
               </Link>
-              {". "}
+              <br />
             </>
           )}
           {why.expected_start && why.position !== null ? (
