@@ -1,0 +1,285 @@
+"""Machines, groups, presets and policies: administered on the page, and what people notice of it."""
+
+import re
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from playwright.sync_api import Locator, expect
+
+from e2e.conftest import SMALL, Opener
+from e2e.desk import STARTS_MS, Desk
+from e2e.people import administrator, set_site
+from e2e.roles import Roles
+from e2e.running import EMAIL, Running
+
+
+@pytest.fixture
+def api(carrel: Running) -> Iterator[httpx2.Client]:
+    with administrator(carrel) as client:
+        yield client
+
+
+@pytest.fixture
+def node(api: httpx2.Client) -> Iterator[str]:
+    """The name of the only node; it takes sessions again afterwards."""
+    [one] = api.get("/nodes").json()["items"]
+    yield one["name"]
+    assert api.patch(f"/nodes/{one['id']}", json={"cordoned": False}).status_code == 200
+
+
+def _drawer(desk: Desk, name: str) -> Locator:
+    return desk.page.get_by_role("dialog", name=name, exact=True)
+
+
+# Resource policies
+
+
+def test_policy_is_made_given_and_tells_who_would_be_over_it(
+    desk: Desk, api: httpx2.Client, own_session: str
+) -> None:
+    page = desk.page
+    desk.go("/policies?kind=user")
+    page.get_by_role("button", name="New policy").click()
+    form = _drawer(desk, "New policy for users")
+    form.get_by_role("textbox", name="Name", exact=True).fill("tight")
+    form.get_by_label("CPU cores: not limited").uncheck()
+    form.get_by_label("Most of CPU cores").fill("8")
+    line = "carrel policy create tight --kind user --slot cpu=8 --slot '*=unlimited'"
+    expect(form.get_by_text(line)).to_be_visible()
+    form.get_by_role("button", name="Create").click()
+    expect(form).to_be_hidden()
+    expect(desk.row("tight")).to_contain_text("8 CPU")
+    expect(desk.row("tight")).to_contain_text("nobody")
+
+    desk.go("/users")
+    desk.row(EMAIL).get_by_text(EMAIL, exact=True).click()
+    person = _drawer(desk, EMAIL)
+    person.get_by_role("button", name="Change the resource policy").click()
+    dialog = _drawer(desk, f"Resource policy of {EMAIL}")
+    dialog.get_by_role("combobox", name="Policy").click()
+    page.get_by_role("option", name="tight").click()
+    expect(dialog.get_by_text(f"carrel policy assign tight --user {EMAIL}")).to_be_visible()
+    dialog.get_by_role("button", name="Give").click()
+    expect(dialog).to_be_hidden()
+
+    person.get_by_role("link", name="tight").click()
+    policy = _drawer(desk, "tight")
+    expect(policy).to_contain_text("1 user")
+    policy.get_by_role("button", name="Edit").click()
+    form = _drawer(desk, "Edit tight")
+    expect(form.get_by_role("status")).to_contain_text("Nobody would be over it now.")
+    form.get_by_label("Most of CPU cores").fill("0.1")
+    notice = form.get_by_role("status")
+    expect(notice).to_contain_text("1 would be over it now")
+    expect(notice).to_contain_text(re.compile(rf"{EMAIL} \(user\): has [\d.]+ CPU, may have 0.1 CPU"))
+    form.get_by_role("button", name="Cancel").click()
+
+    desk.go("/policies?kind=user")
+    remove = desk.row("tight").get_by_role("button", name="Remove: tight")
+    expect(remove).to_have_attribute("aria-disabled", "true")
+    expect(remove).to_have_accessible_name(re.compile("It is in use"))
+    given = api.put("/policies/default-user/holders", json={"users": [EMAIL]})
+    assert given.status_code == 200, given.text
+    # It becomes possible the moment that nobody has it any more.
+    expect(remove).not_to_have_attribute("aria-disabled", "true")
+    remove.click()
+    page.get_by_role("dialog", name="Remove a resource policy").get_by_role("button", name="Remove").click()
+    expect(desk.row("tight")).to_have_count(0)
+
+
+def test_ceiling_of_a_project_tells_who_would_be_over_it(desk: Desk, own_session: str) -> None:
+    desk.go("/projects")
+    desk.row("default").first.get_by_role("button", name="Edit").click()
+    form = _drawer(desk, "Edit default")
+    expect(form.get_by_role("status")).to_contain_text("Nobody would be over it now.")
+    form.get_by_label("CPU cores: not limited").uncheck()
+    form.get_by_label("Most of CPU cores").fill("0.1")
+    expect(form.get_by_role("status")).to_contain_text("may have 0.1 CPU")
+    form.get_by_role("button", name="Cancel").click()
+
+
+# Resource groups
+
+
+def test_group_is_seen_by_those_who_are_named_only(desk: Desk, open_desk: Opener, roles: Roles) -> None:
+    page = desk.page
+    desk.go("/resources/groups")
+    page.get_by_role("button", name="New group").click()
+    form = _drawer(desk, "New resource group")
+    form.get_by_role("textbox", name="Name", exact=True).fill("optics")
+    form.get_by_role("switch", name="Public").click(force=True)
+    form.get_by_role("combobox", name="Order").click()
+    page.get_by_role("option", name="Fair share").click()
+    expect(form.get_by_text("carrel group create optics --private --scheduler fair_share")).to_be_visible()
+    form.get_by_role("button", name="Create").click()
+
+    # Who may use it is the next question, since not everybody may.
+    access = _drawer(desk, "optics")
+    users = access.get_by_label("Users", exact=True)
+    users.fill(roles.project_admin)
+    users.press("Enter")
+    expect(
+        access.get_by_text(f"carrel group access optics --allow user={roles.project_admin}")
+    ).to_be_visible()
+    access.get_by_role("button", name="Save").click()
+    expect(access.get_by_role("button", name="Save")).to_be_disabled()
+    page.keyboard.press("Escape")
+    expect(desk.row("optics")).to_contain_text("1 named")
+
+    seen = {person: _groups(roles, open_desk, person) for person in (roles.project_admin, roles.user)}
+    assert "optics" in seen[roles.project_admin]
+    assert "optics" not in seen[roles.user]
+
+    desk.row("optics").get_by_role("button", name="Remove").click()
+    question = page.get_by_role("dialog", name="Remove a resource group")
+    question.get_by_label("Type optics to confirm").fill("optics")
+    question.get_by_role("button", name="Remove").click()
+    expect(desk.row("optics")).to_have_count(0)
+    kept = desk.row("default").first.get_by_role("button", name="Remove: default")
+    expect(kept).to_have_accessible_name(re.compile("It stays: new nodes come into it"))
+
+
+def _groups(roles: Roles, open_desk: Opener, person: str) -> list[str]:
+    """The names of the resource groups that somebody sees."""
+    theirs = roles.desk(open_desk, person)
+    answer = theirs.page.request.get(f"{theirs.carrel.url}/api/v1/groups")
+    return [group["name"] for group in answer.json()["items"]]
+
+
+# Nodes
+
+
+def test_cordon_makes_sessions_wait_and_uncordon_starts_them(desk: Desk, carrel: Running, node: str) -> None:
+    page = desk.page
+    desk.go("/resources")
+    desk.row(node).get_by_role("button", name=f"Cordon: take no new sessions: {node}").click()
+    expect(desk.row(node)).to_contain_text("Cordoned")
+    made = carrel.carrel("session", "create", *SMALL, "--name", "behind_the_cordon")
+    assert made.returncode == 0, made.stderr
+    desk.go("/sessions")
+    desk.expect_state("behind_the_cordon", "Waiting")
+    expect(desk.row("behind_the_cordon")).to_contain_text("1 node: cordoned.")
+
+    desk.go("/resources")
+    desk.row(node).get_by_text(node, exact=True).click()
+    drawer = _drawer(desk, node)
+    drawer.get_by_role("button", name="Uncordon").click()
+    expect(drawer.locator("[data-state=ready]")).to_be_visible()
+    # The session comes by itself, as it is placed.
+    drawer.get_by_role("tab", name="Sessions").click()
+    expect(drawer.get_by_role("row").filter(has_text="behind_the_cordon")).to_contain_text(
+        "Running", timeout=STARTS_MS
+    )
+    drawer.get_by_role("link", name="behind_the_cordon").click()
+    expect(page.get_by_role("dialog", name="behind_the_cordon")).to_be_visible()
+    carrel.carrel("session", "rm", "behind_the_cordon", "--force")
+
+
+def test_drain_says_first_what_becomes_of_each_session(
+    desk: Desk, carrel: Running, node: str, own_session: str
+) -> None:
+    page = desk.page
+    desk.go("/resources")
+    desk.row(node).get_by_role("button", name="Drain: empty it").click()
+    dialog = _drawer(desk, f"Drain {node}")
+    told = dialog.get_by_role("row").filter(has_text=own_session)
+    expect(told).to_contain_text("It runs on until it ends by itself")
+    dialog.get_by_label("Move what runs").check()
+    expect(told).to_contain_text("starts again elsewhere")
+    dialog.get_by_label("End what runs").check()
+    expect(told).to_contain_text("files outside mounted folders are lost")
+    expect(dialog.get_by_text(f"carrel node drain {node} --how end")).to_be_visible()
+    go = dialog.get_by_role("button", name="Drain", exact=True)
+    expect(go).to_be_disabled()
+    dialog.get_by_label(f"Type {node} to confirm").fill(node)
+    expect(go).to_be_enabled()
+
+    # Asking has changed nothing; waiting harms nobody.
+    expect(desk.row(node)).to_contain_text("Ready")
+    dialog.get_by_label("Wait for what runs").check()
+    go.click()
+    expect(dialog).to_be_hidden()
+    expect(desk.row(node)).to_contain_text("Draining")
+    desk.row(node).get_by_role("button", name="Uncordon").click()
+    expect(desk.row(node)).to_contain_text("Ready")
+    desk.go("/sessions")
+    desk.expect_state(own_session, "Running")
+    page.keyboard.press("Escape")
+
+
+def test_node_is_found_on_the_map_by_keyboard(desk: Desk, node: str) -> None:
+    page = desk.page
+    desk.go("/resources")
+    page.get_by_text("Map", exact=True).click()
+    expect(page).to_have_url(re.compile("view=map"))
+    square = page.get_by_role("link", name=re.compile(rf"^{node} \d+ % \(the scarcest\)$"))
+    square.focus()
+    page.keyboard.press("Enter")
+    expect(_drawer(desk, node)).to_contain_text("The machine has")
+    page.keyboard.press("Escape")
+    expect(square).to_be_focused()
+    page.get_by_role("combobox", name="Coloured by").click()
+    page.get_by_role("option", name="Memory").click()
+    expect(page.get_by_role("link", name=re.compile(rf"^{node} \d+ % \(Memory\)$"))).to_be_visible()
+
+
+def test_reserved_memory_is_offered_no_more(desk: Desk, api: httpx2.Client, node: str) -> None:
+    before = api.get(f"/nodes/{node}").json()
+    desk.go("/resources")
+    desk.row(node).get_by_role("button", name="Edit").click()
+    form = _drawer(desk, f"Edit {node}")
+    form.get_by_label("Memory").fill("2")
+    expect(form.get_by_text(f"carrel node edit {node} --reserve mem=2g")).to_be_visible()
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_be_hidden()
+    after = api.get(f"/nodes/{node}").json()
+    assert after["offered"]["mem"] == before["slots"]["mem"] - 2 * 2**30
+    assert after["offered"]["cpu"] == before["offered"]["cpu"]
+    api.patch(f"/nodes/{node}", json={"reserved": before["reserved"]})
+
+
+def test_people_see_nodes_only_where_the_site_shows_them(
+    carrel: Running, open_desk: Opener, roles: Roles, node: str, running_session: str
+) -> None:
+    theirs = roles.desk(open_desk, roles.user)
+    expect(theirs.page.get_by_role("link", name="Sessions")).to_be_visible()
+    expect(theirs.page.get_by_role("link", name="Agent summary")).to_have_count(0)
+    theirs.go("/agents")
+    expect(theirs.page.get_by_role("alert")).to_contain_text("node.hidden")
+
+    set_site(carrel, nodes_visible=True)
+    theirs.go("/")
+    theirs.page.get_by_role("link", name="Agent summary").click()
+    expect(theirs.row(node)).to_contain_text("Ready")
+    expect(theirs.page.get_by_role("button", name=re.compile("Cordon"))).to_have_count(0)
+    theirs.row(node).get_by_text(node, exact=True).click()
+    drawer = _drawer(theirs, node)
+    expect(drawer).to_contain_text("None of yours is on it")
+    expect(drawer.get_by_text(running_session)).to_have_count(0)
+    set_site(carrel, nodes_visible=False)
+
+
+# Presets
+
+
+def test_preset_is_offered_by_the_launcher_until_it_is_removed(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/resources/presets")
+    page.get_by_role("button", name="New preset").first.click()
+    form = _drawer(desk, "New preset")
+    form.get_by_role("textbox", name="Name", exact=True).fill("nano")
+    form.get_by_label("Amount of cpu").fill("0.25")
+    form.get_by_label("Amount of mem").fill("0.25")
+    expect(form.get_by_text("carrel preset create nano --slot cpu=0.25 --slot mem=256m")).to_be_visible()
+    form.get_by_role("button", name="Create").click()
+    expect(desk.row("nano")).to_contain_text("0.25 CPU · 256 MiB")
+    expect(desk.row("nano")).to_contain_text("every group")
+
+    desk.go("/sessions?launch=new")
+    launcher = _drawer(desk, "Start a session")
+    expect(launcher.get_by_text("nano")).to_be_visible()
+    desk.go("/resources/presets")
+    desk.row("nano").get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog", name="Remove a preset").get_by_role("button", name="Remove").click()
+    expect(desk.row("nano")).to_have_count(0)

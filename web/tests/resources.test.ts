@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { sumOf } from "@/live/usage";
+import {
+  changedLimits,
+  draftOf,
+  isWhole,
+  limitsIn,
+  limitWords,
+  slotsDraft,
+  slotsOf,
+  UNLIMITED,
+} from "@/policies/limits";
+import { kindsOf, loadOf, loadsOf, shade, share } from "@/resources/load";
+import { weightWords } from "@/resources/weights";
+import { inSlotOrder, slotText, slotWord } from "@/ui/slots";
+
+describe("amounts of slots", () => {
+  test("are written in what people count", () => {
+    expect(slotText("cpu", 1500)).toBe("1.5 CPU");
+    expect(slotText("cuda.shares", 300)).toBe("0.3 cuda.shares");
+    expect(slotText("cuda.device", 2)).toBe("2 cuda.device");
+    expect(slotWord("mem", 4 * 2 ** 30)).toBe("mem=4g");
+    expect(slotWord("cuda.shares", 300)).toBe("cuda.shares=0.3");
+  });
+
+  test("stand with CPU and memory first, and all others last", () => {
+    expect(inSlotOrder(["*", "rocm.device", "mem", "cuda.device", "cpu"])).toEqual([
+      "cpu",
+      "mem",
+      "cuda.device",
+      "rocm.device",
+      "*",
+    ]);
+  });
+});
+
+describe("the load of a node", () => {
+  const device = (id: string, used: number) => ({ id, family: "cuda", model: "", set: 0, used });
+  const node = {
+    offered: { cpu: 4000, mem: 100, "cuda.device": 2, "cuda.shares": 2000 },
+    used: { cpu: 1000, "cuda.device": 1, "cuda.shares": 500 },
+    devices: [device("0", 1000), device("1", 500)],
+  };
+
+  test("counts whole devices and parts of them together", () => {
+    expect(loadsOf(node)).toEqual([
+      { name: "cpu", slot: "cpu", used: 1000, offered: 4000 },
+      { name: "mem", slot: "mem", used: 0, offered: 100 },
+      { name: "cuda", slot: "cuda.shares", used: 1500, offered: 2000 },
+    ]);
+    expect(loadOf(node, "cuda")).toBe(0.75);
+    expect(kindsOf([node])).toEqual(["cpu", "mem", "cuda"]);
+  });
+
+  test("is that of what is the scarcest where nothing is named", () => {
+    expect(loadOf(node, undefined)).toBe(0.75);
+    expect(loadOf({ offered: {}, used: {}, devices: [] }, undefined)).toBe(0);
+  });
+
+  test("is full where something is held of what is not offered any more", () => {
+    expect(share(5, 0)).toBe(1);
+    expect(share(0, 0)).toBe(0);
+    expect([0, 0.01, 0.4, 0.7, 0.9, 1.5].map(shade)).toEqual([0, 1, 2, 3, 4, 4]);
+  });
+});
+
+describe("the limits of a policy", () => {
+  const limits = {
+    slots: { cpu: 8000, "cuda.device": UNLIMITED },
+    sessions: 3,
+    folders: UNLIMITED,
+    folder_bytes: 2 ** 40,
+  } as const;
+
+  test("come back from the form as they went in", () => {
+    expect(limitsIn(draftOf("user", limits))).toEqual({ ...limits, slots: { ...limits.slots, mem: 0 } });
+    expect(slotsOf(slotsDraft({ "*": UNLIMITED }))).toEqual({ "*": UNLIMITED });
+    expect(slotsOf(slotsDraft({ mem: UNLIMITED, "*": 0 }))).toEqual({ cpu: 0, mem: UNLIMITED, "*": 0 });
+  });
+
+  test("are sent only where they are other than before", () => {
+    const first = draftOf("user", limits);
+    expect(changedLimits(first, draftOf("user", limits))).toEqual({});
+    expect(changedLimits(first, { ...first, sessions: 4 })).toEqual({ sessions: 4 });
+  });
+
+  test("cannot be sent while a row has no slot, or a slot two rows", () => {
+    const draft = (slots: string[]) => ({
+      slots: { rows: slots.map((slot) => ({ slot, amount: 1 })), others: null },
+    });
+    expect(isWhole(draft(["cpu", "mem"]))).toBe(true);
+    expect(isWhole(draft(["cpu", ""]))).toBe(false);
+    expect(isWhole(draft(["cpu", "cpu"]))).toBe(false);
+  });
+
+  test("are the options of the command line", () => {
+    expect(limitWords({ ...limits, lifetime_s: 43_200, max_priority: 60 })).toEqual(
+      [
+        "--slot cpu=8 --slot cuda.device=unlimited --sessions 3 --folders unlimited --folder-size 1t",
+        "--lifetime 12h --max-priority 60",
+      ].flatMap((line) => line.split(" ")),
+    );
+  });
+});
+
+test("weights on the command line are what is other than before", () => {
+  const ada = { kind: "users", id: "u1", label: "ada@example.org", weight: 2 } as const;
+  const vision = { kind: "projects", id: "p1", label: "vision (physics)", weight: 3 } as const;
+  expect(weightWords([ada], [{ ...ada, weight: 4 }, vision])).toEqual([
+    "--set",
+    "user=ada@example.org:4",
+    "--set",
+    "project=p1:3",
+  ]);
+  expect(weightWords([ada, vision], [ada])).toEqual(["--unset", "project=p1"]);
+});
+
+test("readings add up from the newest back, as far as all go", () => {
+  const one = { cpu_millis: [1, 2, 3], mem_bytes: [10, 20, 30] };
+  const other = { cpu_millis: [100, 200], mem_bytes: [1, 1] };
+  expect(sumOf([one, other])).toEqual({ cpu_millis: [102, 203], mem_bytes: [21, 31] });
+  expect(sumOf([])).toEqual({ cpu_millis: [], mem_bytes: [] });
+});
