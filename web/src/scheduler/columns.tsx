@@ -47,7 +47,7 @@ export const QUEUE_COLUMNS: readonly Column<Queued>[] = [
   {
     key: "name",
     title: msg`Name`,
-    width: "11rem",
+    width: "9rem",
     shown: "always",
     sortable: true,
     value: (queued) => queued.name,
@@ -56,21 +56,21 @@ export const QUEUE_COLUMNS: readonly Column<Queued>[] = [
   {
     key: "owner",
     title: msg`Owner`,
-    width: "11rem",
+    width: "10.5rem",
     sortable: true,
     value: (queued) => queued.owner?.email ?? null,
   },
   {
     key: "project",
     title: msg`Project`,
-    width: "7rem",
+    width: "6rem",
     sortable: true,
     value: (queued) => queued.project?.name ?? null,
   },
   {
     key: "slots",
     title: msg`Slots`,
-    width: "10rem",
+    width: "9.5rem",
     value: ({ slots }) => slots.cpu ?? 0,
     cell: (queued) => <SlotsText slots={queued.slots} />,
   },
@@ -85,7 +85,7 @@ export const QUEUE_COLUMNS: readonly Column<Queued>[] = [
   {
     key: "waits",
     title: msg`Waiting for`,
-    width: "7.5rem",
+    width: "6.5rem",
     sortable: true,
     value: (queued) => -Date.parse(queued.waits_since),
     cell: (queued) => <Age since={queued.waits_since} />,
