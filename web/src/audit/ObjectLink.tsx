@@ -33,6 +33,24 @@ export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
           {said}
         </Anchor>
       );
+    case "node":
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/resources" search={{ open: id }} />}>
+          {said}
+        </Anchor>
+      );
+    case "group":
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/resources/groups" search={{ open: id }} />}>
+          {said}
+        </Anchor>
+      );
+    case "policy":
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/policies" search={{ open: id }} />}>
+          {said}
+        </Anchor>
+      );
     case "site":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/site" />}>

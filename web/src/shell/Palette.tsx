@@ -9,6 +9,7 @@ import {
   IconNotebook,
   IconPlus,
   IconSearch,
+  IconServer2,
   IconSun,
   IconTerminal2,
   IconTrash,
@@ -25,6 +26,7 @@ import { useSessionActions } from "@/sessions/use-actions";
 import { useAdministration } from "./administration";
 import { usePreferences } from "./preferences";
 import { chooseProject } from "./project";
+import { useNodesShown } from "./use-nodes-shown";
 
 export const [paletteStore, palette] = createSpotlight();
 
@@ -37,6 +39,7 @@ export function Palette({ me }: { me: Me }) {
   const { setLanguage, setTheme } = usePreferences();
   const actions = useSessionActions();
   const administration = useAdministration();
+  const nodesShown = useNodesShown();
   const live = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "me" }));
   const sessions = (live.data?.pages ?? []).flatMap((page) => page.items);
 
@@ -102,6 +105,16 @@ export function Palette({ me }: { me: Me }) {
         leftSection: <IconTerminal2 {...PICTURE} />,
         onClick: () => void navigate({ to: "/sessions" }),
       },
+      ...(nodesShown
+        ? [
+            {
+              id: "agents",
+              label: t`Agent summary`,
+              leftSection: <IconServer2 {...PICTURE} />,
+              onClick: () => void navigate({ to: "/agents" }),
+            },
+          ]
+        : []),
       ...SECTIONS.map(({ to, label, icon: Icon }) => ({
         id: to,
         label: `${t`Your settings`}: ${i18n._(label)}`,
