@@ -10,6 +10,7 @@ import { AnnouncementSection } from "./AnnouncementSection";
 import { siteCommand } from "./command";
 import { changedSettings, type SiteValues, settingsOf } from "./defaults";
 import { MailSection } from "./MailSection";
+import { NodesSection } from "./NodesSection";
 import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./NumberSections";
 import { SignUpSection } from "./SignUpSection";
 import styles from "./SiteForm.module.css";
@@ -42,6 +43,7 @@ export function SiteForm({ site }: { site: Site }) {
         <SignUpSection {...given} />
         <MailSection {...given} site={site} password={password} onPassword={setPassword} />
         <LimitsSection {...given} />
+        <NodesSection {...given} />
         <AnnouncementSection {...given} />
       </Stack>
       {count === 0 && update.isSuccess && (

@@ -1,0 +1,20 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Switch } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { DefaultHint } from "./DefaultHint";
+import type { SiteValues } from "./defaults";
+import { Section } from "./Section";
+
+/** Who sees the machines. */
+export function NodesSection({ form }: { form: UseFormReturnType<SiteValues> }) {
+  const { t } = useLingui();
+  return (
+    <Section title={t`Nodes`}>
+      <Switch
+        label={t`Everybody sees the nodes that they may use`}
+        description={<DefaultHint form={form} name="nodes_visible" said={<Trans>off</Trans>} />}
+        {...form.getInputProps("nodes_visible", { type: "checkbox" })}
+      />
+    </Section>
+  );
+}
