@@ -30,7 +30,7 @@ export const LIMIT_TITLES: Record<LimitName, MessageDescriptor> = {
 
 export const LIMIT_TEXTS: Record<LimitName, MessageDescriptor> = {
   slots: msg`What all sessions may hold together.`,
-  sessions: msg`How many may be live at once.`,
+  sessions: msg`How many may hold slots at once.`,
   pending_slots: msg`What all waiting sessions may ask for together.`,
   pending_sessions: msg`How many may wait at once.`,
   containers_per_session: msg`More than one makes a cluster session.`,
