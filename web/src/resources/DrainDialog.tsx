@@ -118,7 +118,7 @@ function Consequences({ drain }: { drain: Drain }) {
     <Table aria-label={t`What becomes of each session`} fz="sm" verticalSpacing={6}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{t`Session`}</Table.Th>
+          <Table.Th w="38%">{t`Session`}</Table.Th>
           <Table.Th>{t`What becomes of it`}</Table.Th>
         </Table.Tr>
       </Table.Thead>
