@@ -19,13 +19,14 @@ export function PeopleInput({ value, ...props }: Props) {
   const { t } = useLingui();
   const [written, setWritten] = useState("");
   const [q] = useDebouncedValue(written, 200);
-  const found = useQuery(usersFoundQuery(q)).data ?? [];
+  const found = useQuery({ ...usersFoundQuery(q), enabled: q !== "" }).data ?? [];
   return (
     <TagsInput
       {...props}
       value={value}
       placeholder={value.length === 0 ? t`E-mail, or part of a name` : undefined}
-      data={found.map(({ email }) => email)}
+      // Only while something is written: the list would cover the button below.
+      data={written === "" ? [] : found.map(({ email }) => email)}
       filter={({ options }) => options}
       splitChars={[",", " ", ";"]}
       searchValue={written}
