@@ -1,12 +1,12 @@
 """Sessions that may run, or wait, for so long only, in virtual time."""
 
+from simulation.conftest import Play
 from simulation.installation_life import Installation
-from simulation.test_controllers import Play, play  # noqa: F401 - a fixture
 
 from carrel.sessions.states import SessionState as S
 
 
-def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play) -> None:  # noqa: F811
+def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play) -> None:
     async def story(installation: Installation) -> None:
         limited, free = await installation.create(cpu=100), await installation.create(cpu=100)
         installation.look.execute("UPDATE sessions SET time_limit_s = 600 WHERE id = %s", (limited,))
@@ -27,7 +27,7 @@ def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play
     play(story)
 
 
-def test_who_waits_longer_than_the_group_lets_is_cancelled(play: Play) -> None:  # noqa: F811
+def test_who_waits_longer_than_the_group_lets_is_cancelled(play: Play) -> None:
     async def story(installation: Installation) -> None:
         installation.look.execute("UPDATE resource_groups SET pending_timeout_s = 300")
         try:

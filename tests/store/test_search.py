@@ -54,7 +54,7 @@ async def test_a_rare_part_is_found_by_the_index(database, people, clock, part):
         Request(image="debian:12", slots={"cpu": 100, "mem": 64 << 20}, name="thesis"),
     )
     page = await queries.page(
-        database, people.superadmin, states=None, search=part, mine=False, limit=20, cursor=None
+        database, people.superadmin, states=None, search=part, owner="all", limit=20, cursor=None
     )
     assert [item["id"] for item in orjson.loads(page)["items"]] == [made]
     condition = part_condition("s.name || ' ' || s.image", part)

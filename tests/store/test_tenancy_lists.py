@@ -28,7 +28,7 @@ async def crowd(database: Database, people: People) -> Database:
         await tx.execute(
             text(
                 "INSERT INTO memberships (project_id, user_id, admin) "
-                "SELECT :p, id, false FROM users WHERE id ~ '^u[0-9]'"
+                "SELECT :p, id, false FROM users WHERE id ~ '^u[0-9]+$'"
             ),
             {"p": people.other_project},
         )

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from fastapi import APIRouter, Request
-from fastapi.responses import PlainTextResponse
+from fastapi import APIRouter, Request, Response
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
@@ -30,16 +29,17 @@ router = APIRouter(tags=["server"])
     "/metrics",
     operation_id="metrics.show",
     openapi_extra=names("metrics.read"),
-    response_class=PlainTextResponse,
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The gauges"}},
 )
-async def show(request: Request, actor: CurrentActor) -> PlainTextResponse:
+async def show(request: Request, actor: CurrentActor) -> Response:
     """Gauges in the text format of Prometheus: what is held, what there is, how many sessions, how long they wait."""
     state = request.app.state
     async with state.database.transaction() as tx:
         gauges = await _gauges(tx, state.clock)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Once(gauges))
-    return PlainTextResponse(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
 
 class _Once(Collector):

@@ -33,6 +33,7 @@ class Carrel(operations.Operations):
     events: Events
     audit: Audit
     scheduler: Scheduler
+    metrics: Metrics
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class Carrel(operations.Operations):
         self.events = Events(self.transport)
         self.audit = Audit(self.transport)
         self.scheduler = Scheduler(self.transport)
+        self.metrics = Metrics(self.transport)
 
     @classmethod
     def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> Carrel:
@@ -211,6 +213,15 @@ class Scheduler(operations.Scheduler):
         """What was asked for in that time and how long it ran, piece by piece as JSON lines."""
         query = {"since": since, "until": until}
         return self._transport.stream(f"{_API}/scheduler/trace", query=query, patience=lambda: 60.0)
+
+
+class Metrics(operations.Group):
+    """Gauges for Prometheus."""
+
+    def show(self) -> str:
+        """All of them now, in Prometheus' text format."""
+        blocks = self._transport.stream(f"{_API}/metrics", patience=lambda: 60.0)
+        return b"".join(blocks).decode()
 
 
 def _session(ref: str, *parts: str) -> str:

@@ -7652,7 +7652,7 @@ export type MetricsShowError = MetricsShowErrors[keyof MetricsShowErrors];
 
 export type MetricsShowResponses = {
     /**
-     * Successful Response
+     * The gauges
      */
     200: string;
 };
