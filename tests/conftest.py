@@ -20,6 +20,7 @@ from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.identity import passwords
 from carrel.policy.actions import Role
+from carrel.server import tables as tables  # all of them, since they refer to one another
 from carrel.tenancy import service as tenancy
 from carrel.tenancy.model import Domain, Project
 

@@ -28,7 +28,7 @@ STATE = ROOT / ".tools" / "checks"
 # The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
 ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
 # What restarts daemons or drives a browser mostly waits: the containers' tests run beside the browser's, one at a
-# time each. The others run two at a time.
+# time each. The others wait, too, for databases and clocks: three at a time keep two cores busy.
 CONTAINERS = ("conformance", "crash")
 BROWSER = ("e2e",)
 FOLDERS = tuple(
@@ -68,7 +68,7 @@ def main() -> int:
         run_pytest(folders, options.pytest, environment, tally)
     else:
         rest = [name for name in folders if name not in CONTAINERS + BROWSER]
-        run_pytest(rest, ["-n", "2", "--dist", "worksteal"], environment, tally)
+        run_pytest(rest, ["-n", "3", "--dist", "worksteal"], environment, tally)
         with ThreadPoolExecutor() as beside:
             quiet = [name for name in folders if name in CONTAINERS]
             behind = beside.submit(run_pytest, quiet, [], environment, tally, log=STATE / "containers.log")
