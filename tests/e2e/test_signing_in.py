@@ -175,6 +175,7 @@ def test_sign_up_makes_an_account(carrel: Running, open_desk: Opener) -> None:
         page.reload()
         expect(page.get_by_role("region", name="Announcement").locator("strong")).to_have_text("soon")
         page.get_by_role("link", name="Make an account").click()
+        expect(page.get_by_role("heading", name="Make an account")).to_be_visible()
         page.get_by_label("E-mail").fill("newcomer@example.org")
         page.get_by_label("Name", exact=True).fill("Grace")
         page.get_by_label("Password", exact=True).fill("Another-lantern-42-rivers")
