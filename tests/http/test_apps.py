@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from access_kit import World, world
 from gateway_kit import with_keypair
+from sqlalchemy import text
 
 from carrel.access import opening
 from carrel.apps import service as apps
@@ -74,6 +75,19 @@ async def test_app_is_started_once_and_its_output_joins_the_log(world: World) ->
     parts = urlsplit(urls[0])
     assert (parts.scheme, parts.netloc, parts.path) == ("http", f"notebook-{session}.localhost:8701", "/")
     assert list(parse_qs(parts.query)) == ["carrel_ticket"]
+
+
+async def test_app_is_reached_where_its_resource_group_says(world: World) -> None:
+    port = free_port()
+    session = await world.session(apps=[notebook(port)])
+    async with world.database.transaction() as tx:
+        await tx.execute(text("UPDATE resource_groups SET app_address = 'https://apps.far.example.org:8443'"))
+    try:
+        async with world.http() as http:
+            parts = urlsplit(await opened(http, session))
+    finally:
+        stop_app(world)
+    assert (parts.scheme, parts.netloc) == ("https", f"notebook-{session}.apps.far.example.org:8443")
 
 
 async def opened(http: Any, session: str) -> str:

@@ -15,6 +15,7 @@ from carrel.access.schemas import AppList, AppView, OpenedApp
 from carrel.apps import catalogue, ports
 from carrel.apps import service as apps
 from carrel.apps.model import AppPort
+from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
@@ -68,7 +69,10 @@ async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName
         now = state.clock.now()
         sessions.note(tx, actor, "app.open", session, details={"app": app})
         ticket = await apps.issue_ticket(tx, actor, session=session.id, app=app, now=now)
-        if page := opening.page_without_names(state.settings, str(request.url)):
+        group = await tx.get_one(ResourceGroup, session.group_id)
+        if group.app_address:
+            url = opening.app_url(group.app_address, session.id, app, ticket.token)
+        elif page := opening.page_without_names(state.settings, str(request.url)):
             port = await ports.give(
                 tx, state.settings.effective_app_ports, session=session.id, app=app, lives=_LIVES, now=now
             )
