@@ -12,10 +12,28 @@ from tiny_registry import TinyRegistry
 from carrel.accelerators.fake import FakeAccelerators
 from carrel.core.ids import new_id
 from carrel.engines.conformance import EngineConformance
-from carrel.engines.conformance_kit import Harness, ProgressLog, Ran, eventually, run, running
+from carrel.engines.conformance_kit import (
+    Harness,
+    ProgressLog,
+    Ran,
+    eventually,
+    exited,
+    refused,
+    run,
+    running,
+    spec,
+)
+from carrel.engines.conformance_mounts import MountConformance, directory, mounting
 from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.firewall import rules, run_here
-from carrel.engines.port import ContainerSpec, ContainerState, Engine
+from carrel.engines.port import (
+    WORK_UID,
+    ContainerSpec,
+    ContainerState,
+    Engine,
+    Mount,
+    MountUnusable,
+)
 
 
 class DockerHarness:
@@ -89,6 +107,67 @@ class TestDockerEngine(EngineConformance):
         container = await running(harness)
         await run(harness.engine, container, "sh", "-c", "sleep 4321 >/dev/null 2>&1 & true")
         assert b"4321" in (await run(harness.engine, container, "ps")).stdout
+
+
+class TestDockerEngineMounts(MountConformance):
+    async def test_what_a_session_makes_belongs_to_its_user_on_the_machine(self, harness: Harness) -> None:
+        with directory() as source:
+            container = await mounting(harness, Mount(str(source), "/home/work/data"))
+            await run(harness.engine, container, "sh", "-c", "mkdir data/made; touch data/made/file")
+            assert {path.stat().st_uid for path in source.rglob("*")} == {WORK_UID}
+
+    async def test_directories_on_the_way_to_a_mount_belong_to_the_user(self, harness: Harness) -> None:
+        with directory() as source:
+            container = await mounting(
+                harness, Mount(str(source), "/home/work/a/b/c"), Mount(str(source), "/opt/d/e")
+            )
+            ran = await run(harness.engine, container, "stat", "-c", "%u", "a", "a/b", "/opt/d")
+            assert ran.stdout.split() == [b"1000", b"1000", b"0"]
+
+    async def test_an_image_off_the_shelf_can_mount(self, harness: Harness) -> None:
+        with directory() as source:
+            wanted = replace(
+                small(await ensure_tiny_image("bare")), mounts=(Mount(str(source), "/home/work/data"),)
+            )
+            await harness.engine.ensure(wanted, ProgressLog())
+            ran = await run(
+                harness.engine, wanted.id, "sh", "-c", "touch here data/there; stat -c %u . here data/there"
+            )
+            assert ran.stdout.split() == [b"1000"] * 3
+
+    async def test_what_the_image_has_in_the_place_of_a_link_stays(self, harness: Harness) -> None:
+        with directory() as source:
+            (source / "part").mkdir()
+            for mount in (
+                Mount(str(source), "/etc", "part"),
+                Mount(str(source), "/etc/passwd/x", "part"),
+                Mount(str(source), "/etc/passwd"),
+            ):
+                wanted = replace(small(harness.image), mounts=(mount,))
+                error = await refused(MountUnusable, harness.engine.ensure(wanted, ProgressLog()))
+                assert not error.retriable
+            assert (source / "part").is_dir()
+
+    async def test_a_container_that_ran_is_not_unpacked_into_again(self, harness: Harness) -> None:
+        """It could have put a link in the way, to where another of its folders is."""
+        with directory() as source, directory() as other:
+            (source / "part").mkdir()
+            wanted = replace(
+                spec(harness),
+                mounts=(
+                    Mount(str(source), "/home/work/way/part", "part"),
+                    Mount(str(other), "/home/work/other"),
+                ),
+            )
+            await harness.engine.ensure(wanted, ProgressLog())
+            await run(harness.engine, wanted.id, "sh", "-c", "rm -r way; ln -s other way")
+            await run(
+                harness.engine, wanted.id, "sh", "-c", "mkdir other/part; touch other/part/file; kill -TERM 1"
+            )
+            await exited(harness, wanted.id)
+            await harness.engine.ensure(wanted, ProgressLog())
+            assert [path.name for path in other.rglob("*")] == ["part", "file"]
+            assert (await run(harness.engine, wanted.id, "readlink", "way")).stdout == b"other\n"
 
 
 # What only this engine promises.

@@ -4,6 +4,7 @@ import pytest
 
 from carrel.engines.conformance import EngineConformance, EngineFaultConformance
 from carrel.engines.conformance_kit import FaultyHarness
+from carrel.engines.conformance_mounts import MountConformance
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
 from carrel.engines.port import Engine
 
@@ -48,6 +49,10 @@ def harness() -> FaultyHarness:
 
 
 class TestFakeEngine(EngineConformance):
+    pass
+
+
+class TestFakeEngineMounts(MountConformance):
     pass
 
 

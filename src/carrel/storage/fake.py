@@ -1,0 +1,78 @@
+"""Storage for tests and simulations: real directories, and switches for what can go wrong with a host."""
+
+import errno
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from carrel.storage.port import Capacity, Measure, Place, Tick
+from carrel.storage.posix import PosixBackend
+
+
+class FakeBackend(PosixBackend):
+    """Every blocking method looks at the switches first; `files` and `stage` never block.
+
+    full: no space is left. away: the host does not answer, and says so at once. capacity: instead of the real one.
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.full = False
+        self.away = False
+        self.capacity: Capacity | None = None
+        self.calls: list[str] = []
+        self._answers = threading.Event()
+        self._answers.set()
+
+    def hang(self) -> None:
+        """From now on every call blocks until `answer`."""
+        self._answers.clear()
+
+    def answer(self) -> None:
+        """Let calls go on, the blocked ones too."""
+        self._answers.set()
+
+    def probe(self) -> Capacity:
+        self._look("probe")
+        real = super().probe()
+        return self.capacity or real
+
+    def create(self, place: Place) -> None:
+        self._look("create")
+        if self.full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().create(place)
+
+    def remove(self, place: Place, tick: Tick) -> None:
+        self._look("remove")
+        super().remove(place, tick)
+
+    def measure(self, place: Place) -> Measure:
+        self._look("measure")
+        return super().measure(place)
+
+    def places(self) -> Sequence[Place]:
+        self._look("places")
+        return super().places()
+
+    def _look(self, call: str) -> None:
+        self.calls.append(call)
+        self._answers.wait()
+        if self.away:
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+
+class FakeQuotaBackend(FakeBackend):
+    """Also takes quotas, as a host does that enforces them. limits: what it was told, by scope; nothing enforces it."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.limits: dict[str, int] = {}
+
+    def set_quota(self, scope: str, limit_bytes: int | None) -> None:
+        self._look("set_quota")
+        if limit_bytes is None:
+            self.limits.pop(scope, None)
+        else:
+            self.limits[scope] = limit_bytes

@@ -1,0 +1,210 @@
+"""What is in a directory: a page of it in some order, one thing of it, or what has a name below it."""
+
+import hashlib
+import heapq
+import itertools
+import os
+import stat
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+from carrel.core.errors import CarrelError
+from carrel.storage.paths import directory, joined, said, split
+
+SEARCH_S = 5.0
+By = Literal["name", "size", "modified"]
+Key = tuple[bool, int | str, str]
+"""Whether it is no directory; what is sorted by; the name. Directories come first in either direction."""
+_Pair = tuple[int | str, str]
+
+
+class FileKind(StrEnum):
+    """LINK: a symbolic link; it is shown and can be removed, never followed. OTHER: a socket, a pipe or a device."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """path: from the folder on; what is no UTF-8 in it is escaped as `os.fsdecode` does. modified_ns: since 1970."""
+
+    path: str
+    kind: FileKind
+    size_bytes: int
+    mode: int
+    modified_ns: int
+    inode: int
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def readable(self) -> bool:
+        """Whether its name is UTF-8, and can be asked for."""
+        return _readable(self.name)
+
+    @property
+    def etag(self) -> str | None:
+        return etag(self.inode, self.size_bytes, self.modified_ns) if self.kind is FileKind.FILE else None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """after: the key of the last entry seen."""
+
+    by: By = "name"
+    descending: bool = False
+    after: Key | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """total: how many there are in all. last: key of the last entry; None when nothing follows it."""
+
+    entries: Sequence[Entry]
+    total: int
+    last: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    entries: Sequence[Entry]
+    complete: bool
+
+
+def etag(inode: int, size_bytes: int, modified_ns: int) -> str:
+    """Changes with a file's content: whoever replaces a file makes another, whoever writes into it touches it."""
+    text = f"{inode} {size_bytes} {modified_ns}"
+    return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
+
+
+def page(root: Path, path: str, order: Order, limit: int, *, only: FileKind | None = None) -> Page:
+    """Some of a directory, in order. only: FileKind.DIRECTORY, or everything. Raises: NotFound, Conflict."""
+    with directory(root, path) as handle:
+        groups = _scanned(handle)
+        if only is FileKind.DIRECTORY:
+            groups = groups[0], []
+        chosen: list[Key] = []
+        for is_file, group in enumerate(groups):
+            sorted_by = _sorted_by(handle, group, order.by, is_file=bool(is_file))
+            wanted = limit + 1 - len(chosen)
+            chosen += [(bool(is_file), *pair) for pair in _first(sorted_by, order, wanted, bool(is_file))]
+        entries = [found for key in chosen[:limit] if (found := _looked(handle, path, key[2]))]
+    return Page(entries, sum(map(len, groups)), chosen[limit - 1] if len(chosen) > limit else None)
+
+
+def entry(root: Path, path: str) -> Entry:
+    """One thing; "" is the folder itself. Raises: NotFound, Conflict, Invalid."""
+    if not path:
+        with directory(root, "") as handle:
+            return described("", os.fstat(handle))
+    above, name = split(path)
+    with directory(root, above) as handle, said(path):
+        return described(path, os.stat(name, dir_fd=handle, follow_symlinks=False))
+
+
+def search(root: Path, path: str, part: str, limit: int) -> Found:
+    """What has the part in its name, below the path, breadth first; ends early when it takes long."""
+    until = time.monotonic() + SEARCH_S
+    wanted, entries = part.casefold(), list[Entry]()
+    waiting = deque([path])
+    while waiting:
+        above = waiting.popleft()
+        try:
+            with directory(root, above) as handle:
+                groups = _scanned(handle)
+                for name in itertools.chain(*groups):
+                    if wanted not in name.casefold() or (found := _looked(handle, above, name)) is None:
+                        continue
+                    if len(entries) == limit or time.monotonic() > until:
+                        return Found(entries, complete=False)
+                    entries.append(found)
+        except (CarrelError, OSError):
+            if above == path:
+                raise
+            continue  # it went away meanwhile, or is closed to us: the rest is still worth finding
+        if time.monotonic() > until:
+            return Found(entries, complete=False)
+        waiting.extend(joined(above, name) for name in groups[0] if _readable(name))
+    return Found(entries, complete=True)
+
+
+def _scanned(handle: int) -> tuple[list[str], list[str]]:
+    """The names of directories, and of all else. Nothing is asked of the things themselves."""
+    directories: list[str] = []
+    others: list[str] = []
+    # Reading goes on where the handle stands; it may have been read before.
+    os.lseek(handle, 0, os.SEEK_SET)
+    with os.scandir(handle) as found:
+        for each in found:
+            (directories if each.is_dir(follow_symlinks=False) else others).append(each.name)
+    return directories, others
+
+
+def _sorted_by(handle: int, group: list[str], by: By, *, is_file: bool) -> Iterable[_Pair]:
+    # The size of a directory says nothing to anybody.
+    if by == "name" or (by == "size" and not is_file):
+        return zip(map(str.casefold, group), group, strict=True)
+    return _measured(handle, group, by)
+
+
+def _measured(handle: int, group: list[str], by: By) -> Iterator[_Pair]:
+    for name in group:
+        try:
+            found = os.stat(name, dir_fd=handle, follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        yield (found.st_mtime_ns if by == "modified" else found.st_size), name
+
+
+def _first(pairs: Iterable[_Pair], order: Order, count: int, is_file: bool) -> list[_Pair]:
+    """The first behind the last one seen. Far fewer than all are wanted, so all are not sorted."""
+    after = order.after
+    if after and after[0] != is_file:
+        # The last one seen was a file: all directories have been. It was a directory: no file has been.
+        pairs = pairs if is_file else ()
+    elif after:
+        seen = after[1:]
+        pairs = (pair for pair in pairs if (pair < seen if order.descending else pair > seen))
+    return (heapq.nlargest if order.descending else heapq.nsmallest)(count, pairs)
+
+
+def _looked(handle: int, above: str, name: str) -> Entry | None:
+    """None: it went away meanwhile."""
+    try:
+        return described(joined(above, name), os.stat(name, dir_fd=handle, follow_symlinks=False))
+    except FileNotFoundError:
+        return None
+
+
+def described(path: str, found: os.stat_result) -> Entry:
+    """What the system says of a path."""
+    return Entry(
+        path,
+        _kind(found.st_mode),
+        found.st_size,
+        stat.S_IMODE(found.st_mode),
+        found.st_mtime_ns,
+        found.st_ino,
+    )
+
+
+def _kind(mode: int) -> FileKind:
+    if stat.S_ISREG(mode):
+        return FileKind.FILE
+    if stat.S_ISDIR(mode):
+        return FileKind.DIRECTORY
+    return FileKind.LINK if stat.S_ISLNK(mode) else FileKind.OTHER
+
+
+def _readable(name: str) -> bool:
+    return name.isascii() or not any("\udc80" <= each <= "\udcff" for each in name)

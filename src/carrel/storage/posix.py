@@ -1,0 +1,262 @@
+"""Folders in plain directories of any local or mounted POSIX file system.
+
+ROOT/<scope>/<folder>/files and .../stage. Nobody else on the machine gets through the directories of scopes and
+folders; what is inside belongs to the sessions' user. A server that is neither root nor that user gives it access by
+ACLs, which whatever is made inside inherits.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from carrel.core.ids import FolderId
+from carrel.storage import acls
+from carrel.storage.port import WORK_UID, Capacity, Measure, Place, StorageUnavailable, StorageUnusable, Tick
+from carrel.storage.walk import DIRECTORY, measure, remove_tree
+
+FILES = "files"
+STAGE = "stage"
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+MARK = ".carrel"
+"""In a root in which folders were made: where it is not, something else is there, such as an empty mount point."""
+GOING = ".going-"
+"""Before the name of a folder that is being deleted."""
+_ATTEMPTS = 10
+
+
+class PosixBackend:
+    """Quotas are measured, and copies are made file by file; a folder changes its scope by a rename."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._acls_tried = False
+
+    @property
+    def root(self) -> Path:
+        return self._root
+
+    def probe(self) -> Capacity:
+        self._make_root()
+        with self._opened() as root:
+            if not os.access(self._root, os.W_OK | os.X_OK, effective_ids=True):
+                raise StorageUnusable(
+                    f"The server may not write in {self._root}, or it is mounted read-only."
+                )
+            if os.fstat(root).st_mode & 0o002:
+                raise StorageUnusable(f"Everybody may write in {self._root}: take that away (chmod o-w).")
+            if not _owner_suffices() and not self._acls_tried:
+                acls.attempt(root)
+                self._acls_tried = True
+            room = os.fstatvfs(root)
+        return Capacity(total_bytes=room.f_blocks * room.f_frsize, free_bytes=room.f_bavail * room.f_frsize)
+
+    def claim(self) -> None:
+        with self._opened() as root:
+            _mark(root)
+
+    def create(self, place: Place) -> None:
+        scope, folder = directory(place.scope), directory(place.folder)
+        for _ in range(_ATTEMPTS):
+            try:
+                with self._opened() as root, made(root, scope) as above:
+                    _mark(root)
+                    self._make_folder(above, place)
+                    with opened(above, folder) as here:
+                        for name in (FILES, STAGE):
+                            with made(here, name) as inner:
+                                share(inner)
+                        os.fsync(here)
+                    os.fsync(above)
+                return
+            except FileNotFoundError:
+                continue  # the scope's last other folder just went, and took the directory of the scope along
+        raise StorageUnavailable(f"Directories in {self._root} vanish as soon as they are made.")
+
+    def remove(self, place: Place, tick: Tick) -> None:
+        # 1. Take the name away: whenever we are killed, the folder is there as a whole, or not at all.
+        # 2. Delete. Whoever calls again goes on with that.
+        scope, folder = directory(place.scope), directory(place.folder)
+        with self._opened() as root:
+            try:
+                with opened(root, scope) as above:
+                    _mark(root)
+                    self._delete_folder(above, place, tick)
+                    try:
+                        os.rename(folder, GOING + folder, src_dir_fd=above, dst_dir_fd=above)
+                    except FileNotFoundError:
+                        return
+                    os.fsync(above)
+                    self._delete_folder(above, place, tick)
+            except FileNotFoundError:
+                if not _is_marked(root):
+                    raise self._missing(place) from None
+            finally:
+                self._drop_scope(root, scope)
+
+    def rescope(self, old: Place, new: Place) -> None:
+        former, folder = directory(old.scope), directory(old.folder)
+        scope, name = directory(new.scope), directory(new.folder)
+        with self._opened() as root, made(root, scope) as there:
+            try:
+                with opened(root, former) as here:
+                    os.rename(folder, name, src_dir_fd=here, dst_dir_fd=there)
+                    os.fsync(there)
+                    os.fsync(here)
+            except FileNotFoundError:
+                with self.opened_folder(new):  # it is there already, or nowhere
+                    pass
+            finally:
+                self._drop_scope(root, former)
+                self._drop_scope(root, scope)
+
+    def files(self, place: Place) -> Path:
+        return self._root / directory(place.scope) / directory(place.folder) / FILES
+
+    def stage(self, place: Place) -> Path:
+        return self._root / directory(place.scope) / directory(place.folder) / STAGE
+
+    def measure(self, place: Place) -> Measure:
+        with (
+            self.opened_folder(place) as folder,
+            opened(folder, FILES) as files,
+            opened(folder, STAGE) as stage,
+        ):
+            both = measure(files), measure(stage)
+        return Measure(
+            used_bytes=sum(one.used_bytes for one in both), files=sum(one.files or 0 for one in both)
+        )
+
+    def places(self) -> Sequence[Place]:
+        with self._opened() as root:
+            return [
+                Place(scope, FolderId(folder))
+                for scope in _directories(root)
+                for folder in self._folders(root, scope)
+            ]
+
+    @contextmanager
+    def opened_folder(self, place: Place) -> Iterator[int]:
+        """A handle of the folder's directory. Raises: StorageUnavailable when it is not there."""
+        scope, folder = directory(place.scope), directory(place.folder)
+        try:
+            with self._opened() as root, opened(root, scope) as above, opened(above, folder) as here:
+                yield here
+        except FileNotFoundError:
+            raise self._missing(place) from None
+
+    def _missing(self, place: Place) -> StorageUnavailable:
+        return StorageUnavailable(
+            f"The folder {place.folder} is not in {self._root}. Is the storage mounted?"
+        )
+
+    def _make_folder(self, scope: int, place: Place) -> None:
+        """Make the directory of a folder. scope: handle of the one above. Twice: no-op."""
+        _mkdir(scope, place.folder)
+
+    def _delete_folder(self, scope: int, place: Place, tick: Tick) -> None:
+        """Delete a folder whose name was taken away. Absent: success."""
+        remove_tree(scope, GOING + place.folder, tick)
+
+    def _drop_scope(self, root: int, scope: str) -> None:
+        """Delete the directory of a scope after its last folder."""
+        try:
+            os.rmdir(scope, dir_fd=root)
+        except OSError:  # there are others in it, or it has gone already
+            pass
+
+    def _folders(self, root: int, scope: str) -> Sequence[str]:
+        try:
+            with opened(root, scope) as above:
+                return list(_directories(above))
+        except FileNotFoundError:
+            return []
+
+    def _make_root(self) -> None:
+        try:
+            self._root.mkdir(mode=0o700)
+        except FileExistsError:
+            pass
+        except FileNotFoundError:
+            raise StorageUnusable(f"There is no directory {self._root.parent} to make the root in.") from None
+        except (PermissionError, NotADirectoryError) as error:
+            raise StorageUnusable(f"The directory {self._root} cannot be made: {error.strerror}.") from None
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """A handle of the root. Raises: StorageUnusable."""
+        try:
+            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise StorageUnusable(f"There is no directory {self._root}.") from None
+        except NotADirectoryError:
+            raise StorageUnusable(f"{self._root} is not a directory.") from None
+        except PermissionError:
+            raise StorageUnusable(f"The server may not enter {self._root}.") from None
+        try:
+            yield root
+        finally:
+            os.close(root)
+
+
+def directory(name: str) -> str:
+    """The name of a scope or a folder, as that of its directory. Raises: ValueError for what is no name of ours."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"not the name of a scope or a folder: {name!r}")
+    return name
+
+
+@contextmanager
+def opened(parent: int, name: str) -> Iterator[int]:
+    """A handle of a directory. Raises: FileNotFoundError."""
+    handle = os.open(name, DIRECTORY, dir_fd=parent)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def made(parent: int, name: str) -> Iterator[int]:
+    """A handle of a directory that is made where it is not."""
+    _mkdir(parent, name)
+    with opened(parent, name) as handle:
+        yield handle
+
+
+def _mark(root: int) -> None:
+    os.close(os.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=root))
+
+
+def _is_marked(root: int) -> bool:
+    return os.access(MARK, os.F_OK, dir_fd=root, follow_symlinks=False)
+
+
+def _mkdir(parent: int, name: str) -> None:
+    try:
+        os.mkdir(name, 0o700, dir_fd=parent)
+    except FileExistsError:
+        pass
+
+
+def _owner_suffices() -> bool:
+    """Is this process root, or the sessions' user itself?"""
+    return os.geteuid() in (0, WORK_UID)
+
+
+def share(directory: int) -> None:
+    """Give a directory to sessions. What says that it was done comes last, so that twice is once."""
+    if not _owner_suffices():
+        if not acls.are_set(directory):
+            acls.set_both(directory)
+    elif os.geteuid() == 0 and os.fstat(directory).st_uid != WORK_UID:
+        os.fchmod(directory, 0o770)
+        os.fchown(directory, WORK_UID, WORK_UID)
+
+
+def _directories(parent: int) -> Iterator[str]:
+    with os.scandir(parent) as entries:
+        for entry in entries:
+            if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                yield entry.name

@@ -1,0 +1,265 @@
+"""Files in the stage of a folder, while they grow. Their size is how much of them has arrived."""
+
+import ctypes
+import fcntl
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from carrel.core.errors import CarrelError, NotFound
+from carrel.storage import tree
+from carrel.storage.listing import Entry, described
+from carrel.storage.paths import FILE_MODE, directory, joined, own, split
+from carrel.storage.port import StorageUnavailable
+from carrel.storage.tree import Clash
+
+WRITTEN = "written-"
+"""Begins names of what is made within one request. What is left of that is from a server that was killed."""
+UPLOAD = "upload-"
+"""Begins names of what several requests may bring."""
+PART = ".part"
+"""Ends the name of what counts only when all of its request is there and right."""
+_MOST_PIECES = 512
+_WRITE_BACK_BYTES = 32 << 20
+_SYNC_FILE_RANGE_WRITE = 2
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
+
+
+class Locked(CarrelError):
+    """Somebody else is writing it."""
+
+    status = 423
+
+
+class Staged:
+    """A file of a stage that nobody else can write meanwhile.
+
+    A thread that hangs with it keeps it open, so that its descriptor is never another's: it is closed when nobody has
+    it any more, or by `close`, when no thread works on it.
+    """
+
+    def __init__(self, fd: int, stage: Path, name: str) -> None:
+        self.fd = fd
+        self.stage = stage
+        self.name = name
+        self._unwritten = 0
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Twice: no-op."""
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def size(self) -> int:
+        return self.status().st_size
+
+    def status(self) -> os.stat_result:
+        return os.fstat(self.fd)
+
+    def write(self, pieces: Sequence[bytes], checking: Any = None) -> None:
+        """Add to its end. checking: a hash that learns of it. Raises: OSError, with a part of it written."""
+        os.lseek(self.fd, 0, os.SEEK_END)
+        if checking is not None:
+            for piece in pieces:
+                checking.update(piece)
+        for start in range(0, len(pieces), _MOST_PIECES):
+            self._write_some(pieces[start : start + _MOST_PIECES])
+        self._unwritten += sum(map(len, pieces))
+        if self._unwritten >= _WRITE_BACK_BYTES:
+            # Have the disk begin now, or having it all on disk in the end takes as long again as sending it did.
+            _libc.sync_file_range(self.fd, 0, 0, _SYNC_FILE_RANGE_WRITE)
+            self._unwritten = 0
+
+    def _write_some(self, pieces: Sequence[bytes]) -> None:
+        gone = os.writev(self.fd, pieces)
+        if gone < sum(map(len, pieces)):
+            left = memoryview(b"".join(pieces))[gone:]
+            while left:
+                left = left[os.write(self.fd, left) :]
+
+    def take(self, other: "Staged") -> None:
+        """Add what is in another one. Raises: OSError; then it is as it was before."""
+        size, at, left = self.size(), 0, other.size()
+        os.lseek(self.fd, 0, os.SEEK_END)
+        try:
+            while left:
+                count = _copied(other.fd, self.fd, at, left)
+                at, left = at + count, left - count
+        except OSError:
+            os.ftruncate(self.fd, size)
+            raise
+
+    def put(
+        self,
+        root: Path,
+        path: str,
+        clash: Clash,
+        expected: Sequence[str] | None = None,
+        *,
+        modified_ns: int | None = None,
+        executable: bool = False,
+    ) -> str:
+        """Have it on disk and in its place; the path it got. modified_ns: when it was last changed elsewhere.
+
+        Raises: as `tree.put`.
+        """
+        self.stamp(modified_ns, executable=executable)
+        os.fsync(self.fd)
+        return tree.put(root, self.stage, self.name, path, clash, expected=expected)
+
+    def stamp(self, modified_ns: int | None, *, executable: bool) -> None:
+        """Give it what else it had where it comes from."""
+        if executable:
+            mode = os.fstat(self.fd).st_mode
+            os.fchmod(self.fd, mode | (mode >> 2 & 0o111))  # for whoever may read it
+        if modified_ns is not None:
+            os.utime(self.fd, ns=(modified_ns, modified_ns))
+
+    def remove(self) -> None:
+        with directory(self.stage, "") as handle, suppress(FileNotFoundError):
+            os.unlink(self.name, dir_fd=handle)
+
+
+def create(stage: Path, name: str) -> Staged:
+    """A new one. What had the name is gone. Raises: Locked, OSError."""
+    remove(stage, name)
+    return fresh(stage, name)
+
+
+def fresh(stage: Path, name: str) -> Staged:
+    """The same, of a name that nothing ever had. Raises: OSError."""
+    return _opened(stage, name, os.O_CREAT | os.O_EXCL)
+
+
+def opened(stage: Path, name: str) -> Staged:
+    """One that is there. Raises: NotFound, Locked."""
+    try:
+        return _opened(stage, name, 0)
+    except FileNotFoundError:
+        raise NotFound("upload.not_found", "There is no such upload, or it is over.") from None
+
+
+def bring(
+    root: Path,
+    stage: Path,
+    name: str,
+    pieces: Sequence[bytes],
+    path: str,
+    clash: Clash,
+    expected: Sequence[str] | None = None,
+    *,
+    modified_ns: int | None = None,
+    executable: bool = False,
+) -> Entry:
+    """A file of which everything is here, from nothing to its place. name: in the stage, meanwhile.
+
+    Raises: as `Staged.put`, and then there is nothing.
+    """
+    file = fresh(stage, name)
+    try:
+        file.write(pieces)
+        got = file.put(root, path, clash, expected, modified_ns=modified_ns, executable=executable)
+        return described(got, file.status())
+    except BaseException:
+        file.remove()
+        raise
+    finally:
+        file.close()
+
+
+def remove(stage: Path, name: str) -> None:
+    """Twice, or absent: success."""
+    with directory(stage, "") as handle, suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=handle)
+
+
+def sweep(stages: Sequence[Path], before_ns: int) -> None:
+    """Delete what requests left that ended in the middle, and have not touched since; nothing that is being written."""
+    for stage in stages:
+        with suppress(StorageUnavailable, FileNotFoundError):
+            for name in _left(stage, before_ns):
+                with suppress(NotFound, Locked):
+                    file = opened(stage, name)
+                    file.remove()
+                    file.close()
+
+
+def _left(stage: Path, before_ns: int) -> list[str]:
+    with directory(stage, "") as handle, os.scandir(handle) as entries:
+        return [
+            entry.name
+            for entry in entries
+            if (entry.name.startswith(WRITTEN) or (entry.name.startswith(UPLOAD) and entry.name.endswith(PART)))
+            and entry.is_file(follow_symlinks=False)
+            and entry.stat(follow_symlinks=False).st_ctime_ns < before_ns
+        ]
+
+
+def landed(root: Path, path: str, clash: Clash, size: int, modified_ns: int | None, since_ns: int) -> str | None:
+    """Where a file is that was put into place while nobody could write that down; None when it is nowhere.
+
+    Nobody else's file passes for it: size and time are the upload's, and it came to its place after the upload began.
+    """
+    above, name = split(path)
+    got = None
+    with suppress(CarrelError), directory(root, above) as handle:
+        for candidate in tree.candidates(name, clash):
+            try:
+                found = os.stat(candidate, dir_fd=handle, follow_symlinks=False)
+            except FileNotFoundError:
+                break
+            right = stat.S_ISREG(found.st_mode) and found.st_size == size and found.st_ctime_ns >= since_ns
+            if right and modified_ns in (None, found.st_mtime_ns):
+                got = joined(above, candidate)
+    return got
+
+
+def sizes(stage: Path, names: Sequence[str]) -> list[int | None]:
+    """How large they are; None for what is not there."""
+    with directory(stage, "") as handle:
+        return [_size(handle, name) for name in names]
+
+
+def _opened(stage: Path, name: str, flags: int) -> Staged:
+    flags |= os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    with directory(stage, "") as handle:
+        staged = Staged(os.open(name, flags, FILE_MODE, dir_fd=handle), stage, name)
+        if flags & os.O_CREAT:
+            own(staged.fd, FILE_MODE)
+        try:
+            fcntl.flock(staged.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            staged.close()
+            raise Locked(
+                "upload.locked",
+                "Another request is sending this upload.",
+                hint="Wait until that one has ended.",
+            ) from None
+        # Who had the lock before may have put the file into its place: then it is no upload any more.
+        if os.stat(name, dir_fd=handle, follow_symlinks=False).st_ino != os.fstat(staged.fd).st_ino:
+            raise FileNotFoundError(name)
+    return staged
+
+
+def _copied(source: int, target: int, at: int, count: int) -> int:
+    try:
+        done = os.copy_file_range(source, target, count, at)
+    except OSError:
+        done = os.sendfile(target, source, at, count)
+    if not done:
+        raise OSError("A part became shorter.")
+    return done
+
+
+def _size(handle: int, name: str) -> int | None:
+    try:
+        return os.stat(name, dir_fd=handle, follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return None

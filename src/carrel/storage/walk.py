@@ -1,0 +1,288 @@
+"""Trees by directory handles: walked, measured, removed. (Copied: `carrel.storage.copies`.)
+
+A session can plant any link and swap any directory while we walk, so that no path of it is ever given to the system:
+every step opens one name below a handle and refuses symbolic links. Trees of any depth are walked with a bounded
+number of handles; what is not bounded is the number of sub-directories of one directory, which are held by name.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from carrel.storage.pace import Pace
+from carrel.storage.port import Advance, Measure, StorageError, StorageUnusable, Tick
+
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_HANDLES = 48
+"""How deep a walk keeps its handles open; deeper, it lets the outer ones go and finds them again."""
+_ROUNDS = 10
+_SWAPPED = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOENT})
+
+
+class TreeChanged(StorageError):
+    """Somebody keeps changing a tree while it is walked."""
+
+    code = "storage_busy"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something in a tree. parent: handle of the directory that it is in, valid until the walk goes on."""
+
+    parent: int
+    name: str
+    stat: os.stat_result
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A directory that was found, before what is in it."""
+
+    handle: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The directory last entered, after what is in it."""
+
+    handle: int
+
+
+@dataclass(slots=True)
+class _Level:
+    """A directory being walked. handle: -1 while it is let go. rest: sub-directories that are still to come."""
+
+    handle: int
+    name: str
+    key: tuple[int, int]
+    rest: list[str] = field(default_factory=list)
+
+
+# walking
+
+
+def walk(directory: int) -> Iterator[Found | Entered | Left]:
+    """Everything below a directory. What vanishes meanwhile is left out. Raises: TreeChanged, OSError."""
+    levels = [_Level(os.dup(directory), "", _key(directory))]
+    try:
+        yield from _entries(levels[0])
+        while levels:
+            if not levels[-1].rest:
+                if len(levels) > 1:
+                    yield Left(levels[-1].handle)
+                _leave(levels)
+            elif _enter(levels, levels[-1].rest.pop()):
+                yield Entered(levels[-1].handle, levels[-1].name)
+                yield from _entries(levels[-1])
+    finally:
+        _close(levels)
+
+
+def _entries(level: _Level) -> Iterator[Found]:
+    with os.scandir(level.handle) as entries:
+        for entry in entries:
+            try:
+                there = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if stat.S_ISDIR(there.st_mode):
+                level.rest.append(entry.name)
+            yield Found(level.handle, entry.name, there)
+
+
+def _enter(levels: list[_Level], name: str) -> bool:
+    try:
+        handle = open_directory(levels[-1].handle, name)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    levels.append(_Level(handle, name, _key(handle)))
+    if len(levels) > _HANDLES:
+        outer = levels[-_HANDLES - 1]
+        os.close(outer.handle)
+        outer.handle = -1
+    return True
+
+
+def _leave(levels: list[_Level]) -> None:
+    inner = levels.pop()
+    try:
+        if levels and levels[-1].handle < 0:
+            levels[-1].handle = os.open("..", DIRECTORY, dir_fd=inner.handle)
+            if _key(levels[-1].handle) != levels[-1].key:
+                raise TreeChanged("Directories of the folder were moved meanwhile. Try again.")
+    finally:
+        os.close(inner.handle)
+
+
+def _key(handle: int) -> tuple[int, int]:
+    there = os.fstat(handle)
+    return there.st_dev, there.st_ino
+
+
+def _close(levels: list[_Level]) -> None:
+    for level in levels:
+        if level.handle >= 0:
+            os.close(level.handle)
+
+
+def open_directory(parent: int, name: str) -> int:
+    """A handle of a directory. One that denies access to its own owner is opened to the owner first.
+
+    Raises: FileNotFoundError, NotADirectoryError (also for a symbolic link), StorageUnusable, OSError.
+    """
+    try:
+        return os.open(name, DIRECTORY, dir_fd=parent)
+    except PermissionError:
+        place = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        os.chmod(f"/proc/self/fd/{place}", 0o770)
+        return os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except PermissionError as error:
+        raise shut_out(name) from error
+    finally:
+        os.close(place)
+
+
+def shut_out(name: str) -> StorageUnusable:
+    """What to say when a session has shut this process out of something."""
+    shown = os.fsencode(name).decode(errors="replace")
+    return StorageUnusable(
+        f"The server may not use {shown!r}: a session has made it private. "
+        "Permit it there (chmod -R ug+rwX), or run the server as root."
+    )
+
+
+# measuring
+
+
+def measure(directory: int) -> Measure:
+    """What is below a directory: bytes allocated, each inode once."""
+    used, files = 0, 0
+    linked: set[tuple[int, int]] = set()
+    for found in walk(directory):
+        if not isinstance(found, Found):
+            continue
+        if found.stat.st_nlink > 1 and not stat.S_ISDIR(found.stat.st_mode):
+            key = (found.stat.st_dev, found.stat.st_ino)
+            if key in linked:
+                continue
+            linked.add(key)
+        files += 1
+        used += found.stat.st_blocks * 512
+    return Measure(used_bytes=used, files=files)
+
+
+# removing
+
+
+def remove_tree(parent: int, name: str, tick: Tick) -> Advance:
+    """Delete what has this name, whatever it is, with all below it. Absent: success.
+
+    Every directory is first closed to the sessions' user, so that nobody who still has it open can add to it; when
+    this ends early, what is left is closed.
+    Raises: TreeChanged when somebody keeps writing there; StorageUnusable; what tick raises; OSError.
+    """
+    pace = Pace(tick)
+    for _ in range(_ROUNDS):
+        try:
+            there = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except FileNotFoundError:
+            return pace.end()
+        try:
+            if stat.S_ISDIR(there.st_mode):
+                _empty(parent, name, pace)
+                os.rmdir(name, dir_fd=parent)
+            else:
+                os.unlink(name, dir_fd=parent)
+            pace.file()
+        except OSError as error:
+            if error.errno not in _SWAPPED:
+                raise
+    raise TreeChanged("Somebody keeps writing into what is to be deleted.")
+
+
+def _empty(parent: int, name: str, pace: Pace) -> None:
+    """Delete what is in a directory, as far as nobody adds to it.
+
+    What lies too deep is first moved up, next to everything else on its way out, so that few handles are enough.
+    """
+    levels = [_Level(open_directory(parent, name), name, (0, 0))]
+    try:
+        _shut(levels[0].handle)
+        _unlink_files(levels[0], pace)
+        while True:
+            level = levels[-1]
+            if level.rest:
+                _go_down(levels, level.rest.pop(), pace)
+            elif len(levels) == 1:
+                return
+            else:
+                os.close(levels.pop().handle)
+                _allowed(os.rmdir, levels[-1].handle, level.name)
+                pace.file()
+    finally:
+        _close(levels)
+
+
+def _go_down(levels: list[_Level], name: str, pace: Pace) -> None:
+    """Into a directory, to empty it; or, from a deep one, move it up for later."""
+    here, top = levels[-1], levels[0]
+    if len(levels) >= _HANDLES:
+        moved = f".{os.urandom(12).hex()}"
+        try:
+            os.rename(name, moved, src_dir_fd=here.handle, dst_dir_fd=top.handle)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+        else:
+            top.rest.append(moved)
+            return
+    try:
+        levels.append(_Level(open_directory(here.handle, name), name, (0, 0)))
+    except FileNotFoundError:
+        return
+    _shut(levels[-1].handle)
+    _unlink_files(levels[-1], pace)
+
+
+def _shut(directory: int) -> None:
+    """Let nobody but this process use a directory, as far as it may say so; and itself, whatever the mode was."""
+    try:
+        if os.geteuid() == 0:
+            os.fchown(directory, 0, 0)
+        os.fchmod(directory, 0o700)
+    except PermissionError:  # a session's, which lets us in by its ACL
+        pass
+
+
+def _unlink_files(level: _Level, pace: Pace) -> None:
+    with os.scandir(level.handle) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                level.rest.append(entry.name)
+                continue
+            try:
+                there = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            _allowed(os.unlink, level.handle, entry.name)
+            pace.bytes(there.st_blocks * 512 if there.st_nlink == 1 else 0)
+            pace.file()
+
+
+class _Remove(Protocol):
+    def __call__(self, name: str, /, *, dir_fd: int) -> None: ...
+
+
+def _allowed(remove: _Remove, parent: int, name: str) -> None:
+    """Remove one name. Absent: success. Raises: StorageUnusable, OSError."""
+    try:
+        remove(name, dir_fd=parent)
+    except PermissionError as error:
+        raise shut_out(name) from error
+    except FileNotFoundError:
+        pass

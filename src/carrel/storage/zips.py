@@ -1,0 +1,164 @@
+"""Files and directories as a zip file, made while it is read: stored as they are, of any size, nothing held back.
+
+What vanishes or cannot be read while it is made does not spoil the rest: ERRORS.txt, the last entry, names it.
+"""
+
+import os
+import stat
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from io import FileIO
+from pathlib import Path
+
+from carrel.core.errors import CarrelError
+from carrel.storage.paths import directory, opened_in, said, shown, split
+from carrel.storage.port import StorageError
+from carrel.storage.walk import DIRECTORY, Entered, Found, Left, walk
+
+_PIECE = 1 << 20
+_ZIP64_FROM = 1 << 31
+_LONGEST_NAME = 65_535
+_MOST_ERRORS = 1000
+_FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
+
+
+def write_zip(root: Path, paths: Sequence[str], name: str, write: Callable[[bytes], object]) -> None:
+    """Write a zip file of these things, in pieces of about 1 MiB. name: what the folder itself, "", is called in it.
+
+    Symbolic links and special files are left out. Raises: what write raises.
+    """
+    pieces = _Pieces(write)
+    with zipfile.ZipFile(pieces, "w", zipfile.ZIP_STORED) as file:  # type: ignore[call-overload]
+        _Archive(file).add_all(root, paths, name)
+    pieces.flush()
+
+
+class _Pieces:
+    """What zipfile writes to: it cannot go back, and puts small writes together."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> int:
+        self._held.append(data)
+        self._size += len(data)
+        if self._size >= _PIECE:
+            self.flush()
+        return len(data)
+
+    def flush(self) -> None:
+        if self._held:
+            held, self._held, self._size = self._held, [], 0
+            self._write(held[0] if len(held) == 1 else b"".join(held))
+
+
+class _Archive:
+    def __init__(self, file: zipfile.ZipFile) -> None:
+        self._file = file
+        self._tops: set[str] = set()
+        self._errors: list[str] = []
+
+    def add_all(self, root: Path, paths: Sequence[str], name: str) -> None:
+        for path in paths:
+            try:
+                self._add(root, path, name)
+            except (CarrelError, StorageError) as error:
+                self._note(path, error.message)
+            except OSError as error:
+                self._note(path, os.strerror(error.errno or 0))
+        if self._errors:
+            self._file.writestr(_info("ERRORS.txt", time.time(), 0o100644), "".join(self._errors))
+
+    def _add(self, root: Path, path: str, name: str) -> None:
+        if not path:
+            with directory(root, "") as handle:
+                self._add_directory(handle, self._top(name))
+            return
+        above, last = split(path)
+        with directory(root, above) as handle, said(path):
+            found = os.stat(last, dir_fd=handle, follow_symlinks=False)
+            if not stat.S_ISDIR(found.st_mode):
+                self._add_found(Found(handle, last, found), self._top(last))
+                return
+            inner = os.open(last, DIRECTORY, dir_fd=handle)
+        try:
+            self._add_directory(inner, self._top(last))
+        finally:
+            os.close(inner)
+
+    def _add_directory(self, handle: int, name: str) -> None:
+        self._add_empty(name, os.fstat(handle))
+        prefix = [name]
+        for step in walk(handle):
+            match step:
+                case Entered():
+                    prefix.append(_safe(step.name))
+                case Left():
+                    prefix.pop()
+                case Found():
+                    self._add_found(step, "/".join([*prefix, _safe(step.name)]))
+
+    def _add_found(self, found: Found, name: str) -> None:
+        if len(name.encode()) >= _LONGEST_NAME:
+            self._note(name[:1000], "its path is too long for a zip file")
+        elif stat.S_ISDIR(found.stat.st_mode):
+            self._add_empty(name, found.stat)
+        elif stat.S_ISREG(found.stat.st_mode):
+            try:
+                file = opened_in(found.parent, found.name, name)
+            except CarrelError as error:
+                self._note(name, error.message)
+                return
+            with file:
+                self._add_file(file, name)
+
+    def _add_empty(self, name: str, there: os.stat_result) -> None:
+        self._file.writestr(_info(f"{name}/", there.st_mtime, there.st_mode), b"")
+
+    def _add_file(self, file: FileIO, name: str) -> None:
+        there = os.fstat(file.fileno())
+        info = _info(name, there.st_mtime, there.st_mode)
+        left = info.file_size = there.st_size
+        with self._file.open(info, "w", force_zip64=left >= _ZIP64_FROM) as entry:
+            try:
+                # What is written into it meanwhile does not belong to it: its size was announced.
+                while left and (piece := file.read(min(left, _PIECE))):
+                    entry.write(piece)
+                    left -= len(piece)
+            except OSError as error:
+                self._note(name, os.strerror(error.errno or 0))
+                return
+        if left:
+            self._note(name, "it became shorter while it was read")
+
+    def _top(self, name: str) -> str:
+        """A name of the outermost things that none of them has yet."""
+        wanted, number = _safe(name), 1
+        while wanted in self._tops:
+            number += 1
+            wanted = f"{number} {_safe(name)}"
+        self._tops.add(wanted)
+        return wanted
+
+    def _note(self, name: str, why: str) -> None:
+        if len(self._errors) < _MOST_ERRORS:
+            self._errors.append(f"{shown(name)}: {why}\n")
+
+
+def _info(name: str, modified: float, mode: int) -> zipfile.ZipInfo:
+    try:
+        at = time.gmtime(modified)[:6]
+    except (OverflowError, ValueError, OSError):
+        at = _FIRST
+    info = zipfile.ZipInfo(name, min(max(at, _FIRST), _LAST))
+    info.create_system = 3  # Unix: only then modes are looked at
+    info.external_attr = (mode & 0xFFFF & ~0o7000) << 16
+    return info
+
+
+def _safe(name: str) -> str:
+    """A name that leads nowhere else, wherever it is unpacked: elsewhere, \\ stands between names too."""
+    return os.fsencode(name).decode(errors="replace").replace("\\", "_")

@@ -1,0 +1,79 @@
+"""Storage hosts and who may use them."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from carrel.core.ids import StorageHostId
+from carrel.db.tables import Table
+
+TOPIC = "storage_hosts"
+"""Announced when a host was added, changed or removed."""
+
+
+class BackendKind(StrEnum):
+    POSIX = "posix"
+    BTRFS = "btrfs"
+
+
+class HostState(StrEnum):
+    """UNKNOWN: not looked at yet. UNAVAILABLE: it does not answer in time. UNUSABLE: a person must look."""
+
+    UNKNOWN = "unknown"
+    OK = "ok"
+    UNAVAILABLE = "unavailable"
+    UNUSABLE = "unusable"
+
+
+class HostScopeKind(StrEnum):
+    DOMAIN = "domain"
+    PROJECT = "project"
+
+
+def _one_of(column: str, kind: type[StrEnum]) -> CheckConstraint:
+    words = ", ".join(f"'{one}'" for one in kind)
+    return CheckConstraint(f"{column} IN ({words})", name=column)
+
+
+class StorageHost(Table):
+    """root: a directory on the machine of the control plane, where containers' machines have it too.
+
+    active: it takes new folders. public: whoever's domain may use it may; else only those in
+    `storage_host_access`. total_bytes, free_bytes, state, problem: as last seen, at checked_at.
+    """
+
+    __tablename__ = "storage_hosts"
+    __table_args__ = (
+        _one_of("backend", BackendKind),
+        _one_of("state", HostState),
+        Index("uq_storage_hosts_name_lower", text("lower(name)"), unique=True),
+    )
+
+    id: Mapped[StorageHostId] = mapped_column(String, primary_key=True)
+    name: Mapped[str] = mapped_column(String(64))
+    description: Mapped[str] = mapped_column(String(500), server_default="")
+    backend: Mapped[BackendKind] = mapped_column(String(20))
+    root: Mapped[str] = mapped_column(String(4096))
+    active: Mapped[bool] = mapped_column(server_default=text("true"))
+    public: Mapped[bool] = mapped_column(server_default=text("true"))
+    state: Mapped[HostState] = mapped_column(String(12), server_default=HostState.UNKNOWN)
+    problem: Mapped[str | None]
+    total_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    free_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    checked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
+
+
+class StorageHostAccess(Table):
+    """A domain or a project that may use a host that is not public."""
+
+    __tablename__ = "storage_host_access"
+    __table_args__ = (_one_of("kind", HostScopeKind),)
+
+    host_id: Mapped[StorageHostId] = mapped_column(
+        String, ForeignKey("storage_hosts.id", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[HostScopeKind] = mapped_column(String(10), primary_key=True)
+    scope_id: Mapped[str] = mapped_column(String, primary_key=True)
