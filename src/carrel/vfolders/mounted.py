@@ -1,0 +1,98 @@
+"""Which live sessions have a folder, as far as somebody may know."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import and_, column, select, table
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Conflict
+from carrel.core.ids import UserId
+from carrel.db.scope import reaches
+from carrel.policy.decide import Actor
+from carrel.tenancy.model import User
+from carrel.tenancy.schemas import UserRef
+from carrel.vfolders.model import FolderMount, Permission, VFolder
+from carrel.vfolders.schemas import MountedIn
+
+# Sessions are a concept above this one; their names are all that is needed here.
+_SESSIONS = table("sessions", column("id"), column("name"), column("project_id"), column("domain_id"))
+_NAMED = 20
+
+
+async def mounts_of(tx: AsyncSession, actor: Actor, folder: VFolder) -> list[MountedIn]:
+    """Every live session that has the folder, and its name and owner where the actor may know of it."""
+    return [shown for _, shown in await _mounts(tx, actor, folder)]
+
+
+async def mounts_beyond(
+    tx: AsyncSession,
+    actor: Actor,
+    folder: VFolder,
+    may: Mapping[UserId, Permission],
+    *,
+    by: UserId | None = None,
+) -> list[MountedIn]:
+    """Those that have more of the folder than whose they are may have now. by: somebody's alone."""
+    return [
+        shown
+        for mount, shown in await _mounts(tx, actor, folder)
+        if by in (None, mount.owner_id)
+        and (mount.owner_id not in may or (may[mount.owner_id] == Permission.READ and not mount.read_only))
+    ]
+
+
+async def _mounts(tx: AsyncSession, actor: Actor, folder: VFolder) -> Sequence[tuple[FolderMount, MountedIn]]:
+    known = reaches(
+        actor, "session.read",
+        owner=FolderMount.owner_id, domain=_SESSIONS.c.domain_id, project=_SESSIONS.c.project_id,
+    )  # fmt: skip
+    rows = await tx.execute(
+        select(FolderMount, _SESSIONS.c.name, User.email, known.label("known"))
+        .join(_SESSIONS, and_(_SESSIONS.c.id == FolderMount.session_id))
+        .join(User, User.id == FolderMount.owner_id)
+        .where(FolderMount.folder_id == folder.id, FolderMount.released_at.is_(None))
+        .order_by(FolderMount.session_id, FolderMount.position)
+    )
+    return [(mount, _shown(mount, name, email, may_know)) for mount, name, email, may_know in rows]
+
+
+def _shown(mount: FolderMount, name: str, email: str, may_know: bool) -> MountedIn:
+    return MountedIn(
+        session_id=mount.session_id,
+        session_name=name if may_know else None,
+        owner=UserRef(id=mount.owner_id, email=email) if may_know else None,
+        path=mount.path,
+        subpath=mount.subpath,
+        read_only=mount.read_only,
+    )
+
+
+async def require_unmounted(
+    tx: AsyncSession, actor: Actor, folder: VFolder, *, but_by: UserId | None = None
+) -> None:
+    """Return when no live session has the folder, but for somebody's who may.
+
+    Raises: Conflict naming those sessions that the actor may know of.
+    """
+    mounts = [shown for mount, shown in await _mounts(tx, actor, folder) if mount.owner_id != but_by]
+    if not mounts:
+        return
+    names = sorted({mount.session_name for mount in mounts if mount.session_name})
+    sessions = len({mount.session_id for mount in mounts})
+    named = f": {', '.join(names[:3])}{', ...' if sessions > len(names[:3]) else ''}" if names else ""
+    raise Conflict(
+        "vfolder.mounted",
+        f"{folder.name} is mounted in {sessions} live session{'s' if sessions > 1 else ''}{named}.",
+        hint="End them first." if names else "Ask their owners to end them first.",
+        details={
+            "sessions": [
+                {
+                    "id": mount.session_id,
+                    "name": mount.session_name,
+                    "owner": mount.owner.email if mount.owner else None,
+                }
+                for mount in mounts[:_NAMED]
+            ],
+            "live": sessions,
+        },
+    )

@@ -1,0 +1,181 @@
+"""/vfolders: folders and what is being done with them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Query, Request
+
+from carrel.http.auth import CurrentActor, names
+from carrel.vfolders import cloning, moving, queries, quotas, reach, service, tasks
+from carrel.vfolders.schemas import (
+    AccessList,
+    QuotaList,
+    QuotaQuery,
+    TaskList,
+    TaskQuery,
+    TaskView,
+    VFolderClone,
+    VFolderCreate,
+    VFolderHandOver,
+    VFolderList,
+    VFolderMove,
+    VFolderQuery,
+    VFolderUpdate,
+    VFolderView,
+)
+
+router = APIRouter(tags=["folders"])
+Ref = Annotated[str, Path(max_length=64, description="An id, or a name when only one of yours has it.")]
+TaskRef = Annotated[str, Path(max_length=64, description="An id.")]
+
+
+@router.get("/vfolders", operation_id="vfolders.list", openapi_extra=names("vfolder.read"))
+async def list_folders(
+    request: Request, actor: CurrentActor, wanted: Annotated[VFolderQuery, Query()]
+) -> VFolderList:
+    """Folders, by name: yours, your projects' and those that others share with you, unless asked otherwise."""
+    async with request.app.state.database.transaction() as tx:
+        return await queries.page(tx, actor, wanted)
+
+
+@router.post(
+    "/vfolders", operation_id="vfolders.create", openapi_extra=names("vfolder.create"), status_code=201
+)
+async def create(
+    request: Request,
+    actor: CurrentActor,
+    body: VFolderCreate,
+    idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
+) -> VFolderView:
+    """Make a folder."""
+    state = request.app.state
+    folder = await service.create(
+        state.database, state.storages, state.clock, actor, body, idempotency_key=idempotency_key
+    )
+    async with state.database.transaction() as tx:
+        return await queries.detail(tx, actor, folder)
+
+
+@router.get("/vfolders/{ref}", operation_id="vfolders.show", openapi_extra=names("vfolder.read"))
+async def show(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
+    """One folder."""
+    async with request.app.state.database.transaction() as tx:
+        folder = await service.find(tx, actor, ref)
+        return await queries.detail(tx, actor, folder.id)
+
+
+@router.patch("/vfolders/{ref}", operation_id="vfolders.update", openapi_extra=names("vfolder.update"))
+async def update(request: Request, actor: CurrentActor, ref: Ref, body: VFolderUpdate) -> VFolderView:
+    """Rename a folder, or change what it is for and what others may do with it."""
+    async with request.app.state.database.transaction() as tx:
+        folder = await service.update(tx, actor, ref, body)
+        return await queries.detail(tx, actor, folder)
+
+
+@router.post(
+    "/vfolders/{ref}/clone",
+    operation_id="vfolders.clone",
+    openapi_extra=names("vfolder.create"),
+    status_code=201,
+)
+async def clone(request: Request, actor: CurrentActor, ref: Ref, body: VFolderClone) -> VFolderView:
+    """Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        folder = await cloning.clone(tx, state.clock, actor, ref, body)
+        return await queries.detail(tx, actor, folder)
+
+
+@router.post("/vfolders/{ref}/move", operation_id="vfolders.move", openapi_extra=names("vfolder.update"))
+async def move(request: Request, actor: CurrentActor, ref: Ref, body: VFolderMove) -> VFolderView:
+    """Move a folder to another storage host. It cannot be used meanwhile, and must not be mounted."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        folder = await moving.move(tx, state.clock, actor, ref, body)
+        return await queries.detail(tx, actor, folder)
+
+
+@router.post("/vfolders/{ref}/trash", operation_id="vfolders.trash", openapi_extra=names("vfolder.update"))
+async def trash(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
+    """Put a folder in the trash. It must not be mounted in a live session."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        folder = await service.trash(tx, state.clock, actor, ref)
+        return await queries.detail(tx, actor, folder)
+
+
+@router.post(
+    "/vfolders/{ref}/restore", operation_id="vfolders.restore", openapi_extra=names("vfolder.update")
+)
+async def restore(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
+    """Take a folder back from the trash."""
+    async with request.app.state.database.transaction() as tx:
+        folder = await service.restore(tx, actor, ref)
+        return await queries.detail(tx, actor, folder)
+
+
+@router.delete("/vfolders/{ref}", operation_id="vfolders.remove", openapi_extra=names("vfolder.remove"))
+async def remove(
+    request: Request,
+    actor: CurrentActor,
+    ref: Ref,
+    name: Annotated[str, Query(max_length=64, description="the folder's name, once more")],
+) -> TaskView:
+    """Delete a folder in the trash for good, with all that is in it. There is no way back."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        task = await service.remove(tx, state.clock, actor, ref, name)
+        return await queries.task(tx, actor, task)
+
+
+@router.post(
+    "/vfolders/{ref}/hand-over", operation_id="vfolders.hand_over", openapi_extra=names("vfolder.hand_over")
+)
+async def hand_over(request: Request, actor: CurrentActor, ref: Ref, body: VFolderHandOver) -> VFolderView:
+    """Make a folder somebody else's, within their limits. It must not be mounted in a live session."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        folder = await moving.hand_over(tx, state.clock, actor, ref, body)
+        return await queries.detail(tx, actor, folder)
+
+
+@router.get("/vfolders/{ref}/access", operation_id="vfolders.access", openapi_extra=names("vfolder.read"))
+async def access(request: Request, actor: CurrentActor, ref: Ref) -> AccessList:
+    """Everybody who can reach the files of a folder, since when and why; for its owner and administrators."""
+    async with request.app.state.database.transaction() as tx:
+        return AccessList(items=await reach.access(tx, actor, ref))
+
+
+@router.get("/vfolder-tasks", operation_id="vfolder_tasks.list", openapi_extra=names("vfolder.read"))
+async def list_tasks(
+    request: Request, actor: CurrentActor, wanted: Annotated[TaskQuery, Query()]
+) -> TaskList:
+    """What you had done with folders, newest first."""
+    async with request.app.state.database.transaction() as tx:
+        return await queries.tasks(tx, actor, wanted)
+
+
+@router.get("/vfolder-tasks/{ref}", operation_id="vfolder_tasks.show", openapi_extra=names("vfolder.read"))
+async def show_task(request: Request, actor: CurrentActor, ref: TaskRef) -> TaskView:
+    """How far one task is."""
+    async with request.app.state.database.transaction() as tx:
+        return await queries.task(tx, actor, ref)
+
+
+@router.post(
+    "/vfolder-tasks/{ref}/cancel", operation_id="vfolder_tasks.cancel", openapi_extra=names("vfolder.update")
+)
+async def cancel_task(request: Request, actor: CurrentActor, ref: TaskRef) -> TaskView:
+    """End a task early; what it made so far is taken away again. Deleting cannot be ended."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        await tasks.cancel(tx, state.clock, actor, ref)
+        return await queries.task(tx, actor, ref)
+
+
+@router.get("/quotas", operation_id="quotas.list", openapi_extra=names("quota.read"))
+async def list_quotas(
+    request: Request, actor: CurrentActor, wanted: Annotated[QuotaQuery, Query()]
+) -> QuotaList:
+    """How much of the space for folders people and projects take, and how much they may."""
+    async with request.app.state.database.transaction() as tx:
+        return await quotas.page(tx, actor, wanted)

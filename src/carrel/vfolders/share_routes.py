@@ -1,0 +1,109 @@
+"""/vfolders/{ref}/shares and /invitations: who else has a folder."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.http.auth import CurrentActor, names
+from carrel.mail import letters
+from carrel.policy.decide import Actor
+from carrel.site.mailer import Mailer
+from carrel.vfolders import sharing
+from carrel.vfolders.routes import Ref
+from carrel.vfolders.schemas import (
+    InvitationList,
+    ShareChanged,
+    ShareCreate,
+    ShareList,
+    SharesAdded,
+    ShareUpdate,
+)
+
+_WORTH_TELLING = timedelta(days=3)
+
+router = APIRouter(tags=["folders"])
+ShareRef = Annotated[str, Path(max_length=254, description="An id, an e-mail, or a project's name.")]
+
+
+@router.get("/vfolders/{ref}/shares", operation_id="shares.list", openapi_extra=names("vfolder.read"))
+async def list_shares(request: Request, actor: CurrentActor, ref: Ref) -> ShareList:
+    """With whom a folder is shared, those invited too; for its owner and administrators."""
+    async with request.app.state.database.transaction() as tx:
+        return ShareList(items=await sharing.shares(tx, actor, ref))
+
+
+@router.post("/vfolders/{ref}/shares", operation_id="shares.create", openapi_extra=names("vfolder.share"))
+async def create(request: Request, actor: CurrentActor, ref: Ref, body: ShareCreate) -> SharesAdded:
+    """Invite people by e-mail, and share with projects. Who cannot be is named with the reason."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        added, invited = await sharing.share(tx, state.clock, actor, ref, body)
+        for person in invited:
+            await _write(tx, state.mailer, actor, person, state.settings.effective_public_url)
+    return added
+
+
+@router.patch(
+    "/vfolders/{ref}/shares/{share}", operation_id="shares.update", openapi_extra=names("vfolder.share")
+)
+async def update(
+    request: Request, actor: CurrentActor, ref: Ref, share: ShareRef, body: ShareUpdate
+) -> ShareChanged:
+    """Change what somebody may do. Live sessions keep the folder as it was until they end, and are named."""
+    async with request.app.state.database.transaction() as tx:
+        return await sharing.change(tx, actor, ref, share, body.permission)
+
+
+@router.delete(
+    "/vfolders/{ref}/shares/{share}", operation_id="shares.remove", openapi_extra=names("vfolder.share")
+)
+async def remove(request: Request, actor: CurrentActor, ref: Ref, share: ShareRef) -> ShareChanged:
+    """Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named."""
+    async with request.app.state.database.transaction() as tx:
+        return await sharing.revoke(tx, actor, ref, share)
+
+
+@router.post("/vfolders/{ref}/leave", operation_id="shares.leave", openapi_extra=names("vfolder.join"))
+async def leave(request: Request, actor: CurrentActor, ref: Ref) -> ShareChanged:
+    """Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named."""
+    async with request.app.state.database.transaction() as tx:
+        return await sharing.leave(tx, actor, ref)
+
+
+@router.get("/invitations", operation_id="invitations.list", openapi_extra=names("vfolder.join"))
+async def list_invitations(request: Request, actor: CurrentActor) -> InvitationList:
+    """Folders that others offer you."""
+    async with request.app.state.database.transaction() as tx:
+        return InvitationList(items=await sharing.invitations(tx, actor))
+
+
+@router.post(
+    "/invitations/{share}/accept", operation_id="invitations.accept", openapi_extra=names("vfolder.join"),
+    status_code=204,
+)  # fmt: skip
+async def accept(request: Request, actor: CurrentActor, share: ShareRef) -> None:
+    """Take a folder that somebody offers you."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        await sharing.accept(tx, state.clock, actor, share)
+
+
+@router.post(
+    "/invitations/{share}/decline", operation_id="invitations.decline", openapi_extra=names("vfolder.join"),
+    status_code=204,
+)  # fmt: skip
+async def decline(request: Request, actor: CurrentActor, share: ShareRef) -> None:
+    """Refuse a folder that somebody offers you."""
+    async with request.app.state.database.transaction() as tx:
+        await sharing.decline(tx, actor, share)
+
+
+async def _write(
+    tx: AsyncSession, mailer: Mailer, actor: Actor, person: sharing.Invited, page: str
+) -> None:
+    letter = letters.invitation(
+        letters.language_of(person.language), email=actor.email, folder=person.folder, link=f"{page}/data"
+    )
+    await mailer.put(tx, person.email, letter, _WORTH_TELLING)
