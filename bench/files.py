@@ -1,0 +1,276 @@
+"""Files in and out of a folder against nginx (dav and static) and cp on the same disk; listing; zip streams; memory."""
+
+import asyncio
+import base64
+import os
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from bench.load import median
+from bench.plane import Plane, plane
+from bench.table import Line
+
+_ROUNDS = 3
+_BIG = 1 << 30
+_SMALL, _SMALL_BYTES = 10_000, 4096
+_AT_ONCE = 8
+_LISTED = 100_000
+_MIB = 1 << 20
+_NGINX = """
+worker_processes 1; daemon off; pid {root}/pid; error_log {root}/errors; user root;
+events {{ }}
+http {{
+  access_log off; sendfile on; client_max_body_size 0; client_body_buffer_size 1m; keepalive_requests 1000000;
+  client_body_temp_path {root}/body; proxy_temp_path {root}/proxy; fastcgi_temp_path {root}/fastcgi;
+  uwsgi_temp_path {root}/uwsgi; scgi_temp_path {root}/scgi;
+  server {{ listen 127.0.0.1:{port}; root {root}/www; dav_methods PUT DELETE; create_full_put_path on; }}
+}}
+"""
+Work = Callable[[], Awaitable[float]]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """source: a file of 1 GiB. many: a directory of small ones. files: of the folder, on the same disk.
+
+    ours, theirs: URLs of a folder's API and of nginx.
+    """
+
+    own: Plane
+    disk: Path
+    files: Path
+    ours: str
+    theirs: str
+
+    @property
+    def source(self) -> Path:
+        return self.disk / "source"
+
+    @property
+    def many(self) -> Path:
+        return self.disk / "many"
+
+
+async def measure() -> list[Line]:
+    with tempfile.TemporaryDirectory(prefix="carrel-bench-files-", dir="/var/tmp") as disk:
+        root = Path(disk)
+        _write_sources(root)
+        async with plane(controllers=False) as own, _nginx(root) as theirs:
+            ground = await _ground(own, root, theirs)
+            return [
+                *await _large(ground),
+                *await _small(ground),
+                await _listing(ground),
+                await _zip(ground),
+            ]
+
+
+def _write_sources(root: Path) -> None:
+    root.chmod(0o755)
+    with (root / "source").open("wb") as file:
+        for _ in range(_BIG // _MIB):
+            file.write(os.urandom(_MIB))
+    (root / "many").mkdir()
+    for number in range(_SMALL):
+        (root / "many" / f"{number:05}").write_bytes(os.urandom(_SMALL_BYTES))
+    os.sync()
+
+
+@asynccontextmanager
+async def _nginx(root: Path) -> AsyncIterator[str]:
+    binary = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+    if binary is None:
+        raise SystemExit("This compares with nginx, which is not here: apt-get install nginx")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    own = root / "nginx"
+    (own / "www").mkdir(parents=True)
+    (own / "conf").write_text(_NGINX.format(root=own, port=port))
+    process = await asyncio.create_subprocess_exec(binary, "-p", str(own), "-c", str(own / "conf"))
+    try:
+        await _answering(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        with suppress(ProcessLookupError):  # it was ended with us
+            process.terminate()
+        await process.wait()
+
+
+async def _answering(port: int) -> None:
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                await asyncio.sleep(0.05)
+            else:
+                writer.close()
+                return
+
+
+async def _ground(own: Plane, disk: Path, theirs: str) -> Ground:
+    async with own.client() as client:
+        host = await client.post("/storage-hosts", json={"name": "bench", "root": str(disk / "folders")})
+        assert host.status_code == 201, host.text
+        folder = (await client.post("/vfolders", json={"name": "bench", "host": "bench"})).json()["id"]
+    (files,) = (disk / "folders").glob("*/*/files")
+    return Ground(own, disk, files, f"{own.url}/api/v1/vfolders/{folder}", theirs)
+
+
+async def _large(ground: Ground) -> list[Line]:
+    at_rest = _resident(ground)
+    took = await _by_turns(
+        {
+            "cp": lambda: _run(f"cp {ground.source} {ground.disk}/copy && sync {ground.disk}/copy"),
+            "up": lambda: _run(_upload(ground)),
+            "up nginx": lambda: _run(
+                f"curl -sSf -H Expect: -T {ground.source} {ground.theirs}/big && sync {ground.disk}/nginx/www/big"
+            ),
+            "down": lambda: _run(f"curl -sSf {_auth(ground)} -o /dev/null '{ground.ours}/content?path=big'"),
+            "down nginx": lambda: _run(f"curl -sSf -o /dev/null {ground.theirs}/big"),
+        }
+    )
+    grown = _resident(ground) - at_rest
+    rates = {name: _BIG / _MIB / seconds for name, seconds in took.items()}
+    return [
+        Line("files: upload of 1 GiB", f"{rates['up']:.0f} MiB/s", f"until on disk; cp {rates['cp']:.0f} MiB/s",
+             ratio=rates["up"] / rates["up nginx"], floor=f"nginx dav {rates['up nginx']:.0f} MiB/s", goal=0.8,
+             best="high"),
+        Line("files: download of 1 GiB", f"{rates['down']:.0f} MiB/s", "from the page cache",
+             ratio=rates["down"] / rates["down nginx"], floor=f"nginx {rates['down nginx']:.0f} MiB/s", goal=0.8,
+             best="high"),
+        Line("files: memory for these", f"{grown / _MIB:.0f} MiB", f"more resident after {2 * _ROUNDS} GiB",
+             value=grown / _MIB, goal=64),
+    ]  # fmt: skip
+
+
+async def _small(ground: Ground) -> list[Line]:
+    names = [f"{number:05}" for number in range(_SMALL)]
+    config = ground.disk / "config"
+    # One curl keeps its connections, as clients of both kinds do.
+    curl = f"curl -sS --no-progress-meter --parallel --parallel-max {_AT_ONCE} -K {config}"
+
+    def put(base: str, auth: str) -> str:
+        each = (
+            f'upload-file="{ground.many}/{name}"\nurl="{base}{name}"\noutput=/dev/null\nfail\n{auth}'
+            for name in names
+        )
+        config.write_text("next\n".join(each))
+        return curl
+
+    def get(base: str, auth: str) -> str:
+        each = (f'url="{base}{name}"\noutput=/dev/null\n' for name in names)
+        config.write_text("".join(each) + "fail\n" + auth)
+        return curl
+
+    carrel = f"{_account(ground)} {Path(sys.executable).parent / 'carrel'} vfolder"
+    user = f'user="{":".join(ground.own.auth)}"\n'
+    ours, theirs = f"{ground.ours}/content?path=many/", f"{ground.theirs}/many/"
+    took = await _by_turns(
+        {
+            "up": lambda: _run(put(ours, user)),
+            "up nginx": lambda: _run(put(theirs, "")),
+            "down": lambda: _run(get(ours, user)),
+            "down nginx": lambda: _run(get(theirs, "")),
+            "cp": lambda: _run(f"cp -r {ground.many} {ground.disk}/copies && rm -r {ground.disk}/copies"),
+            "tree up": lambda: _run(f"{carrel} upload bench:tree {ground.many}/ -q"),
+            "tree down": lambda: _run(f"{carrel} download bench:tree/ --to {ground.disk}/back -q"),
+        },
+        rounds=1,
+    )
+    rates = {name: _SMALL / seconds for name, seconds in took.items()}
+    return [
+        Line(f"files: {direction} of {_SMALL:,} small files", f"{rates[key]:.0f}/s",
+             f"{_SMALL_BYTES} bytes, {_AT_ONCE} at once; cp {rates['cp']:.0f}/s{more}",
+             ratio=rates[key] / rates[f"{floor} nginx"], floor=f"nginx {rates[f'{floor} nginx']:.0f}/s", best="high")
+        for direction, key, floor, more in (
+            ("upload", "up", "up", "; each on disk and audited, which nginx does not do"),
+            ("download", "down", "down", "; each audited"),
+            ("upload by the command", "tree up", "up", "; many in a request, each on disk and audited"),
+            ("download by the command", "tree down", "down", "; many in a request, each audited"),
+        )
+    ]  # fmt: skip
+
+
+async def _listing(ground: Ground) -> Line:
+    directory = ground.files / "listed"
+    directory.mkdir()
+    for number in range(_LISTED):
+        (directory / f"file-{number * 7919 % _LISTED:06}").touch()
+    latencies = []
+    async with ground.own.client() as client:
+        for _ in range(9):
+            began = time.perf_counter()
+            answer = await client.get(f"{ground.ours}/files", params={"path": "listed"})
+            latencies.append(time.perf_counter() - began)
+            assert answer.json()["total"] == _LISTED
+    first = median(latencies) * 1000
+    return Line(
+        "files: first page of 100,000", f"{first:.0f} ms", "200 of them, by name", value=first, goal=150
+    )
+
+
+async def _zip(ground: Ground) -> Line:
+    took = await _by_turns(
+        {
+            "ours": lambda: _run(f"curl -sSf {_auth(ground)} -o /dev/null '{ground.ours}/archive?path=big'"),
+            "zip": lambda: _run(f"cd {ground.files} && zip -0 -q - big | cat > /dev/null"),
+        }
+    )
+    ours, floor = (_BIG / _MIB / took[name] for name in ("ours", "zip"))
+    return Line("files: zip stream of 1 GiB", f"{ours:.0f} MiB/s", "stored, not packed",
+                ratio=ours / floor, floor=f"zip -0 {floor:.0f} MiB/s", goal=0.7, best="high")  # fmt: skip
+
+
+def _upload(ground: Ground) -> str:
+    said = ",".join(
+        f"{k} {base64.b64encode(v).decode()}" for k, v in (("path", b"big"), ("clash", b"replace"))
+    )
+    headers = (
+        "Tus-Resumable: 1.0.0", f"Upload-Length: {_BIG}", f"Upload-Metadata: {said}",
+        "Content-Type: application/offset+octet-stream", "Expect:",
+    )  # fmt: skip
+    named = " ".join(f"-H '{header}'" for header in headers)
+    return f"curl -sSf -o /dev/null {_auth(ground)} -X POST {named} -T {ground.source} {ground.ours}/uploads"
+
+
+def _account(ground: Ground) -> str:
+    access, secret = ground.own.auth
+    return f"CARREL_URL={ground.own.url} CARREL_ACCESS_KEY={access} CARREL_SECRET_KEY={secret}"
+
+
+def _auth(ground: Ground) -> str:
+    return f"-u {':'.join(ground.own.auth)}"
+
+
+async def _by_turns(works: dict[str, Work], rounds: int = _ROUNDS) -> dict[str, float]:
+    """Seconds, medians; the first turn only warms up when there are several."""
+    took: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(rounds + (rounds > 1)):
+        for name, work in works.items():
+            seconds = await work()
+            if turn or rounds == 1:
+                took[name].append(seconds)
+    return {name: median(seconds) for name, seconds in took.items()}
+
+
+async def _run(command: str) -> float:
+    began = time.perf_counter()
+    process = await asyncio.create_subprocess_shell(command)
+    assert await process.wait() == 0, command[:500]
+    return time.perf_counter() - began
+
+
+def _resident(ground: Ground) -> int:
+    """Of the process that serves the API."""
+    return int(psutil.Process(ground.own.supervisor).memory_info().rss)

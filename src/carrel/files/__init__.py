@@ -1,0 +1,1 @@
+"""What is in folders: listing, changing, uploading, downloading. Every path is walked by directory handles."""

@@ -1,0 +1,174 @@
+"""Bytes on their way in: from a request's body to the end of a file in a folder's stage."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from carrel.core.errors import CarrelError, Unavailable
+from carrel.files.reach import Reached
+from carrel.files.tus import Checksum
+from carrel.http.shell import UNBOUNDED
+from carrel.storage import staged
+from carrel.storage.staged import Staged
+
+BATCH = 1 << 20
+"""So much is collected before it is written, while the batch before it is being written."""
+STALLED_S = 2.0
+_PATIENCE_S = 5.0
+
+
+class TooLarge(CarrelError):
+    status = 413
+
+
+class LineBroke(Exception):
+    """The client is gone, or somebody goes on in its place. What came until then is kept."""
+
+
+@dataclass
+class Arrival:
+    """A request that is sending. last: when bytes came, by the monotonic clock."""
+
+    patience: asyncio.Timeout
+    last: float = field(default_factory=time.monotonic)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Arrivals:
+    """Which uploads arrive in this process; lives in `app.state.arrivals`.
+
+    A line that broke is noticed late, or never. Who goes on with an upload over another line must not wait for that.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, Arrival] = {}
+
+    @asynccontextmanager
+    async def arriving(self, upload: str) -> AsyncIterator[Arrival]:
+        """While the block lasts, bytes come, unless somebody cuts it. Raises: LineBroke."""
+        arrival = None
+        try:
+            async with asyncio.timeout(None) as patience:
+                arrival = self._known[upload] = Arrival(patience)
+                yield arrival
+        except TimeoutError:
+            if not patience.expired():
+                raise
+            raise LineBroke from None
+        finally:
+            if arrival:
+                arrival.over.set()
+                if self._known.get(upload) is arrival:
+                    del self._known[upload]
+
+    async def cut(self, upload: str, *, unless_busy: bool) -> None:
+        """End the request that is sending this; unless_busy: only when nothing came from it for a while."""
+        arrival = self._known.get(upload)
+        if arrival is None or (unless_busy and time.monotonic() - arrival.last < STALLED_S):
+            return
+        if not arrival.patience.expired():
+            arrival.patience.reschedule(asyncio.get_running_loop().time())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_S):
+                await arrival.over.wait()
+
+
+@contextmanager
+def let_go(*files: Staged) -> Iterator[None]:
+    """Close the files after the block, but not while a thread that does not come back may be at work with them."""
+    try:
+        yield
+    except (Unavailable, asyncio.CancelledError):
+        raise
+    except BaseException:
+        _close(files)
+        raise
+    else:
+        _close(files)
+
+
+async def receive(
+    request: Request,
+    reached: Reached,
+    file: Staged,
+    most: int,
+    arrival: Arrival,
+    checksum: Checksum | None = None,
+) -> None:
+    """Put the request's body behind what is in the file. most: how many bytes it may have.
+
+    With a checksum nothing of it counts before all of it is there and right.
+    Raises: LineBroke and TooLarge, with what came until then in the file; ChecksumMismatch; Unavailable, Refused.
+    """
+    setattr(request.state, UNBOUNDED, True)
+    if checksum is None:
+        await _append(request, reached, file, most, arrival, None)
+        return
+    apart = await reached.call(staged.create, file.stage, f"{file.name}{staged.PART}")
+    with let_go(apart):
+        try:
+            hashed = checksum.begun()
+            await _append(request, reached, apart, most, arrival, hashed)
+            checksum.require(hashed.digest())
+            await reached.call(file.take, apart)
+        finally:
+            await reached.call(apart.remove)
+
+
+def is_small(request: Request) -> bool:
+    """Whether the body is known to be no larger than what is written at once, so that it can be `read` first."""
+    length = request.headers.get("content-length", "")
+    return length.isdigit() and int(length) <= BATCH
+
+
+async def read(request: Request, checksum: Checksum | None = None) -> list[bytes]:
+    """A small body. Raises: LineBroke, ChecksumMismatch."""
+    try:
+        pieces = [piece async for piece in request.stream() if piece]
+    except ClientDisconnect:
+        raise LineBroke from None
+    if checksum is not None:
+        hashed = checksum.begun()
+        for piece in pieces:
+            hashed.update(piece)
+        checksum.require(hashed.digest())
+    return pieces
+
+
+async def _append(
+    request: Request, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
+) -> None:
+    pieces: list[bytes] = []
+    size, total = 0, 0
+    writing: asyncio.Future[None] | None = None
+    try:
+        async for piece in request.stream():
+            arrival.last = time.monotonic()
+            total += len(piece)
+            if total > most:
+                raise TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
+            pieces.append(piece)
+            size += len(piece)
+            if size >= BATCH:
+                if writing:
+                    await asyncio.shield(writing)
+                writing = asyncio.ensure_future(reached.call(file.write, pieces, hashed))
+                pieces, size = [], 0
+    except ClientDisconnect:
+        raise LineBroke from None
+    finally:
+        # What came before the line broke, or somebody cut it, is kept.
+        if writing:
+            await writing
+        if pieces:
+            await reached.call(file.write, pieces, hashed)
+
+
+def _close(files: Sequence[Staged]) -> None:
+    for file in files:
+        file.close()

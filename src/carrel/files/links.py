@@ -1,0 +1,92 @@
+"""Addresses for one download: sealed by the installation, for a minute, and no more than their maker may fetch then."""
+
+import base64
+import zlib
+from datetime import datetime, timedelta
+
+import orjson
+from fastapi import Request, Response
+from sqlalchemy import select
+
+from carrel.core.errors import Invalid, NotFound, Unavailable
+from carrel.core.ids import UserId
+from carrel.files import downloads
+from carrel.files.reach import Reached, reach
+from carrel.files.schemas import LinkView
+from carrel.http.auth import by_address, client_address
+from carrel.logins.service import allowed_from
+from carrel.policy.decide import Actor
+from carrel.storage.listing import FileKind, entry
+from carrel.storage.paths import names
+from carrel.tenancy import service as tenancy
+from carrel.tenancy.model import Domain, User
+from carrel.vfolders.model import Permission
+
+LASTS = timedelta(seconds=60)
+_PURPOSE = "download link"
+_LONGEST = 7000
+_MOST_BYTES = 8 << 20
+
+
+async def make(request: Request, actor: Actor, ref: str, paths: list[str]) -> LinkView:
+    """An address for these things. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    state = request.app.state
+    for path in paths:
+        names(path)
+    reached = await reach(state, actor, ref, Permission.READ)
+    ends = state.clock.now() + LASTS
+    said = orjson.dumps([reached.folder.id, actor.user_id, ends.isoformat(), paths])
+    sealed = base64.urlsafe_b64encode(state.seal.close(zlib.compress(said), _PURPOSE)).decode().rstrip("=")
+    if len(sealed) > _LONGEST:
+        raise Invalid(
+            "file.too_many",
+            f"An address cannot name {len(paths)} things.",
+            hint="Choose the directory that they are in, or fewer at once.",
+            field="paths",
+        )
+    return LinkView(url=f"/api/v1/downloads/{sealed}", expires_at=ends)
+
+
+async def follow(request: Request, token: str) -> Response:
+    """What the address is for, as far as its maker may have it. Raises: NotFound, Forbidden, Conflict."""
+    await by_address(request)
+    state = request.app.state
+    folder, user, ends, paths = _opened(request, token)
+    if datetime.fromisoformat(ends) <= state.clock.now():
+        raise _over()
+    actor = await _actor(request, UserId(user))
+    reached = await reach(state, actor, folder, Permission.READ)
+    if len(paths) == 1 and paths[0] and not await _is_directory(reached, paths[0]):
+        return await downloads.sent(request, reached, paths[0])
+    return await downloads.zipped(request, reached, paths)
+
+
+def _opened(request: Request, token: str) -> tuple[str, str, str, list[str]]:
+    try:
+        sealed = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+        said = zlib.decompressobj().decompress(request.app.state.seal.open(sealed, _PURPOSE), _MOST_BYTES)
+    except (ValueError, Unavailable):
+        raise _over() from None
+    folder, user, ends, paths = orjson.loads(said)
+    return folder, user, ends, paths
+
+
+async def _actor(request: Request, user_id: UserId) -> Actor:
+    async with request.app.state.database.transaction() as tx:
+        address = client_address(request)
+        known = select(User).join(Domain, Domain.id == User.domain_id)
+        user = (await tx.execute(known.where(User.id == user_id, User.active, Domain.active))).scalar()
+        if user is None or not allowed_from(user, address):
+            raise _over()
+        return await tenancy.actor_of(tx, user, credential="link", address=address)
+
+
+async def _is_directory(reached: Reached, path: str) -> bool:
+    found = await reached.call(entry, reached.root, path)
+    return found.kind is FileKind.DIRECTORY
+
+
+def _over() -> NotFound:
+    return NotFound(
+        "file.link_over", "This address is over, or none of ours.", hint="Begin the download again."
+    )

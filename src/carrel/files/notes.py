@@ -1,0 +1,85 @@
+"""What was done with files, written down: what happens at the same time, in one transaction."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from carrel.db.database import Database
+from carrel.files.reach import Reached, left, note, places
+
+_MOST_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """in_place: what was done holds only when the folder is still where it was done."""
+
+    reached: Reached
+    action: str
+    paths: Sequence[str]
+    in_place: bool
+    details: Mapping[str, object]
+    written: asyncio.Future[None]
+
+    def end(self, error: BaseException | None = None) -> None:
+        if self.written.done():  # its request has gone
+            return
+        if error is None:
+            self.written.set_result(None)
+        else:
+            self.written.set_exception(error)
+
+
+class FileNotes:
+    """Writes to the audit trail for many requests at once; lives in `app.state.file_notes`.
+
+    A request waits until what it did is committed, as if it had a transaction of its own: while one is being
+    committed, the next ones gather.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: list[_Waiting] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def write(
+        self, reached: Reached, action: str, paths: Sequence[str], *, in_place: bool, **details: object
+    ) -> None:
+        """Return when this is in the audit trail.
+
+        in_place: files were changed; a folder that left meanwhile is a Conflict, and nothing is written down.
+        Raises: Conflict, Unavailable.
+        """
+        written = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(reached, action, paths, in_place, details, written))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        await written
+
+    async def _write(self) -> None:
+        while self._waiting:
+            now, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
+            try:
+                gone = await self._commit(now)
+            except BaseException as error:
+                for each in now:
+                    each.end(error)
+                if not isinstance(error, Exception):
+                    raise
+            else:
+                for each in now:
+                    each.end(gone.get(id(each)))
+
+    async def _commit(self, waiting: Sequence[_Waiting]) -> dict[int, BaseException]:
+        """What is no more in its place, by identity; all the others are written down."""
+        gone: dict[int, BaseException] = {}
+        changed = {each.reached.folder.id for each in waiting if each.in_place}
+        async with self._database.transaction() as tx:
+            now = await places(tx, changed)
+            for each in waiting:
+                error = left(each.reached.folder, now) if each.in_place else None
+                if error is not None:
+                    gone[id(each)] = error
+                else:
+                    note(tx, each.reached, each.action, each.paths, **each.details)
+        return gone

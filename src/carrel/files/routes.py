@@ -1,0 +1,82 @@
+"""/vfolders/{ref}/files: what is in a folder, and changing it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from carrel.files import service
+from carrel.files.schemas import (
+    PATH_PATTERN,
+    DirectoryCreate,
+    FileList,
+    FileQuery,
+    FilesCopy,
+    FilesDone,
+    FilesMove,
+    FilesRemove,
+    FileView,
+    FoundFiles,
+)
+from carrel.http.auth import CurrentActor, names
+from carrel.vfolders.routes import Ref
+from carrel.vfolders.schemas import TaskView
+
+router = APIRouter(tags=["files"])
+_USE = names("vfolder.use")
+PathQuery = Annotated[str, Query(max_length=4096, pattern=PATH_PATTERN, description="relative to the folder")]
+
+
+@router.get("/vfolders/{ref}/files", operation_id="files.list", openapi_extra=_USE)
+async def list_files(
+    request: Request, actor: CurrentActor, ref: Ref, wanted: Annotated[FileQuery, Query()]
+) -> FileList:
+    """What a directory holds, directories first, a page at a time."""
+    return await service.listing(request.app.state, actor, ref, wanted)
+
+
+@router.get("/vfolders/{ref}/files/info", operation_id="files.show", openapi_extra=_USE)
+async def show(request: Request, actor: CurrentActor, ref: Ref, path: PathQuery) -> FileView:
+    """One file or directory."""
+    return await service.show(request.app.state, actor, ref, path)
+
+
+@router.get("/vfolders/{ref}/files/search", operation_id="files.search", openapi_extra=_USE)
+async def search(
+    request: Request,
+    actor: CurrentActor,
+    ref: Ref,
+    q: Annotated[str, Query(min_length=1, max_length=255, description="part of a name")],
+    path: PathQuery = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> FoundFiles:
+    """Files and directories below a path whose name holds the text, whatever the case of its letters."""
+    return await service.search(request.app.state, actor, ref, path, q, limit)
+
+
+@router.post(
+    "/vfolders/{ref}/files/directories",
+    operation_id="files.make_directory",
+    openapi_extra=_USE,
+    status_code=201,
+)
+async def make_directory(request: Request, actor: CurrentActor, ref: Ref, body: DirectoryCreate) -> FileView:
+    """Make a directory, and those above it."""
+    return await service.make_directory(request.app.state, actor, ref, body.path)
+
+
+@router.post("/vfolders/{ref}/files/move", operation_id="files.move", openapi_extra=_USE)
+async def move(request: Request, actor: CurrentActor, ref: Ref, body: FilesMove) -> FilesDone:
+    """Move files and directories within a folder, or rename one."""
+    return await service.move(request.app.state, actor, ref, body)
+
+
+@router.post("/vfolders/{ref}/files/copy", operation_id="files.copy", openapi_extra=_USE, status_code=202)
+async def copy(request: Request, actor: CurrentActor, ref: Ref, body: FilesCopy) -> TaskView:
+    """Copy files and directories, within a folder or into another. The task tells how far it is."""
+    return await service.copy(request.app.state, actor, ref, body)
+
+
+@router.post("/vfolders/{ref}/files/remove", operation_id="files.remove", openapi_extra=_USE)
+async def remove(request: Request, actor: CurrentActor, ref: Ref, body: FilesRemove) -> FilesDone:
+    """Delete files and directories. They are gone at once; their space comes back as a task goes on."""
+    return await service.remove(request.app.state, actor, ref, body.paths)

@@ -1,0 +1,433 @@
+"""Use cases of resumable uploads. How much of one has arrived is the size of its file in the stage."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Conflict, Forbidden, NotFound
+from carrel.core.ids import UploadId, new_id
+from carrel.files import admission, arrivals, sizes, tus
+from carrel.files.arrivals import Arrivals, LineBroke, let_go
+from carrel.files.leftovers import discard, staged_name
+from carrel.files.model import Upload
+from carrel.files.notes import FileNotes
+from carrel.files.reach import LONG_S, Reached, note, reach, require_in_place
+from carrel.files.schemas import UploadList, UploadView
+from carrel.http.shell import HEADERS
+from carrel.policy.decide import Actor
+from carrel.storage import listing, staged
+from carrel.storage.paths import exists, split
+from carrel.storage.staged import Staged
+from carrel.storage.tree import Clash
+from carrel.vfolders import quotas
+from carrel.vfolders.model import Permission
+
+KEPT = timedelta(days=1)
+"""How long an upload waits for more, and how long it is remembered when it is done."""
+
+
+@dataclass(frozen=True)
+class _Sought:
+    """An upload of the actor's, as the database has it."""
+
+    reached: Reached
+    row: Upload
+
+    @property
+    def name(self) -> str:
+        return staged_name(self.row.id)
+
+
+async def abilities(request: Request) -> Response:
+    """What this server can do of the protocol."""
+    async with request.app.state.database.transaction() as tx:
+        largest = await sizes.largest(tx)
+    return Response(
+        status_code=204,
+        headers={
+            "Tus-Resumable": tus.VERSION,
+            "Tus-Version": tus.VERSION,
+            "Tus-Extension": ",".join(tus.EXTENSIONS),
+            "Tus-Checksum-Algorithm": ",".join(tus.ALGORITHMS),
+            "Tus-Max-Size": str(largest),
+        },
+    )
+
+
+async def create(request: Request, actor: Actor, ref: str) -> Response:
+    """Begin an upload, with its first bytes or without; or put finished parts together.
+
+    Raises: NotFound, Forbidden, Conflict, Refused, Invalid, and what tus says no with.
+    """
+    _speaks(request)
+    wanted = tus.creation(request.headers)
+    state = request.app.state
+    admitted = await admission.inward(state, actor, ref)
+    reached = admitted.reached
+    if not wanted.parts:
+        await admitted.require(state, wanted.length or 0)
+    if _is_whole(request, wanted):
+        return await _at_once(request, reached, wanted)
+    if not wanted.partial:
+        await reached.call(_require_free, reached.root, wanted.path, wanted.clash)
+    upload = Upload(
+        id=UploadId(new_id()), folder_id=reached.folder.id, user_id=actor.user_id, path=wanted.path,
+        length=wanted.length, partial=wanted.partial, parts=[], clash=wanted.clash,
+        metadata_text=wanted.metadata, created_at=state.clock.now(), expires_at=state.clock.now() + KEPT,
+    )  # fmt: skip
+    if wanted.parts:
+        return await _joined(state, reached, upload, wanted.parts)
+    async with state.database.transaction() as tx:
+        await admitted.require_beside(tx, wanted.length or 0)
+        tx.add(upload)
+    sought = _Sought(reached, upload)
+    file = await reached.call(staged.create, reached.stage, sought.name)
+    with let_go(file):
+        if wanted.has_body:
+            with suppress(LineBroke):
+                await _receive(request, sought, file, 0, wanted.checksum)
+        headers = {"Location": f"uploads/{upload.id}", **_standing(sought, file)}
+    return Response(status_code=201, headers=headers)
+
+
+def _is_whole(request: Request, wanted: tus.Creation) -> bool:
+    """Whether all of a small file comes with its creation."""
+    announced = tus.number(request.headers, "content-length") or 0
+    comes = announced if wanted.has_body else 0
+    return wanted.length == comes and not wanted.partial and comes <= arrivals.BATCH
+
+
+async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> Response:
+    """A small file, of which there is no upload that could be gone on with: it is there, or nothing of it is."""
+    state, upload = request.app.state, UploadId(new_id())
+    bring = partial(
+        staged.bring,
+        modified_ns=tus.modified_ns(wanted.metadata),
+        executable=tus.executable(wanted.metadata),
+    )
+    pieces = await arrivals.read(request, wanted.checksum) if wanted.has_body else []
+    name = f"{staged.WRITTEN}{upload}"
+    made = await reached.call(bring, reached.root, reached.stage, name, pieces, wanted.path, wanted.clash)
+    notes: FileNotes = state.file_notes
+    await notes.write(reached, "file.upload", [made.path], in_place=True, bytes=made.size_bytes)
+    state.file_changes.note(reached.folder, made.size_bytes)
+    headers = {
+        "Location": f"uploads/{upload}",
+        "Upload-Offset": str(made.size_bytes),
+        "Carrel-Path": quote(made.path),
+    }
+    return Response(status_code=201, headers=headers)
+
+
+async def offset(request: Request, actor: Actor, ref: str, upload: str) -> Response:
+    """How much has arrived. Raises: NotFound, Forbidden, Conflict."""
+    _speaks(request)
+    sought = await _sought(request, actor, ref, upload)
+    arriving: Arrivals = request.app.state.arrivals
+    await arriving.cut(upload, unless_busy=True)
+    row = sought.row
+    size = row.length if row.done_path is not None else await _size(request, sought)
+    headers = {
+        "Upload-Offset": str(size),
+        "Upload-Expires": tus.date(row.expires_at),
+        "Cache-Control": "no-store",
+    }
+    headers |= {"Upload-Defer-Length": "1"} if row.length is None else {"Upload-Length": str(row.length)}
+    if row.metadata_text:
+        headers["Upload-Metadata"] = row.metadata_text
+    if row.partial:
+        headers["Upload-Concat"] = "partial"
+    elif row.parts:
+        headers["Upload-Concat"] = "final;" + " ".join(row.parts)
+    return Response(status_code=200, headers=headers)
+
+
+async def append(request: Request, actor: Actor, ref: str, upload: str) -> Response:
+    """Take more of an upload. Raises: NotFound, Forbidden, Conflict, Refused, and what tus says no with."""
+    _speaks(request)
+    tus.require_type(request.headers)
+    checksum = tus.checksum(request.headers)
+    at = tus.number(request.headers, "upload-offset")
+    if at is None:
+        raise tus.missing("Upload-Offset")
+    sought = await _sought(request, actor, ref, upload)
+    if sought.row.parts:
+        raise Forbidden("upload.final", "This upload was put together from others; nothing comes behind it.")
+    if sought.row.done_path is not None:
+        return _over(sought.row, at)
+    arriving: Arrivals = request.app.state.arrivals
+    await arriving.cut(upload, unless_busy=True)
+    try:
+        file = await sought.reached.call(staged.opened, sought.reached.stage, sought.name)
+    except NotFound:
+        await _recover(request, sought)
+        return _over(sought.row, at)
+    with let_go(file):
+        await _note_length(request, sought, tus.number(request.headers, "upload-length"), at)
+        with suppress(LineBroke):
+            await _receive(request, sought, file, at, checksum)
+        return Response(status_code=204, headers=_standing(sought, file))
+
+
+async def terminate(request: Request, actor: Actor, ref: str, upload: str) -> Response:
+    """Give an upload up. Raises: NotFound, Forbidden, Locked."""
+    _speaks(request)
+    sought = await _sought(request, actor, ref, upload)
+    arriving: Arrivals = request.app.state.arrivals
+    await arriving.cut(upload, unless_busy=False)
+    await sought.reached.call(discard, sought.reached.stage, sought.name)
+    async with request.app.state.database.transaction() as tx:
+        await tx.execute(delete(Upload).where(Upload.id == sought.row.id))
+    return Response(status_code=204)
+
+
+async def overridden(request: Request, actor: Actor, ref: str, upload: str) -> Response:
+    """What the header X-HTTP-Method-Override says instead of POST. Raises: BadRequest, and as what it says."""
+    known = {"PATCH": append, "HEAD": offset, "DELETE": terminate}
+    wanted = known.get(request.headers.get("x-http-method-override", "").upper())
+    if wanted is None:
+        raise tus.missing("X-HTTP-Method-Override")
+    return await wanted(request, actor, ref, upload)
+
+
+async def unfinished(request: Request, actor: Actor, ref: str) -> UploadList:
+    """The actor's uploads into the folder that can go on. Raises: NotFound, Forbidden, Conflict."""
+    reached = await reach(request.app.state, actor, ref, Permission.WRITE)
+    async with request.app.state.database.transaction() as tx:
+        wanted = select(Upload).where(
+            Upload.folder_id == reached.folder.id,
+            Upload.user_id == actor.user_id,
+            Upload.done_path.is_(None),
+        )
+        rows = (await tx.execute(wanted.order_by(Upload.created_at, Upload.id))).scalars().all()
+    sizes = await reached.call(staged.sizes, reached.stage, [staged_name(row.id) for row in rows])
+    return UploadList(
+        items=[
+            UploadView(
+                id=row.id,
+                path=row.path or tus.path_of(row.metadata_text),
+                partial=row.partial,
+                offset_bytes=size,
+                length_bytes=row.length,
+                created_at=row.created_at,
+                expires_at=row.expires_at,
+            )
+            for row, size in zip(rows, sizes, strict=True)
+            if size is not None
+        ]
+    )
+
+
+async def _receive(
+    request: Request, sought: _Sought, file: Staged, at: int, checksum: tus.Checksum | None
+) -> None:
+    """Take the request's body, and make a file of the upload when it is complete."""
+    reached, row = sought.reached, sought.row
+    _require_offset(at, file.size())
+    most = await _most(request, row) - at
+    if (tus.number(request.headers, "content-length") or 0) > most:
+        raise arrivals.TooLarge("upload.too_large", "This is more than was announced.", hint="Begin anew.")
+    arriving: Arrivals = request.app.state.arrivals
+    async with arriving.arriving(row.id) as arrival:
+        await arrivals.receive(request, reached, file, most, arrival, checksum)
+    if file.size() == row.length and not row.partial:
+        await _finish(request.app.state, reached, row, file)
+
+
+async def _most(request: Request, row: Upload) -> int:
+    """How many bytes the upload may have."""
+    if row.length is not None:
+        return row.length
+    async with request.app.state.database.transaction() as tx:
+        return await sizes.largest(tx)
+
+
+async def _finish(state: Any, reached: Reached, row: Upload, file: Staged) -> None:
+    size = file.size()
+    put = partial(
+        file.put,
+        modified_ns=tus.modified_ns(row.metadata_text),
+        executable=tus.executable(row.metadata_text),
+    )
+    path = await reached.call(put, reached.root, row.path, Clash(row.clash), deadline_s=LONG_S)
+    await _note_done(state, reached, row, path, size)
+
+
+async def _note_done(state: Any, reached: Reached, row: Upload, path: str, size: int) -> None:
+    async with state.database.transaction() as tx:
+        await require_in_place(tx, reached)
+        done = {"done_path": path, "length": size, "expires_at": state.clock.now() + KEPT}
+        await tx.execute(update(Upload).where(Upload.id == row.id).values(done))
+        note(tx, reached, "file.upload", [path], bytes=size)
+    state.file_changes.note(reached.folder, size)
+    row.done_path, row.length = path, size
+
+
+async def _joined(state: Any, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> Response:
+    """A file from parts that have all arrived, in this order."""
+    files, length = await _parts(state, reached, parts)
+    upload.parts, upload.length = list(parts), length
+    async with state.database.transaction() as tx:
+        await sizes.require_fitting(tx, length)
+        # What is in the parts counts already.
+        await quotas.require_room(tx, reached.folder)
+        tx.add(upload)
+    file = await reached.call(staged.create, reached.stage, staged_name(upload.id))
+    with let_go(file, *files):
+        try:
+            for part in files:
+                await reached.call(file.take, part, deadline_s=LONG_S)
+            await _finish(state, reached, upload, file)
+        except BaseException:
+            await reached.call(file.remove)
+            async with state.database.transaction() as tx:
+                await tx.execute(delete(Upload).where(Upload.id == upload.id))
+            raise
+        for part in files:
+            await reached.call(part.remove)
+    async with state.database.transaction() as tx:
+        await tx.execute(delete(Upload).where(Upload.id.in_(parts)))
+    headers = {"Location": f"uploads/{upload.id}", "Carrel-Path": quote(upload.done_path or "")}
+    return Response(status_code=201, headers=headers)
+
+
+async def _parts(state: Any, reached: Reached, parts: tuple[str, ...]) -> tuple[list[Staged], int]:
+    """What the parts hold, and how much it is. Raises: NotFound, Conflict."""
+    async with state.database.transaction() as tx:
+        rows = {each: await _row(tx, reached, each, state.clock.now()) for each in dict.fromkeys(parts)}
+    files: dict[str, Staged] = {}
+    try:
+        for each, row in rows.items():
+            files[each] = await reached.call(staged.opened, reached.stage, staged_name(row.id))
+            if not row.partial or files[each].size() != row.length:
+                raise Conflict(
+                    "upload.part_unfinished", f"{each} is no part, or has not arrived yet.",
+                    hint="Put parts together when all have arrived.", field="Upload-Concat",
+                )  # fmt: skip
+    except BaseException:
+        for file in files.values():
+            file.close()
+        raise
+    return [files[each] for each in parts], sum(rows[each].length or 0 for each in parts)
+
+
+async def _sought(request: Request, actor: Actor, ref: str, upload: str) -> _Sought:
+    """An upload of the actor's into a folder that they may still write; it is kept for longer now."""
+    state = request.app.state
+    reached = await reach(state, actor, ref, Permission.WRITE)
+    async with state.database.transaction() as tx:
+        row = await _row(tx, reached, upload, state.clock.now())
+        row.expires_at = state.clock.now() + KEPT
+    return _Sought(reached, row)
+
+
+async def _row(tx: AsyncSession, reached: Reached, upload: str, now: datetime) -> Upload:
+    wanted = select(Upload).where(
+        Upload.id == upload, Upload.folder_id == reached.folder.id, Upload.expires_at >= now
+    )
+    row = (await tx.execute(wanted.where(Upload.user_id == reached.actor.user_id))).scalar()
+    if row is None:
+        raise _missing()
+    return row
+
+
+async def _note_length(request: Request, sought: _Sought, length: int | None, at: int) -> None:
+    """Remember a length that the client did not know at first. Raises: Conflict, Refused."""
+    row = sought.row
+    if length is None or length == row.length:
+        return
+    if row.length is not None or length < at:
+        raise Conflict("upload.length", "The length of this upload is another.", field="Upload-Length")
+    async with request.app.state.database.transaction() as tx:
+        await sizes.require_fitting(tx, length)
+        await quotas.require_room(tx, sought.reached.folder, length - at)
+        await tx.execute(update(Upload).where(Upload.id == row.id).values(length=length))
+    row.length = length
+
+
+async def _size(request: Request, sought: _Sought) -> int:
+    """How much has arrived of one that is not done. Raises: NotFound."""
+    (size,) = await sought.reached.call(staged.sizes, sought.reached.stage, [sought.name])
+    if size is None:
+        size = await _recover(request, sought)
+    return size
+
+
+async def _recover(request: Request, sought: _Sought) -> int:
+    """The size of one that is not in the stage: the server died between putting it into place and writing that down.
+
+    It is written down now. Raises: NotFound when it is not in its place either: its folder has moved, or it was there
+    and somebody took it away again.
+    """
+    state, reached, row = request.app.state, sought.reached, sought.row
+    path = None
+    if row.length is not None and not row.partial:
+        modified_ns, since_ns = tus.modified_ns(row.metadata_text), int(row.created_at.timestamp() * 10**9)
+        path = await reached.call(
+            staged.landed, reached.root, row.path, Clash(row.clash), row.length, modified_ns, since_ns
+        )
+    if path is None:
+        async with state.database.transaction() as tx:
+            await tx.execute(delete(Upload).where(Upload.id == row.id))
+        raise _missing()
+    assert row.length is not None
+    await _note_done(state, reached, row, path, row.length)
+    return row.length
+
+
+def _standing(sought: _Sought, file: Staged) -> dict[str, str]:
+    row = sought.row
+    headers = {
+        "Upload-Offset": str(row.length if row.done_path is not None else file.size()),
+        "Upload-Expires": tus.date(row.expires_at),
+    }
+    if row.done_path is not None:
+        headers["Carrel-Path"] = quote(row.done_path)
+    return headers
+
+
+def _speaks(request: Request) -> None:
+    setattr(
+        request.state,
+        HEADERS,
+        ((b"tus-resumable", tus.VERSION.encode()), (b"tus-version", tus.VERSION.encode())),
+    )
+    tus.require_version(request.headers)
+
+
+def _require_free(root: Path, path: str, clash: Clash) -> None:
+    """Refuse before gigabytes are sent in vain."""
+    split(path)
+    try:
+        found = listing.entry(root, path)
+    except NotFound:
+        return
+    if clash is Clash.REFUSE or (clash is Clash.REPLACE and found.kind is listing.FileKind.DIRECTORY):
+        raise exists(path)
+
+
+def _over(row: Upload, at: int) -> Response:
+    """To who sends more of one that is done. Raises: Conflict, unless that is nothing more."""
+    _require_offset(at, row.length or 0)
+    headers = {"Upload-Offset": str(at), "Carrel-Path": quote(row.done_path or "")}
+    return Response(status_code=204, headers=headers)
+
+
+def _require_offset(at: int, size: int) -> None:
+    if at != size:
+        raise Conflict(
+            "upload.offset", f"{size} bytes have arrived, and the next ones are for {at}.",
+            hint="Ask with HEAD how much has arrived.", field="Upload-Offset", details={"offset_bytes": size},
+        )  # fmt: skip
+
+
+def _missing() -> NotFound:
+    return NotFound("upload.not_found", "There is no such upload, or it is over.", hint="Begin it anew.")

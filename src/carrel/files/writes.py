@@ -1,0 +1,76 @@
+"""Whole files in one request: made, or replaced only while they are still what the writer has read."""
+
+from fastapi import Request
+
+from carrel.core.errors import Conflict
+from carrel.core.ids import new_id
+from carrel.files import admission, arrivals, views
+from carrel.files.arrivals import Arrivals
+from carrel.files.notes import FileNotes
+from carrel.files.reach import Reached
+from carrel.files.schemas import FileView
+from carrel.policy.decide import Actor
+from carrel.storage import staged
+from carrel.storage.listing import Entry, described
+from carrel.storage.paths import split
+from carrel.storage.tree import Clash, changed
+
+LARGEST = 64 << 20
+"""What is larger is uploaded so that it can go on after a broken line."""
+
+
+async def write(request: Request, actor: Actor, ref: str, path: str) -> FileView:
+    """Make or replace a file. Raises: NotFound, Forbidden, Conflict, Refused, Changed, TooLarge."""
+    split(path)
+    state = request.app.state
+    admitted = await admission.inward(state, actor, ref)
+    announced = int(request.headers.get("content-length") or 0)
+    if announced > LARGEST:
+        raise arrivals.TooLarge(
+            "file.too_large",
+            f"At most {LARGEST >> 20} MiB can be written at once.",
+            hint="Upload it: that can go on after a broken line.",
+        )
+    await admitted.require(state, announced)
+    reached = admitted.reached
+    try:
+        made = await _made(request, reached, path, min(LARGEST, admitted.largest))
+    except Conflict as error:
+        if error.code == "file.exists" and _only_new(request):
+            raise changed(path) from None
+        raise
+    notes: FileNotes = state.file_notes
+    await notes.write(reached, "file.write", [path], in_place=True, bytes=made.size_bytes)
+    state.file_changes.note(reached.folder, made.size_bytes)
+    return views.view(made)
+
+
+async def _made(request: Request, reached: Reached, path: str, most: int) -> Entry:
+    """The file, in its place. most: how many bytes it may have."""
+    clash = Clash.REFUSE if _only_new(request) else Clash.REPLACE
+    name, expected = f"{staged.WRITTEN}{new_id()}", _expected(request)
+    if arrivals.is_small(request):
+        pieces = await arrivals.read(request)
+        return await reached.call(
+            staged.bring, reached.root, reached.stage, name, pieces, path, clash, expected
+        )
+    file = await reached.call(staged.create, reached.stage, name)
+    arriving: Arrivals = request.app.state.arrivals
+    with arrivals.let_go(file):
+        try:
+            async with arriving.arriving(name) as arrival:
+                await arrivals.receive(request, reached, file, most, arrival)
+            await reached.call(file.put, reached.root, path, clash, expected)
+            return described(path, file.status())
+        except BaseException:
+            await reached.call(file.remove)
+            raise
+
+
+def _only_new(request: Request) -> bool:
+    return request.headers.get("if-none-match", "").strip() == "*"
+
+
+def _expected(request: Request) -> list[str] | None:
+    must_be = request.headers.get("if-match")
+    return [tag.strip() for tag in must_be.split(",")] if must_be else None

@@ -1,0 +1,148 @@
+"""Files straight from the disk to a client's socket, inside the kernel: ASGI's zero-copy send.
+
+A thread for each transfer calls sendfile(2). A gigabyte costs it a fraction of a second and no memory, and a disk
+that is slow, or hangs, stops that thread alone, never the event loop. The socket is the event loop's, so that all that
+was said before must have left it, and nothing else may be written meanwhile. Over TLS there is nothing to offer:
+what the server sends is not what is in the file.
+"""
+
+import asyncio
+import os
+import select
+import sys
+import threading
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+EXTENSION = "http.response.zerocopysend"
+_PIECE = 8 << 20
+_AVAILABLE = sys.platform == "linux" and hasattr(os, "eventfd")
+
+
+class ZeroCopyProtocol(HttpToolsProtocol):
+    """For `uvicorn.Config(http=...)`: offers applications `http.response.zerocopysend`."""
+
+    _sending: "_Transfer | None" = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._sending:
+            self._sending.cancel()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        if _AVAILABLE and self.scheme == "http":
+            app = _Offering(app, self, cycle)
+        super()._start_asgi_task(cycle, app)
+
+    async def send_file(self, cycle: RequestResponseCycle, message: Message) -> None:
+        """Send a part of a file as (a part of) the body. A file that is too short has the connection cut."""
+        await self._drained()
+        if not cycle.disconnected:
+            count = message["count"]
+            self._sending = _Transfer(self.transport.get_extra_info("socket"), message, self.loop)
+            try:
+                complete = await self._sending.run()
+            finally:
+                self._sending = None
+                if self.transport is not None and not self.transport.is_closing():
+                    self.transport.set_write_buffer_limits()
+            if not complete:
+                cycle.disconnected = True
+                self.transport.abort()
+                return
+            cycle.expected_content_length -= count
+        if not message.get("more_body", False):
+            await cycle.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _drained(self) -> None:
+        """Return when what was written before has left."""
+        self.transport.set_write_buffer_limits(high=0)
+        while self.transport.get_write_buffer_size() and not self.transport.is_closing():
+            await asyncio.sleep(0)
+            await self.flow.drain()
+
+
+class _Offering:
+    """The application for one request, with a `send` that knows files."""
+
+    def __init__(self, app: ASGIApp, protocol: ZeroCopyProtocol, cycle: RequestResponseCycle) -> None:
+        self._app = app
+        self._protocol = protocol
+        self._cycle = cycle
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == EXTENSION:
+                await self._protocol.send_file(self._cycle, message)
+            else:
+                await send(message)
+
+        scope.setdefault("extensions", {})[EXTENSION] = {}
+        await self._app(scope, receive, sending)
+
+
+class _Transfer:
+    """A part of a file on its way, with descriptors of its own: it may outlive whoever waits for it."""
+
+    def __init__(self, socket: Any, message: Message, loop: asyncio.AbstractEventLoop) -> None:
+        self._fds = [os.dup(socket.fileno())]
+        self._fds.append(os.dup(message["file"]))
+        self._fds.append(os.eventfd(0))
+        self._offset = message["offset"]
+        self._left = message["count"]
+        self._loop = loop
+        self._done: asyncio.Future[bool] = loop.create_future()
+        self._cancelled = False
+        self._lock = threading.Lock()
+
+    async def run(self) -> bool:
+        """Whether all of it went. Twice: not."""
+        threading.Thread(target=self._work, daemon=True, name="sendfile").start()
+        try:
+            return await asyncio.shield(self._done)
+        finally:
+            self.cancel()
+
+    def cancel(self) -> None:
+        """Have it end soon. Twice, or when it is done: no-op."""
+        with self._lock:
+            self._cancelled = True
+            if self._fds:
+                os.eventfd_write(self._fds[2], 1)
+
+    def _work(self) -> None:
+        try:
+            complete = self._move()
+        except OSError:
+            complete = False  # the client has left, or the disk does not give it
+        with self._lock:
+            for fd in self._fds:
+                os.close(fd)
+            self._fds = []
+        try:
+            self._loop.call_soon_threadsafe(self._tell, complete)
+        except RuntimeError:
+            pass  # the server has ended meanwhile
+
+    def _tell(self, complete: bool) -> None:
+        if not self._done.done():
+            self._done.set_result(complete)
+
+    def _move(self) -> bool:
+        socket, file, wake = self._fds
+        writable = select.poll()
+        writable.register(socket, select.POLLOUT)
+        writable.register(wake, select.POLLIN)
+        while self._left and not self._cancelled:
+            try:
+                gone = os.sendfile(socket, file, self._offset, min(self._left, _PIECE))
+            except BlockingIOError:
+                writable.poll()
+                continue
+            if not gone:
+                return False
+            self._offset += gone
+            self._left -= gone
+        return not self._left
