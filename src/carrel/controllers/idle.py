@@ -1,0 +1,86 @@
+"""Warn of sessions that nobody uses, and end them when it is time."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.controllers.loop import Tools
+from carrel.core.ids import SessionId
+from carrel.core.units import format_duration
+from carrel.idle import queries, rules
+from carrel.idle.queries import Case
+from carrel.idle.rules import Decision, Finding, Step, UseRule
+from carrel.limits import model as limits
+from carrel.sessions import queries as sessions
+from carrel.sessions import transitions
+from carrel.sessions.states import SessionState
+
+WARNING = "It looks idle: it ends in {}, unless somebody uses it or says that it is in use."
+
+
+class Idle:
+    """What samples say of a session is read again only when they can make a difference (`rules.look_again_at`)."""
+
+    name = "idle"
+    topics = (limits.TOPIC,)
+    tick_s = 15.0
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._look_at: dict[SessionId, tuple[UseRule, datetime]] = {}
+
+    async def close(self) -> None:
+        """Nothing runs beside the step."""
+
+    async def step(self) -> None:
+        """Look once at every running session that a rule is for."""
+        tools, now = self._tools, self._tools.clock.now()
+        async with tools.database.transaction() as tx:
+            cases = await queries.watched(tx)
+            self._forget_others(cases)
+            due = [
+                case.session for case in cases if (await self._judge(tx, case, now))[1].step is not Step.NOTHING
+            ]
+        for session in due:
+            async with tools.transaction() as tx:
+                await self._act(tx, session, now)
+
+    async def _judge(self, tx: AsyncSession, case: Case, now: datetime) -> tuple[Finding | None, Decision]:
+        minutes = await queries.minutes(tx, case, now) if self._must_look(case, now) else []
+        found = rules.findings(case.rules, case.life, minutes, now)
+        if case.rules.use and minutes:
+            self._look_at[case.session] = case.rules.use, rules.look_again_at(case.rules.use, found, now)
+        first = rules.first_to_end(found)
+        return first, rules.decide(first, case.warned_of, now)
+
+    def _must_look(self, case: Case, now: datetime) -> bool:
+        rule, at = self._look_at.get(case.session, (None, now))
+        return case.rules.use is not None and (rule != case.rules.use or at <= now or case.warned_of is not None)
+
+    def _forget_others(self, cases: Sequence[Case]) -> None:
+        known = {case.session for case in cases}
+        self._look_at = {session: look for session, look in self._look_at.items() if session in known}
+
+    async def _act(self, tx: AsyncSession, session: SessionId, now: datetime) -> None:
+        """Warn, end, or forget the warning; who says meanwhile that it is in use takes the same lock."""
+        if not await sessions.lock(tx, session, SessionState.RUNNING):
+            return
+        known = await queries.one(tx, session)
+        if known is None:
+            return
+        found, decided = await self._judge(tx, known, now)
+        match decided.step:
+            case Step.END if found:
+                await transitions.move(
+                    tx, [session], SessionState.TERMINATING, sources=[SessionState.RUNNING],
+                    outcome=SessionState.TERMINATED, cause=f"idle_{found.rule}", reason=found.why, now=now,
+                )  # fmt: skip
+            case Step.WARN if decided.ends_at and known.warned_of is None:
+                left_s = (decided.ends_at - now).total_seconds()
+                await transitions.expect_idle_end(
+                    tx, session, decided.ends_at, now=now,
+                    cause="idle_warning", reason=WARNING.format(format_duration(left_s)),
+                )  # fmt: skip
+            case Step.WARN | Step.CLEAR:
+                await transitions.expect_idle_end(tx, session, decided.ends_at, now=now)
