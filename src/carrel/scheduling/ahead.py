@@ -6,7 +6,7 @@ from itertools import count
 
 from carrel.core.ids import SessionId
 from carrel.scheduling.cluster import Cluster, started
-from carrel.scheduling.plan import plan
+from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import Running, Snapshot
 
 MOST_EVENTS = 500
@@ -28,7 +28,7 @@ def ahead(snapshot: Snapshot, session: SessionId, horizon: timedelta) -> datetim
     ends = [(max(one.ends, snapshot.now), next(numbers), one) for one in snapshot.running if one.ends]
     heapq.heapify(ends)
     for _ in range(max(min(MOST_EVENTS, MOST_WORK // (len(waiting) + len(snapshot.nodes))), 4)):
-        for place in plan(cluster.snapshot(waiting.values())).placements:
+        for place in Planning(cluster.snapshot(waiting.values())).decide():
             if place.session == session:
                 return cluster.now
             one = started(waiting.pop(place.session), place, cluster.now)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from carrel.core.ids import SessionId
-from carrel.scheduling.snapshot import SESSIONS, Running, ScopeView, Slots, Waiting
+from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, Running, ScopeView, Slots, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,11 @@ def demand(one: Waiting | Running) -> dict[str, int]:
     return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
 
 
+def asked(one: Waiting) -> dict[str, int]:
+    """The same, and how many containers it has."""
+    return {**demand(one), CONTAINERS: one.count}
+
+
 class Ceilings:
     """What is left of each scope, and what of that is kept for whom. Only what is limited is in it."""
 
@@ -42,7 +47,13 @@ class Ceilings:
 
     def limits(self, scopes: Iterable[str], wanted: Slots) -> list[Limit]:
         """All that is in the way of so much more in these scopes."""
-        return [
+        containers = wanted.get(CONTAINERS, 1)
+        several = [
+            Limit(key, self._scopes[key].label, CONTAINERS, most, 0, containers)
+            for key in (scopes if containers > 1 else ())
+            if (most := self._scopes[key].containers) is not None and containers > most
+        ]
+        return several + [
             self._limit(key, slot, wanted[slot])
             for key in scopes
             for slot, left in self._left[key].items()
@@ -51,6 +62,8 @@ class Ceilings:
 
     def allow(self, scopes: Iterable[str], wanted: Slots) -> bool:
         """Nothing is in the way of so much more."""
+        if wanted.get(CONTAINERS, 1) > 1:
+            return not self.limits(scopes, wanted)
         for key in scopes:
             for slot, left in self._left[key].items():
                 if 0 < wanted.get(slot, 0) > left:

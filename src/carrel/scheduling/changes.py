@@ -72,7 +72,7 @@ def _starts(snapshot: Snapshot, one: Waiting, changed: Waiting, without: Running
         cluster = Cluster(tried)
         cluster.give_back(without)
         tried = cluster.snapshot(waiting)
-    return any(placement.session == one.id for placement in Planning(tried).run().placements)
+    return any(placement.session == one.id for placement in Planning(tried).decide())
 
 
 def _elsewhere(one: Waiting, groups: Iterable[GroupId]) -> Iterator[_Try]:
@@ -97,7 +97,7 @@ def _smaller(snapshot: Snapshot, one: Waiting, least: Mapping[str, int]) -> Iter
     under = {slot: planning.ceilings.left(one.scopes, slot) for slot in wanted}
     offers: list[tuple[float, str, dict[str, int]]] = []
     for node, free in zip(room.nodes, room.free, strict=True):
-        if node.closed or (one.node and node.id != one.node):
+        if node.closed or (one.node and node.id != one.node) or not node.runs(one.architecture):
             continue
         slots = {
             slot: _offered(slot, amount, free.get(slot, 0), under[slot]) for slot, amount in one.slots.items()

@@ -6,9 +6,8 @@ compares nothing.
 
 - "dispersed": one heap for all who ask for the same kinds of slots, the freest node first. While places are only
   taken a node only becomes worse, so an entry that is out of date is put back where it belongs now.
-- "concentrated": a heap like it of the nodes with room for the least that any of them wants, the fullest first. A node
-  without leaves it for good; those that changed since the heap was last used are entered anew. A shape that is asked
-  for often has a heap of its own, without the nodes that have room for others only.
+- "concentrated": all who ask for the same kinds of slots have the nodes on shelves, the fullest first (`shelves`).
+  Nodes that changed since the shelves were last used are moved first.
 - "round_robin": the next in line, looked for in ever longer stretches.
 """
 
@@ -21,19 +20,15 @@ from numpy.typing import NDArray
 
 from carrel.scheduling.devices import family_of
 from carrel.scheduling.shape import Shape
+from carrel.scheduling.shelves import Key, Shelves
 from carrel.scheduling.snapshot import GroupView, Strategy
 from carrel.scheduling.stock import Stock, Wanted
 
 _TRIES = 32
 """So many of the freest nodes may lack room before all nodes are looked at."""
-_TRIES_FULL = 4
-"""The same of the fullest, which lack room more often."""
-_OFTEN = 1 / 32
-"""A shape asked for so often for each node is worth a heap of its own."""
 _STRETCH = 64
 """Round robin looks at so many nodes at first."""
 
-Key = tuple[float, ...]
 Indexes = NDArray[np.intp]
 
 
@@ -41,15 +36,16 @@ Indexes = NDArray[np.intp]
 class Asked:
     """A shape, and what is known of it.
 
-    by: the slots that nodes are compared by. kind: those alike compare nodes alike. times: how often it is asked for.
-    full: no node has room. misfits: how many other shapes were known to have none when it was compared with them.
+    by: the slots that nodes are compared by. kind: those alike compare nodes alike. expected: it was said that it will
+    be asked for. full: no node has room. misfits: how many other shapes were known to have none when it was compared
+    with them.
     """
 
     shape: Shape
     by: tuple[str, ...]
     admits: NDArray[np.bool_]
     spare: "Spare"
-    times: int = 0
+    expected: bool = False
     full: bool = False
     misfits: int = 0
 
@@ -61,18 +57,17 @@ class Asked:
 
 @dataclass(frozen=True)
 class Spare:
-    """How many families of accelerators of each node somebody has no use for."""
+    """How many families of accelerators of each node somebody has no use for. least: on any of them."""
 
     of: list[float]
     column: NDArray[np.float64]
+    least: float
 
 
 class Choice(Protocol):
-    """expect: it will be asked for. best: the node for it; None when none has room. order: some nodes, the best first.
-    took: a node was taken. begin: something was given back.
+    """best: the node for it; None when none has room. order: some nodes, the best first. took: a node was taken.
+    begin: something was given back.
     """
-
-    def expect(self, asked: Asked) -> None: ...
 
     def best(self, asked: Asked) -> int | None: ...
 
@@ -113,9 +108,6 @@ class RoundRobin:
         self._stock = stock
         self._after = next((i for i, node in enumerate(stock.nodes) if node.name > group.after), 0)
 
-    def expect(self, asked: Asked) -> None:
-        """Nothing is prepared."""
-
     def best(self, asked: Asked) -> int | None:
         found = self._between(asked, self._after, len(self._stock.nodes))
         return self._between(asked, 0, self._after) if found is None else found
@@ -143,15 +135,6 @@ class RoundRobin:
         return None
 
 
-@dataclass
-class _Heap:
-    """least: nodes without that are not in it. seen: how much had changed when it was last brought up to date."""
-
-    entries: list[tuple[Key, int]]
-    least: Wanted
-    seen: int
-
-
 class _Compared:
     """What the strategies share that compare nodes. The best has the smallest key."""
 
@@ -160,7 +143,6 @@ class _Compared:
     def __init__(self, group: GroupView, stock: Stock) -> None:
         self._stock = stock
         self._prior = group.slot_priority
-        self._heaps: dict[object, _Heap] = {}
 
     def order(self, asked: Asked, nodes: Indexes) -> Indexes:
         """Of equals, the first by name."""
@@ -168,15 +150,8 @@ class _Compared:
         best_first: Indexes = np.lexsort((nodes, *reversed(self._keys(asked, nodes))))
         return nodes[best_first]
 
-    def expect(self, asked: Asked) -> None:
-        """Nothing is prepared."""
-
     def took(self, index: int) -> None:
         """It is among those that changed."""
-
-    def begin(self) -> None:
-        """An entry may have become better, and a node that left may have room."""
-        self._heaps.clear()
 
     def look_up(self, asked: Asked) -> int | None:
         """The best of all nodes."""
@@ -197,44 +172,56 @@ class _Compared:
             left = [np.minimum.reduce(left)]
         return [asked.spare.column[nodes], *(self._sign * one for one in left)]
 
+    def _all(self, asked: Asked, nodes: Indexes) -> list[Key]:
+        """As `_key` has it for each of them."""
+        columns = [key.tolist() for key in self._keys(asked, nodes)]
+        return list(zip(*columns, nodes.tolist(), strict=True))
+
     def _key(self, asked: Asked, index: int) -> Key:
-        """As `_keys` has it for one."""
+        """As `_keys` has it for one, and its index."""
         free, capacity = self._stock.free[index], self._stock.nodes[index].capacity
         left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in asked.by]
         if not self._prior and left:
-            left = [min(left)]
-        return (asked.spare.of[index], *(self._sign * one for one in left))
-
-    def _heap(self, alike: object, asked: Asked, nodes: Indexes, least: Wanted = ()) -> _Heap:
-        columns = [key.tolist() for key in self._keys(asked, nodes)]
-        entries = list(zip(zip(*columns, strict=True), nodes.tolist(), strict=True))
-        heapq.heapify(entries)
-        heap = self._heaps[alike] = _Heap(entries, least, len(self._stock.changed))
-        return heap
+            return (asked.spare.of[index], self._sign * min(left), index)
+        return (asked.spare.of[index], *(self._sign * one for one in left), index)
 
 
 class Dispersed(_Compared):
     _sign = -1.0
 
+    def __init__(self, group: GroupView, stock: Stock) -> None:
+        super().__init__(group, stock)
+        self._heaps: dict[object, list[Key]] = {}
+
     def best(self, asked: Asked) -> int | None:
         """The freest."""
-        heap = self._heaps.get(asked.kind) or self._heap(asked.kind, asked, np.flatnonzero(asked.admits))
-        entries = heap.entries
-        aside: list[tuple[Key, int]] = []
-        found = None
-        while entries and len(aside) < _TRIES:
-            key, index = entries[0]
+        heap = self._heap(asked)
+        aside: list[Key] = []
+        found: int | None = None
+        while heap and len(aside) < _TRIES:
+            index = heap[0][-1]
             now = self._key(asked, index)
-            if now != key:
-                heapq.heapreplace(entries, (now, index))
+            if now != heap[0]:
+                heapq.heapreplace(heap, now)
             elif not self._stock.holds(index, asked.shape.slots):
-                aside.append(heapq.heappop(entries))
+                aside.append(heapq.heappop(heap))
             else:
                 found = index
                 break
-        for entry in aside:
-            heapq.heappush(entries, entry)
+        for key in aside:
+            heapq.heappush(heap, key)
         return self.look_up(asked) if found is None else found
+
+    def begin(self) -> None:
+        """A node may have become better."""
+        self._heaps.clear()
+
+    def _heap(self, asked: Asked) -> list[Key]:
+        heap = self._heaps.get(asked.kind)
+        if heap is None:
+            heap = self._heaps[asked.kind] = self._all(asked, np.flatnonzero(asked.admits))
+            heapq.heapify(heap)
+        return heap
 
 
 class Concentrated(_Compared):
@@ -242,50 +229,32 @@ class Concentrated(_Compared):
 
     def __init__(self, group: GroupView, stock: Stock) -> None:
         super().__init__(group, stock)
-        self._least: dict[object, Wanted] = {}
-
-    def expect(self, asked: Asked) -> None:
-        """Together with all of its kind."""
-        known = self._least.get(asked.kind, asked.shape.slots)
-        self._least[asked.kind] = [
-            (slot, min(amount, least))
-            for (slot, amount), (_, least) in zip(asked.shape.slots, known, strict=True)
-        ]
+        self._shelves: dict[object, Shelves] = {}
 
     def best(self, asked: Asked) -> int | None:
         """The fullest that still has room."""
-        if not asked.times:
-            # It may want less than anybody whom the heap is for.
+        if not asked.expected:
+            # One question is not worth putting all nodes in order.
             return self.look_up(asked)
-        heap = self._up_to_date(asked)
-        entries = heap.entries
-        aside: list[tuple[Key, int]] = []
-        found = None
-        while entries and len(aside) < _TRIES_FULL:
-            key, index = entries[0]
-            # Out of date: it was entered anew.
-            if self._key(asked, index) != key or not self._stock.holds(index, heap.least):
-                heapq.heappop(entries)
-            elif not self._stock.holds(index, asked.shape.slots):
-                aside.append(heapq.heappop(entries))
-            else:
-                found = index
-                break
-        looked_at_all = not entries
-        for entry in aside:
-            heapq.heappush(entries, entry)
-        return self.look_up(asked) if found is None and not looked_at_all else found
+        slots = dict(asked.shape.slots)
+        # A node with room has this part of the largest node free, or more.
+        parts = [slots.get(slot, 0) / self._stock.largest(slot) for slot in asked.by]
+        least = parts[0] if self._prior else min(parts, default=0.0)
+        return self._up_to_date(asked).find(asked.shape.slots, (asked.spare.least, least))
 
-    def _up_to_date(self, asked: Asked) -> _Heap:
-        own = asked.times >= _OFTEN * len(self._stock.nodes)
-        alike: object = asked.shape if own else asked.kind
-        heap = self._heaps.get(alike)
-        if heap is None:
-            least = asked.shape.slots if own else self._least[asked.kind]
-            return self._heap(alike, asked, with_room(self._stock, asked.admits, least), least)
+    def begin(self) -> None:
+        """Those that have more free now are among those that changed."""
+
+    def _up_to_date(self, asked: Asked) -> Shelves:
         changed = self._stock.changed
-        for index in set(changed[heap.seen :]):
-            if asked.admits[index] and self._stock.holds(index, heap.least):
-                heapq.heappush(heap.entries, (self._key(asked, index), index))
-        heap.seen = len(changed)
-        return heap
+        shelves = self._shelves.get(asked.kind)
+        if shelves is None or len(changed) - shelves.seen > len(self._stock.nodes):
+            keys = self._all(asked, self.order(asked, np.flatnonzero(asked.admits)))
+            slots = [slot for slot, _ in asked.shape.slots]
+            shelves = self._shelves[asked.kind] = Shelves(self._stock, slots, keys)
+        elif shelves.seen < len(changed):
+            for index in set(changed[shelves.seen :]):
+                if index in shelves:
+                    shelves.move(index, self._key(asked, index))
+            shelves.seen = len(changed)
+        return shelves

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from carrel.scheduling.ceilings import demand
+from carrel.scheduling.ceilings import asked
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import SESSIONS, Waiting
 
@@ -34,9 +34,11 @@ def outcome(planning: Planning, one: Waiting) -> Outcome:
     room = planning.rooms.get(one.group)
     if room is None:
         return Outcome(starts=False, never=False, reason=blocked.sentence)
-    wanted = demand(one)
+    wanted = asked(one)
     too_small = not any(
-        all(node.capacity.get(slot, 0) >= amount for slot, amount in one.slots.items()) for node in room.nodes
+        node.runs(one.architecture)
+        and all(node.capacity.get(slot, 0) >= amount for slot, amount in one.slots.items())
+        for node in room.nodes
     )
     never = too_small or any(limit.never for limit in planning.ceilings.limits(one.scopes, wanted))
     return Outcome(starts=False, never=never, reason=blocked.sentence)

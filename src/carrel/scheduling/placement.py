@@ -53,9 +53,7 @@ class Room:
 
     def expect(self, request: Request) -> None:
         """Say who will be asked for, so that each shape is looked up in the cheaper way."""
-        asked = self._known(request.whole or request.shape)
-        asked.times += request.times
-        self._choice.expect(asked)
+        self._known(request.whole or request.shape).expected = True
 
     def place(self, request: Request) -> tuple[Part, ...] | None:
         """Take places for all its containers, or for none."""
@@ -228,7 +226,7 @@ class Room:
         node = self.nodes[index]
         if shape.node is not None and node.id != shape.node:
             return "is not the one that was asked for"
-        return node.closed or f"is {node.architecture}, needs {shape.architecture}"
+        return node.closed or f"is {node.architecture}, the image needs {shape.architecture}"
 
     # Shapes.
 
@@ -248,9 +246,7 @@ class Room:
             admits = [
                 (shape.node is None or node.id == shape.node)
                 and node.id not in shape.avoid
-                and (
-                    not shape.architecture or not node.architecture or node.architecture == shape.architecture
-                )
+                and node.runs(shape.architecture)
                 for node in self.nodes
             ]
             self._admitted[about] = self._open & np.array(admits, dtype=bool)
@@ -260,7 +256,7 @@ class Room:
         spare = self._spare.get(wanted)
         if spare is None:
             counts = [float(len(families - wanted)) for families in self._stock.families]
-            spare = self._spare[wanted] = Spare(counts, np.array(counts))
+            spare = self._spare[wanted] = Spare(counts, np.array(counts), min(counts, default=0.0))
         return spare
 
     def _is_too_much(self, asked: Asked) -> bool:
@@ -274,7 +270,6 @@ class Room:
 
     def _forget(self) -> None:
         """What was known of the nodes while less was free."""
-        self._choice.begin()
         self._too_much.clear()
         self._misfits.clear()
         self._blocked.clear()

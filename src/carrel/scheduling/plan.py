@@ -14,11 +14,12 @@ turn. While a ceiling is in its way a session keeps no nodes: they would stand i
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from carrel.core.ids import GroupId
+from carrel.core.ids import GroupId, SessionId
 from carrel.scheduling import order, reasons
 from carrel.scheduling.ceilings import Ceilings
+from carrel.scheduling.chances import Chances
 from carrel.scheduling.order import Queue
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import Blocked
@@ -37,39 +38,21 @@ def plan(snapshot: Snapshot) -> Plan:
 class Planning:
     """A plan being made; afterwards what is left, for questions about it."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, requests: Requests | None = None) -> None:
+        """requests: what is known already of those who wait, from an earlier plan."""
         self.snapshot = snapshot
         self.ceilings = Ceilings(snapshot.scopes)
         by_group = defaultdict(list)
         for node in snapshot.nodes:
             by_group[node.group].append(node)
         self.rooms = {group.id: Room(group, by_group[group.id]) for group in snapshot.groups}
-        self._requests = Requests()
+        self._requests = requests or Requests()
 
     def run(self) -> Plan:
-        """Once."""
-        # 1. learn who is there
-        lines: defaultdict[GroupId, list[Waiting]] = defaultdict(list)
-        for one in self.snapshot.waiting:
-            lines[one.group].append(one)
-            self._requests.of(one).times += 1
-        for request in self._requests:
-            if request.group in self.rooms:
-                self.rooms[request.group].expect(request)
-        queues = {
-            group: order.queue(room.group, room.capacity(), self.snapshot.now)
-            for group, room in self.rooms.items()
-            if group in lines
-        }
-        # 2. place whom we can, until nobody starts any more
-        placements: list[Placement] = []
-        again = True
-        while again:
-            before = len(placements)
-            self._keep_nothing()
-            lines |= self._round(queues, lines, placements)
-            again = len(placements) > before and self._may_change(lines)
-        # 3. say why the others wait, with all placements made: a reason is read after them
+        """Once, and not after `decide`."""
+        # 1. place whom we can
+        placements, lines = self._decided(hasty=False)
+        # 2. say why the others wait, with all placements made: a reason is read after them
         refusals = [
             Refusal(one.id, blocked.sentence, position, blocked.cause)
             for group in sorted(lines, key=self._name)
@@ -77,6 +60,34 @@ class Planning:
             for blocked in (self.blocked(one),)
         ]
         return Plan(tuple(placements), tuple(refusals))
+
+    def decide(self) -> Sequence[Placement]:
+        """Only who starts, and where: as `run` says, without asking those who cannot."""
+        return self._decided(hasty=True)[0]
+
+    def _decided(self, *, hasty: bool) -> tuple[list[Placement], dict[GroupId, list[Waiting]]]:
+        """And who waits, in the order of each queue unless it was done in haste."""
+        # 1. learn who is there
+        lines: defaultdict[GroupId, list[Waiting]] = defaultdict(list)
+        for one in self.snapshot.waiting:
+            lines[one.group].append(one)
+        for request in dict.fromkeys(map(self._requests.of, self.snapshot.waiting)):
+            if request.group in self.rooms:
+                self.rooms[request.group].expect(request)
+        queues = {
+            group: order.queue(room.group, room.capacity(), self.snapshot.now)
+            for group, room in self.rooms.items()
+            if group in lines
+        }
+        # 2. ask them, until nobody starts any more
+        placements: list[Placement] = []
+        again = True
+        while again:
+            before = len(placements)
+            self._keep_nothing()
+            lines |= self._round(queues, lines, placements, hasty=hasty)
+            again = len(placements) > before and self._may_change(lines)
+        return placements, lines
 
     def blocked(self, one: Waiting) -> Blocked:
         """Why it did not start, or would not if it were asked for now."""
@@ -120,22 +131,49 @@ class Planning:
         queues: Mapping[GroupId, Queue],
         lines: Mapping[GroupId, list[Waiting]],
         placements: list[Placement],
+        *,
+        hasty: bool,
     ) -> dict[GroupId, list[Waiting]]:
-        """Ask everybody once; those who were refused, in order."""
+        """Ask everybody once, or until nobody can start when in haste; those who do not start, in order."""
         refused: dict[GroupId, list[Waiting]] = {group: [] for group in lines}
-        for one in _in_turn({group: queue.line(lines[group]) for group, queue in queues.items()}):
-            parts = self.starts(one)
-            if parts is not None:
-                queues[one.group].placed(one)
-                placements.append(Placement(one.id, parts))
-                continue
-            refused[one.group].append(one)
-            room = self.rooms[one.group]
-            if self.snapshot.now - one.since > room.group.patience and self._keep_for(room, one):
-                queues[one.group].guarded(one)
+        chances = self._chances(lines) if hasty else None
+        placed: set[SessionId] = set()
+        if chances is None or chances:
+            for one in _in_turn({group: queue.line(lines[group]) for group, queue in queues.items()}):
+                if parts := self._asked(one, queues[one.group], chances):
+                    placed.add(one.id)
+                    placements.append(Placement(one.id, parts))
+                else:
+                    refused[one.group].append(one)
+                if chances is not None and not chances:
+                    break
+        if hasty:
+            return {group: [one for one in line if one.id not in placed] for group, line in lines.items()}
         for group in lines.keys() - queues.keys():
             refused[group] = sorted(lines[group], key=lambda one: (-one.priority, one.since, one.id))
         return refused
+
+    def _asked(self, one: Waiting, queue: Queue, chances: Chances | None) -> tuple[Part, ...] | None:
+        """Its places, or None after what it lacks was kept for it, when it has waited long."""
+        parts = self.starts(one)
+        if parts is not None:
+            queue.placed(one)
+        else:
+            room = self.rooms[one.group]
+            if self.snapshot.now - one.since > room.group.patience and self._keep_for(room, one):
+                queue.guarded(one)
+        if chances is not None:
+            chances.asked(one, self._requests.of(one))
+        return parts
+
+    def _chances(self, lines: Mapping[GroupId, Iterable[Waiting]]) -> Chances:
+        def has_room(one: Waiting) -> bool:
+            room = self.rooms.get(one.group)
+            return room is not None and room.fits(self._requests.of(one).anywhere)
+
+        return Chances(
+            ((one, self._requests.of(one)) for line in lines.values() for one in line), has_room, self.would_start
+        )
 
     def _keep_for(self, room: Room, one: Waiting) -> bool:
         """True: nodes."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from carrel.core.units import format_slot
 from carrel.scheduling.ceilings import Limit
-from carrel.scheduling.snapshot import SESSIONS, Cause
+from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ def _limit_sentence(limit: Limit) -> str:
     whom = limit.label[:1].upper() + limit.label[1:]
     if limit.slot == SESSIONS:
         return f"{whom} may have {limit.ceiling} sessions at once, and has {limit.used}."
+    if limit.slot == CONTAINERS:
+        return f"{whom} may have {limit.ceiling} containers in a session; this needs {limit.asked}."
     most, used = format_slot(limit.slot, limit.ceiling), format_slot(limit.slot, limit.used)
     return (
         f"{whom} may use {most} at once and uses {used}; this needs {format_slot(limit.slot, limit.asked)}."

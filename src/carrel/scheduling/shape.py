@@ -1,10 +1,10 @@
 """What is asked of nodes, so that those who ask for the same are answered alike."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from carrel.core.ids import GroupId, NodeId
-from carrel.scheduling.ceilings import demand
+from carrel.core.ids import GroupId, NodeId, SessionId
+from carrel.scheduling.ceilings import asked
 from carrel.scheduling.devices import family_of
 from carrel.scheduling.snapshot import WHOLE, ClusterMode, Waiting
 
@@ -48,7 +48,6 @@ class Request:
     whole: Shape | None
     demand: Mapping[str, int]
     elsewhere: "Request | None" = None
-    times: int = 0
 
     @property
     def anywhere(self) -> "Request":
@@ -60,16 +59,17 @@ _Key = tuple[object, ...]
 
 
 class Requests:
-    """The different ones among many sessions. times: how often each was met when it was counted."""
+    """The different ones among many sessions."""
 
     def __init__(self) -> None:
         self._known: dict[_Key, Request] = {}
-
-    def __iter__(self) -> Iterator[Request]:
-        return iter(self._known.values())
+        self._met: dict[SessionId, tuple[Waiting, Request]] = {}
 
     def of(self, one: Waiting) -> Request:
         """The request of a session; those who ask for the same share it."""
+        met = self._met.get(one.id)
+        if met is not None and met[0] is one:
+            return met[1]
         key = (
             tuple(one.slots.items()),
             one.group,
@@ -82,6 +82,7 @@ class Requests:
         request = self._known.get(key)
         if request is None:
             request = self._known[key] = _request(one)
+        self._met[one.id] = one, request
         return request
 
 
@@ -94,4 +95,4 @@ def _request(one: Waiting) -> Request:
     whole = None if parted or not together else shape_of(one, times=one.count)
     slots = tuple(sorted((slot, amount) for slot, amount in one.slots.items() if amount))
     elsewhere = _request(replace(one, avoid=frozenset())) if one.avoid else None
-    return Request(one.group, slots, shape, one.count, together, whole, demand(one), elsewhere)
+    return Request(one.group, slots, shape, one.count, together, whole, asked(one), elsewhere)

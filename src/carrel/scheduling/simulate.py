@@ -1,11 +1,11 @@
 """A trace replayed in virtual time, by the same plan that places real sessions.
 
 Time goes from one event to the next: somebody comes, ends, or has waited as long as the group lets them. All that
-happens at one instant happens, and then one plan is made.
+happens at one instant happens, and then one plan is made; why somebody waits is asked only when they leave.
 """
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,8 +14,9 @@ from itertools import count
 from carrel.core.ids import SessionId
 from carrel.scheduling.cluster import Cluster, started
 from carrel.scheduling.installation import Installation
-from carrel.scheduling.plan import plan
-from carrel.scheduling.snapshot import Part, Placement, Running, Waiting
+from carrel.scheduling.plan import Planning, plan
+from carrel.scheduling.shape import Requests
+from carrel.scheduling.snapshot import Order, Part, Placement, Running, Waiting
 from carrel.scheduling.traces import Arrival
 
 Watch = Callable[[int, int], None]
@@ -78,25 +79,31 @@ class _Replaying:
         self._ends: list[tuple[datetime, int, Running]] = []
         self._leaves: list[tuple[datetime, int, SessionId]] = []
         self._numbers = count()
+        self._requests = Requests()
         self._stays: dict[SessionId, Stay] = {}
-        self._reasons: dict[SessionId, str] = {}
         self._plans = 0
         first = arrivals[0].at if arrivals else datetime.min
         self._cluster = Cluster(installation.start((one.path for one in arrivals), first))
 
     def run(self) -> Replay:
         while (now := self._next()) is not None:
+            before = self._cluster.now
+            leaves = bool(self._leaves) and self._leaves[0][0] == now
+            reasons = self._reasons() if leaves else {}
             self._cluster.now = now
             # 1. who ends makes room, who comes asks for it, who has waited too long does not any more
-            self._end(now)
-            self._come(now)
-            self._leave(now)
+            ended = self._end(now)
+            came = self._come(now)
+            self._leave(now, reasons)
             # 2. one plan for all of it
             if self._waiting:
-                self._place(now)
+                self._plans += 1
+                if ended or leaves or not self._blocked_as_before(before, came):
+                    self._place(now)
             self._watch(len(self._stays), len(self._arrivals))
+        reasons = self._reasons()
         for one in self._waiting:
-            self._left(one, Fate.NEVER_STARTED)
+            self._left(one, Fate.NEVER_STARTED, reasons)
         return Replay(self._installation, tuple(self._stays[one] for one in self._arrivals), self._plans)
 
     def _next(self) -> datetime | None:
@@ -106,39 +113,68 @@ class _Replaying:
         times += [self._coming[-1].at] if self._coming else []
         return min(times, default=None)
 
-    def _end(self, now: datetime) -> None:
+    def _end(self, now: datetime) -> bool:
+        """Whether anybody did."""
+        ended = False
         while self._ends and self._ends[0][0] <= now:
             self._cluster.give_back(heapq.heappop(self._ends)[2])
+            ended = True
+        return ended
 
-    def _come(self, now: datetime) -> None:
+    def _come(self, now: datetime) -> list[Waiting]:
+        came = []
         while self._coming and self._coming[-1].at <= now:
             one = self._coming.pop()
-            self._waiting[one.id] = Waiting(
+            waits = self._waiting[one.id] = Waiting(
                 id=one.id, slots=one.slots, since=one.at, group=one.group, path=one.path,
                 scopes=self._installation.scopes(one.path), priority=one.priority, count=one.count, mode=one.mode,
                 lasts=one.limit,
             )  # fmt: skip
+            came.append(waits)
             if (patience := self._installation.pending.get(one.group)) is not None:
                 heapq.heappush(self._leaves, (one.at + patience, next(self._numbers), one.id))
+        return came
 
-    def _leave(self, now: datetime) -> None:
+    def _blocked_as_before(self, before: datetime, came: list[Waiting]) -> bool:
+        """A plan would place nobody, when since the one before it some came and nothing else happened.
+
+        None of them could start even if nobody else waited. What is kept is kept for the same ones, for the others
+        are asked in the same order, and none has since waited past the patience of their group. (Shares of the past
+        change with time; several groups may be asked by turns in another order, if it is not by arrival.)
+        """
+        orders = {group.order for group in self._installation.groups}
+        if orders != {Order.FIFO} and (len(self._installation.groups) > 1 or Order.FAIR_SHARE in orders):
+            return False
+        patience = {group.id: group.patience for group in self._installation.groups}
+        now = self._cluster.now
+        for one in self._waiting.values():
+            most = patience.get(one.group)
+            if most is not None and before - one.since <= most < now - one.since:
+                return False
+        planning = Planning(self._cluster.snapshot(came), self._requests)
+        return not any(planning.would_start(one) for one in came)
+
+    def _leave(self, now: datetime, reasons: Mapping[SessionId, str]) -> None:
         while self._leaves and self._leaves[0][0] <= now:
             one = heapq.heappop(self._leaves)[2]
             if one in self._waiting:
-                self._left(one, Fate.GAVE_UP)
+                self._left(one, Fate.GAVE_UP, reasons)
                 del self._waiting[one]
 
-    def _left(self, one: SessionId, fate: Fate) -> None:
-        self._stays[one] = Stay(
-            self._arrivals[one], fate, self._cluster.now, reason=self._reasons.get(one, "")
-        )
+    def _left(self, one: SessionId, fate: Fate, reasons: Mapping[SessionId, str]) -> None:
+        self._stays[one] = Stay(self._arrivals[one], fate, self._cluster.now, reason=reasons.get(one, ""))
 
     def _place(self, now: datetime) -> None:
-        decided = plan(self._cluster.snapshot(self._waiting.values()))
-        self._plans += 1
-        for place in decided.placements:
+        decided = Planning(self._cluster.snapshot(self._waiting.values()), self._requests).decide()
+        for place in decided:
             self._start(place, now)
-        self._reasons = {refusal.session: refusal.reason for refusal in decided.refusals}
+
+    def _reasons(self) -> dict[SessionId, str]:
+        """Why each waits since the last instant: a plan made twice refuses the same for the same reasons."""
+        if not self._waiting:
+            return {}
+        refusals = plan(self._cluster.snapshot(self._waiting.values())).refusals
+        return {refusal.session: refusal.reason for refusal in refusals}
 
     def _start(self, place: Placement, now: datetime) -> None:
         one = self._arrivals[place.session]

@@ -15,6 +15,8 @@ WHOLE = 1000
 """What one device holds, in thousandths."""
 SESSIONS = "sessions"
 """The pseudo-slot by which scopes count sessions: each takes one."""
+CONTAINERS = "containers"
+"""The pseudo-slot for the containers of one session. It is limited in each session, and not summed."""
 DEFAULT_PRIORITY = 50
 
 Slots = Mapping[str, int]
@@ -70,18 +72,23 @@ class NodeView:
     architecture: str = ""
     devices: tuple[DeviceView, ...] = ()
 
+    def runs(self, architecture: str) -> bool:
+        """What is built for this architecture; also while that, or its own, is not known."""
+        return not architecture or not self.architecture or self.architecture == architecture
+
 
 @dataclass(frozen=True, slots=True)
 class ScopeView:
     """Something with a ceiling: a keypair, user, project or domain.
 
     label: as people are told, such as "project vision". ceiling: slot -> most; what is not named is not limited.
-    used: what its sessions hold, SESSIONS among it.
+    used: what its sessions hold, SESSIONS among it. containers: the most that one session may have.
     """
 
     label: str
     ceiling: Slots
     used: Slots = field(default_factory=dict)
+    containers: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ class Stock:
         self.free = list(self._left)
         self.kept: dict[int, Slots] = {}
         self._columns: dict[str, NDArray[np.int64]] = {}
-        self._parts: dict[str, NDArray[np.float64]] = {}
         self._capacities: dict[str, NDArray[np.int64]] = {}
+        self._largest: dict[str, int] = {}
 
     def take(self, index: int, slots: Iterable[tuple[str, int]]) -> Part:
         """One container's, where `holds` or `copies` has said that there is room. slots: sorted."""
@@ -100,14 +100,8 @@ class Stock:
 
     def parts(self, slot: str) -> NDArray[np.float64]:
         """The part of its capacity that is free of a slot, node by node."""
-        parts = self._parts.get(slot)
-        if parts is None:
-            parts = self._parts[slot] = self.column(slot) / np.maximum(self.capacities(slot), 1)
+        parts: NDArray[np.float64] = self.column(slot) / np.maximum(self.capacities(slot), 1)
         return parts
-
-    def part(self, index: int, slot: str) -> float:
-        """As `parts` has it for one."""
-        return self.free[index].get(slot, 0) / (self.nodes[index].capacity.get(slot) or 1)
 
     def capacities(self, slot: str) -> NDArray[np.int64]:
         """How much of a slot there is in all, node by node."""
@@ -118,6 +112,13 @@ class Stock:
             )
             self._capacities[slot] = column
         return column
+
+    def largest(self, slot: str) -> int:
+        """How much of a slot the node has that has most; 1 when none has any."""
+        largest = self._largest.get(slot)
+        if largest is None:
+            largest = self._largest[slot] = max(int(self.capacities(slot).max(initial=0)), 1)
+        return largest
 
     def missing(self, wanted: Wanted, times: int) -> NDArray[np.float64]:
         """How much has to end on each node before there is room: the part of its capacity, slot by slot, summed."""
@@ -170,8 +171,6 @@ class Stock:
         self.free[index] = free = self._beyond(index) if index in self.kept else self._left[index]
         for slot, column in self._columns.items():
             column[index] = free.get(slot, 0)
-        for slot, parts in self._parts.items():
-            parts[index] = self.part(index, slot)
         self.changed.append(index)
 
     def _beyond(self, index: int) -> dict[str, int]:

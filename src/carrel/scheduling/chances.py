@@ -1,0 +1,57 @@
+"""Whether anybody who was not asked yet may start, known without asking everybody."""
+
+from collections.abc import Callable, Iterable
+
+from carrel.scheduling.shape import Request
+from carrel.scheduling.snapshot import Waiting
+
+
+class Chances:
+    """True while somebody may start, of those who were not asked.
+
+    has_room: of all who ask for the same. may: of all who count against the same scopes besides. What was not so once
+    is not so later either. One who may is enough to know, so that few are tried.
+    """
+
+    def __init__(
+        self,
+        waiting: Iterable[tuple[Waiting, Request]],
+        has_room: Callable[[Waiting], bool],
+        may: Callable[[Waiting], bool],
+    ) -> None:
+        self._has_room = has_room
+        self._may = may
+        self._left: dict[Request, dict[tuple[str, ...], int]] = {}
+        self._one: dict[tuple[Request, tuple[str, ...]], Waiting] = {}
+        for one, request in waiting:
+            left = self._left.setdefault(request, {})
+            if one.scopes in left:
+                left[one.scopes] += 1
+            else:
+                left[one.scopes] = 1
+                self._one[request, one.scopes] = one
+        self._open = {request: list(left) for request, left in self._left.items()}
+        self._sure = False
+
+    def __bool__(self) -> bool:
+        while self._open:
+            request, scopes = next(reversed(self._open.items()))
+            if self._sure and self._left[request][scopes[-1]]:
+                return True
+            self._sure = self._one_of(request, scopes)
+            if not self._sure:
+                del self._open[request]
+        return False
+
+    def asked(self, one: Waiting, request: Request) -> None:
+        """It was its turn: something was taken, or kept, or not."""
+        self._left[request][one.scopes] -= 1
+        self._sure = False
+
+    def _one_of(self, request: Request, scopes: list[tuple[str, ...]]) -> bool:
+        """Whether one of them may start; those before who may not are out. The last is the one."""
+        if not self._has_room(self._one[request, scopes[-1]]):
+            return False
+        while scopes and not (self._left[request][scopes[-1]] and self._may(self._one[request, scopes[-1]])):
+            scopes.pop()
+        return bool(scopes)
