@@ -151,9 +151,12 @@ def _class(group: str) -> str:
 
 
 def _method(document: Schema, path: str, method: str, name: str, operation: Schema) -> str:
-    """One method; empty for what answers with something else than JSON."""
+    """One method; empty for what takes or answers with something else than JSON, or with headers alone."""
+    if method in ("HEAD", "OPTIONS"):
+        return ""
     content = _answer(operation)
-    if content and "application/json" not in content:
+    sent = operation.get("requestBody", {}).get("content", {"application/json": {}})
+    if (content and "application/json" not in content) or "application/json" not in sent:
         return ""
     gives = _typed(content["application/json"]["schema"]) if content else "None"
     parameters = operation.get("parameters", ())
@@ -193,7 +196,7 @@ def _answer(operation: Schema) -> Schema:
     """The content of the answer when all went well; empty when it has none."""
     found = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
     # What only sends a browser elsewhere is as little for programs as a page.
-    [good] = found or [{"content": {"text/html": {}}}]
+    good = (found or [{"content": {"text/html": {}}}])[0]
     content: Schema = good.get("content", {})
     return content
 

@@ -27,10 +27,13 @@ ROOT = Path(__file__).resolve().parents[2]
 STATE = ROOT / ".tools" / "checks"
 # The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
 ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
-# What restarts daemons or drives a browser mostly waits: the containers' tests run beside the browser's, one at a
-# time each. The others wait, too, for databases and clocks: three at a time keep two cores busy.
+# What restarts daemons mostly waits, and measures shares of a core: it runs one at a time and goes first where others
+# want the same core. They wait, too, for databases and clocks: three at a time keep two cores busy. The browser has
+# the machine for itself: Chromium drops what it is loading whenever a container's network comes or goes.
 CONTAINERS = ("conformance", "crash")
 BROWSER = ("e2e",)
+# The sessions that the browser's tests start have networks, too: what fails is tried once more, and named in the end.
+AGAIN = ("--reruns", "1", "-rR")
 FOLDERS = tuple(
     sorted(
         {test.parent.name for test in (ROOT / "tests").glob("*/test_*.py")},
@@ -59,21 +62,25 @@ def main() -> int:
         say(f"{error.message}\n{error.hint}")
         return 2
     # 2. The quick checks, all of them even when one fails.
-    for part, check in (("lint", lint), ("generated", generated), ("web", web), ("sizes", sizes)):
-        if part in options.parts:
-            check(tally)
+    with ThreadPoolExecutor() as beside:
+        page = beside.submit(web, tally) if "web" in options.parts else None
+        for part, check in (("lint", lint), ("generated", generated), ("sizes", sizes)):
+            if part in options.parts:
+                check(tally)
+        if page:
+            page.result()
     # 3. The tests.
     environment = {**os.environ, **found}
     if options.pytest:
         run_pytest(folders, options.pytest, environment, tally)
     else:
         rest = [name for name in folders if name not in CONTAINERS + BROWSER]
-        run_pytest(rest, ["-n", "3", "--dist", "worksteal"], environment, tally)
         with ThreadPoolExecutor() as beside:
             quiet = [name for name in folders if name in CONTAINERS]
             behind = beside.submit(run_pytest, quiet, [], environment, tally, log=STATE / "containers.log")
-            run_pytest([name for name in folders if name in BROWSER], [], environment, tally)
+            run_pytest(rest, ["-n", "3", "--dist", "worksteal"], environment, tally, before=("nice", "-n", "10"))
             behind.result()
+        run_pytest([name for name in folders if name in BROWSER], AGAIN, environment, tally)
     # 4. One line.
     for name in tally.failed:
         print(f"FAILED {name}")
@@ -132,11 +139,21 @@ def sizes(tally: Tally) -> None:
 
 
 def step(tally: Tally, name: str, command: Sequence[str], *, folder: Path = ROOT) -> None:
-    print(f"\n== {name}", flush=True)
+    """What it says is shown when it has ended, so that it does not mix with another's."""
     began = time.monotonic()
-    code = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, check=False).returncode
-    print(f"== {name}: {'ok' if code == 0 else 'FAILED'} in {time.monotonic() - began:.1f} s", flush=True)
-    if code == 0:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    said = "ok" if done.returncode == 0 else "FAILED"
+    print(f"\n== {name}\n{done.stdout}== {name}: {said} in {time.monotonic() - began:.1f} s", flush=True)
+    if done.returncode == 0:
         tally.passed += 1
     else:
         tally.failed.append(name)
@@ -149,8 +166,12 @@ def run_pytest(
     tally: Tally,
     *,
     log: Path | None = None,
+    before: Sequence[str] = (),
 ) -> None:
-    """log: where its output goes until it has ended, so that it does not mix with another's."""
+    """log: where its output goes until it has ended, so that it does not mix with another's.
+
+    before: a command that runs it.
+    """
     if not folders:
         return
     print(f"\n== pytest {' '.join(folders)}", flush=True)
@@ -163,7 +184,7 @@ def run_pytest(
     paths = [] if names_paths else [f"tests/{name}" for name in folders]
     with log.open("wb") if log else nullcontext() as output:
         code = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *paths, *extra],
+            [*before, sys.executable, "-m", "pytest", *options, *paths, *extra],
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -18,6 +18,7 @@ _FOR_CONTAINERS = [
     ("iptables", "iptables"),
     ("ip", "iproute2"),
     ("mmdebstrap", "mmdebstrap"),
+    ("mkfs.btrfs", "btrfs-progs"),
     *((shell, shell) for shell in ("zsh", "fish")),
 ]
 _FOR_BROWSER = [("chromium", "chromium")]

@@ -1,7 +1,7 @@
 """The WebSocket side of terminals and commands: messages to bytes and back."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 import orjson
 from pydantic import ValidationError
@@ -39,15 +39,23 @@ async def _close(socket: WebSocket, code: int, reason: str = "") -> None:
 
 
 async def show_terminal(
-    socket: WebSocket, terminals: Terminals, terminal: Terminal, *, position: int | None
+    socket: WebSocket,
+    terminals: Terminals,
+    terminal: Terminal,
+    beat: Callable[[], None],
+    *,
+    position: int | None,
 ) -> None:
-    """Carry one client's part of a terminal's life: until it leaves, is replaced, or the shell ends."""
+    """Carry one client's part of a terminal's life: until it leaves, is replaced, or the shell ends.
+
+    beat: called for everything that is typed or shown.
+    """
     attachment = terminals.attach(terminal, position)
     try:
         await say(socket, type="ready", terminal=terminal.id, offset=attachment.position)
         await _first_of(
-            _send_output(socket, terminal, attachment),
-            _feed(socket, terminal.stream),
+            _send_output(socket, terminal, attachment, beat),
+            _feed(socket, terminal.stream, beat),
             asyncio.shield(attachment.lost),
         )
         if attachment.lost.done():
@@ -57,8 +65,11 @@ async def show_terminal(
         terminals.detach(terminal, attachment)
 
 
-async def _send_output(socket: WebSocket, terminal: Terminal, attachment: Attachment) -> None:
+async def _send_output(
+    socket: WebSocket, terminal: Terminal, attachment: Attachment, beat: Callable[[], None]
+) -> None:
     async for piece in attachment.pieces():
+        beat()
         await socket.send_bytes(piece)
     if terminal.exit_code is not None:
         await say(socket, type="exit", code=terminal.exit_code)
@@ -82,25 +93,27 @@ async def receive_command(socket: WebSocket) -> ExecStart:
         raise Invalid("invalid.command", refusal(first, where), field=where) from None
 
 
-async def carry_command(socket: WebSocket, stream: ExecStream) -> None:
-    """Carry a command's streams until it ends or the client leaves."""
+async def carry_command(socket: WebSocket, stream: ExecStream, beat: Callable[[], None]) -> None:
+    """Carry a command's streams until it ends or the client leaves. beat: called for everything that passes."""
 
     async def send_output() -> None:
         async for number, chunk in stream.output():
             if chunk:
+                beat()
                 await socket.send_bytes(bytes((number,)) + chunk)
         await say(socket, type="exit", code=await stream.exit_code())
         await _close(socket, 1000)
 
-    await _first_of(send_output(), _feed(socket, stream))
+    await _first_of(send_output(), _feed(socket, stream, beat))
 
 
-async def _feed(socket: WebSocket, stream: ExecStream) -> None:
+async def _feed(socket: WebSocket, stream: ExecStream, beat: Callable[[], None]) -> None:
     """Pass the client's messages on until it leaves; what the process does not read holds the client back."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
             return
+        beat()
         if content := message.get("bytes"):
             await stream.write(content)
         elif text := message.get("text"):

@@ -22,6 +22,7 @@ from carrel.core.ids import SessionId
 from carrel.db.database import Database
 from carrel.engines.port import EngineError, TerminalSize
 from carrel.http.auth import current_actor
+from carrel.idle.activity import Activity
 from carrel.policy.decide import Actor
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
@@ -97,7 +98,7 @@ async def terminal(
             found = await terminals.open(session.id, actor.user_id, size, shell=liked)
             await _note(socket, actor, session, {"terminal": found.id})
         position = offset if found.id == terminal else 0
-        await sockets.show_terminal(socket, terminals, found, position=position)
+        await sockets.show_terminal(socket, terminals, found, _beat_of(socket, session), position=position)
 
     await _entering(socket, ref, serve)
 
@@ -112,7 +113,7 @@ async def exec_command(socket: WebSocket, ref: str) -> None:
         size = TerminalSize(start.cols, start.rows) if start.tty else None
         engine = socket.app.state.engine
         async with engine.exec(session.id, start.command, env=start.env, terminal=size) as stream:
-            await sockets.carry_command(socket, stream)
+            await sockets.carry_command(socket, stream, _beat_of(socket, session))
 
     await _entering(socket, ref, serve)
 
@@ -137,6 +138,14 @@ async def _entering(socket: WebSocket, ref: str, serve: Callable[[Session, Actor
         await sockets.refuse(socket, of_engine(error))
     except WebSocketDisconnect:
         pass
+
+
+def _beat_of(socket: WebSocket, session: Session) -> Callable[[], None]:
+    """Beaten once already: somebody has come in."""
+    activity: Activity = socket.app.state.activity
+    beat = activity.beat_of(session.id)
+    beat()
+    return beat
 
 
 async def _note(socket: WebSocket, actor: Actor, session: Session, details: dict[str, object]) -> None:

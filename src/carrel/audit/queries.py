@@ -137,6 +137,7 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool] | TextClause]:
     elif wanted.action:
         found.append(AuditEntry.action == wanted.action)
     for column, value in (
+        (AuditEntry.id, wanted.id),
         (AuditEntry.outcome, wanted.outcome),
         (AuditEntry.object_kind, wanted.object_kind),
         (AuditEntry.object_id, wanted.object_id),

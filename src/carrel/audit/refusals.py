@@ -1,15 +1,16 @@
 """Noting what was refused: who wanted to change what, and why they may not or it could not be.
 
-Requests that only read leave no row. Who is refused over and over fills the table with nothing but a count.
+Requests that only read leave no row, except by a keypair or token that is not good. Who is refused over and over
+fills the table with nothing but a count.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,12 +18,13 @@ from carrel.audit import service
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.db.database import Database
 from carrel.http.auth import ACTION
-from carrel.policy.decide import Actor
+from carrel.policy.decide import Actor, Target
 
 log = structlog.get_logger()
 
 WINDOW_S = 300.0
 MOST = 20
+MOST_STRANGERS = 50
 _MOST_KINDS = 50
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _NOTED = (403, 404, 409, 422)
@@ -40,12 +42,64 @@ class _Window:
     more: Counter[_Kind] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True)
+class Stranger:
+    """Somebody with a keypair or token that is not good.
+
+    credential: "keypair:<access key>" or "token:<id>" where there is such a one, else its kind alone: what somebody
+    wrote there may be a secret. email, target: of its owner.
+    """
+
+    credential: str
+    reason: str
+    address: str
+    email: str = ""
+    target: Target = service.NOBODY
+
+    @property
+    def key(self) -> str:
+        """One and the same may have many addresses; who guesses, many names."""
+        return self.credential if ":" in self.credential else f"{self.credential} {self.address}"
+
+
+@dataclass
+class _Attempts:
+    """first: what has a row. more: how many have none."""
+
+    first: Stranger
+    more: int = 0
+
+
 class Refusals:
     """Lives in `app.state.refusals`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._windows: dict[str, _Window] = {}
+        self._strangers: dict[str, _Attempts] = {}
+
+    async def note_stranger(self, stranger: Stranger) -> None:
+        """A row in the access log for the first within WINDOW_S by one credential, or from one address.
+
+        Others are only counted, and so are all beyond MOST_STRANGERS.
+        """
+        known = self._strangers.get(stranger.key)
+        if known is None and len(self._strangers) > MOST_STRANGERS:
+            known = self._strangers[""]
+        if known:
+            known.more += 1
+            return
+        if len(self._strangers) == MOST_STRANGERS:
+            # The last place is for everybody who has none of their own.
+            crowd = Stranger("several", f"more than {MOST_STRANGERS} keypairs, tokens and addresses", "")
+            self._strangers[""] = _Attempts(crowd, 1)
+            return
+        self._strangers[stranger.key] = _Attempts(stranger)
+        try:
+            async with self._database.transaction() as tx:
+                _note_stranger(tx, stranger)
+        except Unavailable:
+            log.warning("audit.stranger_not_noted", credential=stranger.credential)
 
     async def note(self, actor: Actor, action: str, object_id: str, error: CarrelError) -> None:
         """A row for it, in a transaction of its own; only counted when there are many, or it is the same again.
@@ -78,18 +132,37 @@ class Refusals:
     async def close_window(self) -> None:
         """One row for each person with refusals that have none; then everybody has a clean slate."""
         windows, self._windows = self._windows, {}
+        strangers, self._strangers = self._strangers, {}
         crowded = [window for window in windows.values() if window.more]
-        if not crowded:
+        persistent = [attempts for attempts in strangers.values() if attempts.more]
+        if not crowded and not persistent:
             return
         try:
             async with self._database.transaction() as tx:
                 for window in crowded:
                     _sum_up(tx, window)
+                for attempts in persistent:
+                    _note_stranger(tx, attempts.first, more=attempts.more)
         except Unavailable:
-            log.warning("audit.refusals_not_noted", actors=len(crowded))
+            log.warning("audit.refusals_not_noted", actors=len(crowded), strangers=len(persistent))
 
 
-def _sum_up(tx: Any, window: _Window) -> None:
+def _note_stranger(tx: AsyncSession, stranger: Stranger, *, more: int = 0) -> None:
+    reason = stranger.reason
+    if more:
+        reason += f"; {more} more within {round(WINDOW_S / 60)} minutes"
+    service.record_login(
+        tx,
+        email=stranger.email or "(unknown)",
+        target=stranger.target,
+        outcome="refused",
+        method=stranger.credential,
+        reason=reason,
+        address=stranger.address,
+    )
+
+
+def _sum_up(tx: AsyncSession, window: _Window) -> None:
     (action, _, _), _ = window.more.most_common(1)[0]
     count = window.more.total()
     service.record_refusal(

@@ -37,6 +37,7 @@ Part = Annotated[
 class AuditFilter(BaseModel):
     """Which entries; all that are given must fit."""
 
+    id: int | None = Field(default=None, ge=1, lt=2**63, description="this entry alone")
     from_: When | None = Field(default=None, alias="from", description="not before this time")
     to: When | None = Field(default=None, description="before this time")
     actor: str | None = Field(default=None, max_length=254, description="id or e-mail of who did it")

@@ -113,13 +113,25 @@ def record_login(
     )
 
 
-def record_own(tx: AsyncSession, action: str, *, details: Mapping[str, object]) -> None:
+def record_own(
+    tx: AsyncSession,
+    action: str,
+    object_id: str = "",
+    *,
+    name: str = "",
+    target: Target = NOBODY,
+    details: Mapping[str, object],
+) -> None:
     """Add what Carrel did by itself to this transaction."""
     tx.add(
         AuditEntry(
             action=action,
             object_kind=_kind(action),
-            object_id="",
+            object_id=object_id,
+            object_name=name,
+            owner_id=target.owner_id,
+            project_id=target.project_id,
+            domain_id=target.domain_id,
             outcome="done",
             credential="carrel",
             address="",

@@ -7,11 +7,15 @@ from carrel.apps import service as apps
 from carrel.audit import retention
 from carrel.controllers.loop import Tools
 from carrel.events import service as events
+from carrel.files import leftovers
 from carrel.logins import service as logins
+from carrel.logins import sign_up
 from carrel.site import service as site
 from carrel.usage import service as usage
+from carrel.vfolders import tasks as folder_tasks
 
 EVENTS_KEPT = timedelta(days=7)
+SWEPT_EVERY = timedelta(hours=6)
 
 
 class Housekeeping:
@@ -21,18 +25,27 @@ class Housekeeping:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self._swept_at: datetime | None = None
 
     async def close(self) -> None:
         """Nothing runs beside the step."""
 
     async def step(self) -> None:
-        """Old events, old samples, ended sign-ins, spent tickets, the oldest of the audit trail."""
+        """Old events and samples, ended sign-ins and tasks, accounts never verified, spent tickets, left uploads, the
+        oldest audit entries.
+        """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
             await events.prune(tx, before=now - EVENTS_KEPT)
             await usage.prune(tx, now)
             await logins.prune(tx, now)
+            await sign_up.prune(tx, now)
             await apps.prune(tx, now)
+            await folder_tasks.prune(tx, now)
+        await leftovers.prune(self._tools.transaction, self._tools.storages, now)
+        if self._swept_at is None or now - self._swept_at >= SWEPT_EVERY:
+            self._swept_at = now
+            await leftovers.sweep(self._tools.transaction, self._tools.storages, now)
         await self._cut_audit(now)
 
     async def _cut_audit(self, now: datetime) -> None:

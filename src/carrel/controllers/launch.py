@@ -1,13 +1,14 @@
 """Start what was scheduled, and start again what a crash or an engine's restart interrupted."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
 import structlog
 from sqlalchemy import select
 
+from carrel.controllers import mounts
 from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
 from carrel.core.ids import SessionId
@@ -17,19 +18,23 @@ from carrel.engines.port import (
     ContainerSpec,
     EngineError,
     EngineUnavailable,
+    Mount,
     Progress,
 )
 from carrel.nodes import service as nodes
 from carrel.nodes.model import Node
-from carrel.sessions import environment, queries, service, transitions
+from carrel.sessions import environment, mounting, queries, service, transitions
 from carrel.sessions.model import Session
+from carrel.sessions.mounting import Mounted
 from carrel.sessions.states import LAUNCHING, SessionState
 
 log = structlog.get_logger()
 
 MAX_ATTEMPTS = 4
+_RETRY, _NO_STORAGE = "retry", "storage_unavailable"
 _ENGINE_PAUSE_S = 2.0
 _SHOW_EVERY_S = 0.5
+_STORAGE_PAUSE_S = 30
 
 
 class Launch:
@@ -59,8 +64,9 @@ class Launch:
             sessions = await queries.in_states(tx, *sorted(LAUNCHING))
             if not sessions:
                 return
-            names = {node.id: node.name for node in (await tx.execute(select(Node))).scalars()}
+            names = {node.id: node.name for node in await tx.execute(select(Node.id, Node.name))}
             devices = await nodes.devices_of(tx, [session.id for session in sessions])
+            held = await mounting.held_by(tx, [session.id for session in sessions])
             left = {node.id for node in await nodes.draining(tx)}
             left |= {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
         for session in sessions:
@@ -71,7 +77,8 @@ class Launch:
                     self._sent_back.add(session.id)
                     self._begin_task(session.id, self._send_back(session, node))
             elif session.id not in self._tasks:
-                self._begin_task(session.id, self._launch(session, node, devices.get(session.id, {})))
+                key = session.id
+                self._begin_task(key, self._launch(session, node, devices.get(key, {}), held.get(key, ())))
 
     def _begin_task(self, session: SessionId, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(_kept(session, work))
@@ -98,13 +105,42 @@ class Launch:
             del self._tasks[session]
             self._sent_back.discard(session)
 
-    async def _launch(self, session: Session, node: str, devices: Mapping[str, int]) -> None:
+    async def _launch(
+        self, session: Session, node: str, devices: Mapping[str, int], held: Sequence[Mounted]
+    ) -> None:
         # Say that we are at it before waiting for room: others may be pulling for long.
         if not await self._begin(session):
             return
+        # Storage that hangs makes nobody wait but those who mount from it.
+        found = await self._mounts(session, held)
+        if found is None:
+            return
         # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
         async with self._starting if session.state == SessionState.STARTING else self._preparing:
-            await self._start(session, node, devices)
+            spec = container_spec(
+                session, node, devices, found, self._tools.seal, epoch=self._tools.leader.epoch
+            )
+            await self._start(session, spec)
+
+    async def _mounts(self, session: Session, held: Sequence[Mounted]) -> tuple[Mount, ...] | None:
+        """What to mount; None when it cannot start now, or not at all, which is then written down."""
+        try:
+            return await mounts.ready(self._tools.storages, held)
+        except Unavailable as error:
+            log.warning("launch.no_storage", session=session.id, error=error.message)
+            if session.started_at:
+                # It has files of its own on its node: it stays there until the storage is back.
+                async with self._tools.transaction() as tx:
+                    await transitions.renew_deadline(
+                        tx, session.id, session.state, now=self._tools.clock.now()
+                    )
+                await self._try_later(session, error.message)
+            else:
+                pause = timedelta(seconds=min(2 ** await self._failed(session, _NO_STORAGE), _STORAGE_PAUSE_S))
+                await self._take_back(session, cause=_NO_STORAGE, reason=error.message, pause=pause)
+        except mounts.Unmountable as error:
+            await self._end(session, cause="mount_unusable", reason=str(error))
+        return None
 
     async def _send_back(self, session: Session, node: str) -> None:
         """Nothing of it stays on its node; it waits for another place."""
@@ -126,19 +162,16 @@ class Launch:
                 )
             )
 
-    async def _start(self, session: Session, node: str, devices: Mapping[str, int]) -> None:
+    async def _start(self, session: Session, spec: ContainerSpec) -> None:
         tools = self._tools
         # 1. the engine makes it so; what a crash left of it is continued
         changes: asyncio.Queue[Progress] = asyncio.Queue()
         reporter = asyncio.create_task(self._report(session.id, changes))
         try:
-            observed = await tools.engine.ensure(
-                container_spec(session, node, devices, tools.seal, epoch=tools.leader.epoch),
-                changes.put_nowait,
-            )
+            observed = await tools.engine.ensure(spec, changes.put_nowait)
         except EngineError as error:
             if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
-                await self._try_later(session, error)
+                await self._try_later(session, error.message)
             else:
                 await self._give_up(session, error)
             return
@@ -171,26 +204,34 @@ class Launch:
                     await transitions.show_progress(tx, session, progress=shown, reason=None)
             await asyncio.sleep(_SHOW_EVERY_S)
 
-    async def _try_later(self, session: Session, error: EngineError) -> None:
+    async def _try_later(self, session: Session, reason: str) -> None:
         """The session keeps its state, its place and its files; the next step tries again, until its deadline."""
         async with self._tools.transaction() as tx:
-            await transitions.show_progress(tx, session.id, progress=None, reason=error.message)
+            await transitions.show_progress(tx, session.id, progress=None, reason=reason)
         await asyncio.sleep(_ENGINE_PAUSE_S)
 
     async def _give_up(self, session: Session, error: EngineError) -> None:
         """Another try later with nothing left of this one, or the end."""
-        tools = self._tools
-        log.warning("launch.refused", session=session.id, code=error.code, attempt=session.attempts + 1)
-        last = not error.retriable or session.attempts + 1 >= MAX_ATTEMPTS
+        failed = await self._failed(session, _RETRY)
+        log.warning("launch.refused", session=session.id, code=error.code, attempt=failed + 1)
+        last = not error.retriable or failed + 1 >= MAX_ATTEMPTS
         if last:
-            async with tools.transaction() as tx:
-                await transitions.move(
-                    tx, [session.id], SessionState.TERMINATING, sources=sorted(LAUNCHING),
-                    outcome=SessionState.ERROR, cause=error.code, reason=error.message, now=tools.clock.now(),
-                )  # fmt: skip
+            await self._end(session, cause=error.code, reason=error.message)
             return
-        pause = timedelta(seconds=2**session.attempts)
-        await self._take_back(session, cause="retry", reason=error.message, pause=pause)
+        pause = timedelta(seconds=2**failed)
+        await self._take_back(session, cause=_RETRY, reason=error.message, pause=pause)
+
+    async def _failed(self, session: Session, cause: str) -> int:
+        """Starts that failed so before this one. That its node was emptied or lost is no failure of its own."""
+        async with self._tools.database.transaction() as tx:
+            return await queries.failed_starts(tx, session.id, cause)
+
+    async def _end(self, session: Session, *, cause: str, reason: str) -> None:
+        async with self._tools.transaction() as tx:
+            await transitions.move(
+                tx, [session.id], SessionState.TERMINATING, sources=sorted(LAUNCHING),
+                outcome=SessionState.ERROR, cause=cause, reason=reason, now=self._tools.clock.now(),
+            )  # fmt: skip
 
     async def _take_back(
         self, session: Session, *, cause: str, reason: str, pause: timedelta | None = None
@@ -215,7 +256,13 @@ async def _kept(session: SessionId, work: Coroutine[None, None, None]) -> None:
 
 
 def container_spec(
-    session: Session, node: str, devices: Mapping[str, int], seal: Seal, *, epoch: int
+    session: Session,
+    node: str,
+    devices: Mapping[str, int],
+    folders: tuple[Mount, ...],
+    seal: Seal,
+    *,
+    epoch: int,
 ) -> ContainerSpec:
     """What the engine is to make of a session. devices: what it holds of each, in thousandths."""
     return ContainerSpec(
@@ -231,5 +278,6 @@ def container_spec(
         },
         hostname=session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session",
         ports=tuple(int(app["port"]) for app in session.apps),
+        mounts=folders,
         epoch=epoch,
     )

@@ -7,22 +7,24 @@ time, never truth.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import psycopg
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
-from carrel.core.errors import Unavailable
+from carrel.core.errors import CarrelError, Unavailable
 from carrel.db.database import Database
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
 from carrel.db.seal import Seal
 from carrel.engines.port import Engine, EngineError, EngineUnavailable
+from carrel.storage.port import StorageError
+from carrel.storage_hosts.storages import Storages
 
 log = structlog.get_logger()
 
@@ -40,6 +42,7 @@ class Tools:
     clock: Clock
     leader: Leader
     seal: Seal
+    storages: Storages
     placing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @asynccontextmanager
@@ -56,7 +59,11 @@ class Tools:
 
 
 class Controller(Protocol):
-    """topics: what it wakes on. tick_s: the safety net. close: stop what it runs beside its step."""
+    """topics: what it wakes on. tick_s: the safety net. close: stop what it runs beside its step.
+
+    One that nobody waits for may have a calm_s: so much later than announced it steps, once for all that comes in
+    between, when those that somebody waits for are done.
+    """
 
     @property
     def name(self) -> str: ...
@@ -88,6 +95,9 @@ async def run(controller: Controller, listener: Listener) -> None:
 
 async def _run(controller: Controller, wake: asyncio.Event) -> None:
     failures = 0
+    calm_s: float = getattr(controller, "calm_s", 0.0)
+    task = asyncio.current_task()
+    assert task
     while True:
         try:
             await controller.step()
@@ -100,14 +110,31 @@ async def _run(controller: Controller, wake: asyncio.Event) -> None:
         except Exception:
             failures += 1
             log.exception("controller.failed", controller=controller.name)
+        if task.cancelling():  # a library made an error of its own of that
+            return
         try:
             async with asyncio.timeout(pause_s(controller.tick_s, failures)):
                 await wake.wait()
         except TimeoutError:
             pass
+        else:
+            await asyncio.sleep(calm_s)
         if failures:
             await asyncio.sleep(0.2)
         wake.clear()
+
+
+async def beside(what: str, work: Coroutine[Any, Any, None], **about: object) -> None:
+    """Do work that runs beside a controller's step. Nobody waits for it: it ends here, whatever happens, and a later
+    step begins it again.
+    """
+    try:
+        await work
+    except (CarrelError, StorageError, LeadershipLost) as error:
+        log.warning("controller.not_done", work=what, error=str(error), **about)
+    except Exception:
+        log.exception("controller.work_failed", work=what, **about)
+        await asyncio.sleep(_PAUSE_S)
 
 
 async def pass_on_hints(engine: Engine, listener: Listener) -> None:

@@ -49,6 +49,9 @@ class Findings:
     strays: Sequence[Session]
     node_lost: Sequence[tuple[Session, NodeLoss]]
 
+    def __bool__(self) -> bool:
+        return any(vars(self).values())
+
 
 def compare(
     seen: Sequence[Observed],
@@ -99,8 +102,9 @@ def compare(
 
 class Observe:
     name = "observe"
-    topics = (ENGINE_TOPIC,)
+    topics = (ENGINE_TOPIC, nodes.FORGOTTEN)
     tick_s = 10.0
+    calm_s = 0.05
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -130,7 +134,8 @@ class Observe:
             live = {s.id: s for s in await queries.in_states(tx, *sorted(LIFECYCLE.live))}
             restarts = await queries.restarts_since(tx, stopped, now - RESTARTS_COUNTED) if stopped else {}
             gone = await nodes.gone(tx, now)
-        await self._apply(compare(seen, before, live, restarts, gone))
+        if found := compare(seen, before, live, restarts, gone):
+            await self._apply(found)
 
     async def _begin(self) -> Mapping[SessionId, queries.Mark]:
         """The live sessions, with the deadlines enforced, except by a leader that has only just begun.

@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 
+from carrel.controllers.folders import Folders
 from carrel.controllers.housekeeping import Housekeeping
+from carrel.controllers.idle import Idle
 from carrel.controllers.launch import Launch
 from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.observe import Observe
+from carrel.controllers.post import Post
 from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.seal import Seal
+from carrel.controllers.storage import Storage
 from carrel.controllers.usage import Usage
 from carrel.controllers.vacate import Vacate
 
@@ -23,6 +27,10 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         launch,
         Reap(tools, launch),
         Usage(tools),
+        Idle(tools),
+        Storage(tools),
+        Folders(tools),
         Seal(tools),
+        Post(tools),
         Housekeeping(tools),
     )

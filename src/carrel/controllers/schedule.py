@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.loop import Tools
+from carrel.core.ids import SessionId
 from carrel.limits import model as limits
 from carrel.nodes import service as nodes
 from carrel.scheduler import loading
 from carrel.scheduling.plan import plan
-from carrel.scheduling.snapshot import Plan, Refusal, Snapshot
-from carrel.sessions import queries, transitions
+from carrel.scheduling.snapshot import Plan, Snapshot
+from carrel.sessions import mounting, queries, transitions
 from carrel.sessions.states import LIFECYCLE, SessionState
 
 _PLACES_SHOWN = 1000
@@ -40,7 +41,9 @@ class Schedule:
         """
         now = self._tools.clock.now()
         async with self._tools.placing, self._tools.transaction() as tx:
-            waiting = await loading.waiting(tx, now)
+            without = await mounting.kept_back(tx)
+            waiting = await loading.waiting(tx, now, without=without)
+            await self._tell(tx, [(session, reason, None) for session, reason in without.items()])
             if waiting:
                 snapshot = await loading.snapshot(tx, now, waiting)
                 await self._apply(tx, snapshot, plan(snapshot))
@@ -58,10 +61,14 @@ class Schedule:
             placed = [(p, slots[p.session]) for p in decided.placements if p.session in moved]
             await nodes.allocate(tx, placed, now)
         if decided.refusals:
-            await self._tell(tx, decided.refusals)
+            shown = {one.session: one.position for one in decided.refusals if one.position <= _PLACES_SHOWN}
+            await self._tell(
+                tx, [(one.session, one.reason, shown.get(one.session)) for one in decided.refusals]
+            )
 
-    async def _tell(self, tx: AsyncSession, refusals: Sequence[Refusal]) -> None:
+    async def _tell(self, tx: AsyncSession, told: Sequence[tuple[SessionId, str, int | None]]) -> None:
         """Write down why they wait, where that has changed: a long queue moves up at every end of a session."""
+        if not told:
+            return
         said = await queries.said_of_waiting(tx)
-        told = [(one.session, one.reason, one.position if one.position <= _PLACES_SHOWN else None) for one in refusals]
         await transitions.refuse(tx, [one for one in told if said.get(one[0]) != one[1:]])

@@ -13,6 +13,7 @@ _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.02, 1.0
 class Seal:
     name = "seal"
     topics: Sequence[str] = (TOPIC,)
+    calm_s = 0.05
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools

@@ -33,7 +33,15 @@ class Usage:
             then, cpu_ns = self._before[usage.id]
             elapsed_ns = max((now.timestamp() - then) * 1e9, 1.0)
             millis = max(0, round((usage.cpu_ns - cpu_ns) * 1000 / elapsed_ns))
-            readings.append(Reading(SessionId(usage.id), millis, usage.mem_bytes))
+            readings.append(
+                Reading(
+                    SessionId(usage.id),
+                    millis,
+                    usage.mem_bytes,
+                    usage.accelerator_percent,
+                    usage.accelerator_mem_percent,
+                )
+            )
         self._before = marks
         if readings:
             async with self._tools.transaction() as tx:

@@ -16,6 +16,11 @@ ImageId = NewType("ImageId", str)
 GroupId = NewType("GroupId", str)
 PolicyId = NewType("PolicyId", str)
 PresetId = NewType("PresetId", str)
+StorageHostId = NewType("StorageHostId", str)
+FolderId = NewType("FolderId", str)
+ShareId = NewType("ShareId", str)
+FolderTaskId = NewType("FolderTaskId", str)
+UploadId = NewType("UploadId", str)
 
 DEFAULT_GROUP = GroupId("default")
 """The resource group of new nodes, and of sessions that name none; made by the migration, never removed."""

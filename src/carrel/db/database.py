@@ -48,6 +48,8 @@ class Database:
             max_overflow=pool_size,
             pool_timeout=15,
             pool_pre_ping=False,
+            # The one used last is the one whose statements are prepared.
+            pool_use_lifo=True,
             json_serializer=lambda value: orjson.dumps(value).decode(),
             json_deserializer=orjson.loads,
             # What is bound may be somebody's secret, and errors end up in logs.

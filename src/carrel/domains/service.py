@@ -19,6 +19,7 @@ from carrel.providers.model import Provider
 from carrel.sessions.model import Session
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.model import Domain, Project, User
+from carrel.vfolders.model import FolderTask
 
 _KINDS = {
     "domain.create": "domain.created",
@@ -83,6 +84,10 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     for kind, holds in (
         ("users", exists().where(User.domain_id == domain.id)),
         ("projects", exists().where(Project.domain_id == domain.id)),
+        (
+            "folder tasks under way",
+            exists().where(FolderTask.domain_id == domain.id, FolderTask.ended_at.is_(None)),
+        ),
         ("past sessions", exists().where(Session.domain_id == domain.id)),
         ("identity providers", exists().where(Provider.domain_id == domain.id)),
     ):
@@ -93,6 +98,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
                 hint="Remove or move them first, or disable the domain.",
                 details={"holds": kind},
             )
+    await tx.execute(delete(FolderTask).where(FolderTask.domain_id == domain.id))
     await tx.delete(domain)
     await tx.flush()
     await _record(tx, actor, "domain.remove", domain)

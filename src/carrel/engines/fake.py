@@ -114,7 +114,10 @@ class FakeEngine:
             yield refused
             return
         around = fake_shell.Surroundings(
-            {**self.world.environment(container), **env}, container.spec.hostname, terminal
+            {**self.world.environment(container), **env},
+            container.spec.hostname,
+            terminal,
+            container.spec.mounts,
         )
         process = FakeProcess(self.world, container, fake_shell.run(command, around), around)
         driver = asyncio.create_task(process.drive())
@@ -212,7 +215,8 @@ class FakeEngine:
         assert container.started_at is not None
         busy_s = (self.world.clock.now() - container.started_at).total_seconds() * container.load
         cpu_ns = int(busy_s * container.spec.slots.get("cpu", 1000) * 1_000_000)
-        return Usage(container.spec.id, cpu_ns, container.mem_bytes)
+        accelerators = container.accelerator_percent, container.accelerator_mem_percent
+        return Usage(container.spec.id, cpu_ns, container.mem_bytes, *accelerators)
 
 
 class FakeProcess:

@@ -1,7 +1,7 @@
 """What processes do inside a fake container: a shell of a dozen words.
 
 A process is a generator of steps (write, sleep, read) that returns its exit code, so it owns no task and no
-time: whoever drives it decides how long a second is. Words: echo cat sleep exit true false id pwd hostname
+time: whoever drives it decides how long a second is. Words: echo cat touch sleep exit true false id pwd hostname
 printenv stty head, `;`, `&&`, `||`, `>&2`, `$NAME`, `sh -c`, and `sh` alone as a line-by-line shell.
 """
 
@@ -10,7 +10,8 @@ import shlex
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
-from carrel.engines.port import WORK_HOME, WORK_UID, TerminalSize
+from carrel.engines import fake_files
+from carrel.engines.port import WORK_HOME, WORK_UID, Mount, TerminalSize
 from carrel.engines.refused import RefusedProcess, forbidden, missing
 
 
@@ -35,7 +36,7 @@ Process = Generator[Step, bytes, int]
 
 _SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash"}
 _PROGRAMS = {
-    "cat", "echo", "false", "head", "hostname", "id", "printenv", "pwd", "sleep", "stty", "true",
+    "cat", "echo", "false", "head", "hostname", "id", "printenv", "pwd", "sleep", "stty", "touch", "true",
 }  # fmt: skip
 _NO_PROGRAMS = {"/etc/passwd"}
 _CHUNK_BYTES = 32 * 1024
@@ -48,6 +49,7 @@ class Surroundings:
     env: Mapping[str, str]
     hostname: str
     terminal: TerminalSize | None = None
+    mounts: Sequence[Mount] = ()
 
 
 def refusal(name: str, terminal: TerminalSize | None) -> RefusedProcess | None:
@@ -119,6 +121,8 @@ def _word(name: str, arguments: Sequence[str], fd: int, around: Surroundings) ->
         case "sleep":
             yield Sleep(float(arguments[0]))
             return 0
+        case "cat" | "touch" if arguments:
+            return (yield from _file(name, arguments[0], fd, around))
         case "cat":
             return (yield from _cat(fd, around))
         case "head":
@@ -153,6 +157,18 @@ def _cat(fd: int, around: Surroundings) -> Process:
         if around.terminal and chunk == b"\x04":
             break
         yield Write(fd, chunk)
+    return 0
+
+
+def _file(name: str, path: str, fd: int, around: Surroundings) -> Process:
+    try:
+        if name == "cat":
+            yield Write(fd, fake_files.read(around.mounts, path))
+        else:
+            fake_files.touch(around.mounts, path)
+    except OSError as error:
+        yield Write(2, f"{name}: {error}\n".encode())
+        return 1
     return 0
 
 

@@ -14,13 +14,14 @@ from datetime import UTC, datetime, timedelta
 
 from carrel.accelerators.port import Accelerators, slots_of
 from carrel.core.clock import Clock, SystemClock
-from carrel.engines import fake_shell
+from carrel.engines import fake_files, fake_shell
 from carrel.engines.port import (
     WORK_HOME,
     ContainerSpec,
     ContainerState,
     EngineError,
     EngineUnavailable,
+    MountUnusable,
     NodeInfo,
 )
 
@@ -100,7 +101,7 @@ def _wake(future: "asyncio.Future[None]") -> None:
 
 @dataclass(slots=True, eq=False)
 class FakeContainer:
-    """One container of the world. `load`: busy fraction of its CPU limit."""
+    """One container of the world. `load`: busy fraction of its CPU limit. `accelerator_*`: as `port.Usage`."""
 
     spec: ContainerSpec
     state: ContainerState = ContainerState.STARTING
@@ -111,6 +112,8 @@ class FakeContainer:
     output: list[bytes] = field(default_factory=list)
     load: float = 0.1
     mem_bytes: int = 16 * _MIB
+    accelerator_percent: int | None = None
+    accelerator_mem_percent: int | None = None
     changed: Signal = field(default_factory=Signal)
 
     @property
@@ -225,13 +228,18 @@ class FakeWorld:
                 raise fault[1]
 
     def start(self, container: FakeContainer) -> None:
-        """Start or restart its main process."""
+        """Start or restart its main process. Raises: MountUnusable."""
+        if lost := fake_files.lost(container.spec.mounts):
+            raise MountUnusable(
+                f"The directory {lost}, which is to be mounted, is not there.", retriable=True
+            )
         container.state = ContainerState.RUNNING
         container.exit_code, container.out_of_memory = None, False
         container.started_at = self.clock.now()
         container.starts += 1
         if container.spec.command:
-            around = fake_shell.Surroundings(self.environment(container), container.spec.hostname)
+            spec = container.spec
+            around = fake_shell.Surroundings(self.environment(container), spec.hostname, mounts=spec.mounts)
             self._step(container, fake_shell.run(container.spec.command, around), container.starts)
         self.hint(container.spec.id)
 

@@ -73,6 +73,13 @@ def require_pullable(image: str) -> None:
         )
 
 
+class MountUnusable(EngineError):
+    """A directory cannot be put into the container: it is not on the machine, or something is in its place there."""
+
+    def __init__(self, message: str, *, retriable: bool) -> None:
+        super().__init__(message, retriable=retriable, code="mount_unusable")
+
+
 class ContainerGone(EngineError):
     """There is no running container with that id."""
 
@@ -99,6 +106,22 @@ class NodeInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Mount:
+    """A directory of the machine inside the container, at an absolute path there; directories on the way to it that are
+    below the home belong to the session's user.
+
+    source: absolute; one that is not there is refused, never made. subpath: what is seen at the target is only this
+    directory below the source; no symbolic link in it leads to anything of the machine, whoever plants one and
+    whenever. read_only: nothing inside can change that. No target is another's, or below another's.
+    """
+
+    source: str
+    target: str
+    subpath: str = ""
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ContainerSpec:
     """One container as it must be. Two specs with the same id are the same container."""
 
@@ -116,6 +139,7 @@ class ContainerSpec:
     """Main process; empty keeps the container idle until it is removed."""
     ports: tuple[int, ...] = ()
     """Ports that the gateway may dial; an engine that needs a tunnel opens it for these."""
+    mounts: tuple[Mount, ...] = ()
     pids_limit: int = 1024
     epoch: int = 0
     """Fencing epoch of the leader that asked, kept as a label."""
@@ -157,11 +181,17 @@ ProgressSink = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, no page cache."""
+    """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, no page cache.
+
+    accelerator_percent, accelerator_mem_percent: how busy, and how full, the one of its devices is that is so most;
+    None where that cannot be measured, never a made-up zero.
+    """
 
     id: str
     cpu_ns: int
     mem_bytes: int
+    accelerator_percent: int | None = None
+    accelerator_mem_percent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +234,8 @@ class Engine(Protocol):
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
         """Make it run: pull the image if missing, create, start; return once it is RUNNING.
 
-        Raises: ImageUnusable, EngineUnavailable, EngineError. What a failed call leaves behind, `remove` or
-        the next `ensure` of the same id cleans up.
+        Raises: ImageUnusable, MountUnusable, EngineUnavailable, EngineError. What a failed call leaves behind,
+        `remove` or the next `ensure` of the same id cleans up.
         """
         ...
 

@@ -7,7 +7,7 @@ before the oldest transaction that is still running (see `service.after`).
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Identity, Index, String, func, text
+from sqlalchemy import ARRAY, BigInteger, DateTime, Identity, Index, String, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import UserDefinedType
@@ -25,6 +25,8 @@ class Xid8(UserDefinedType[int]):
 
 
 class Event(Table):
+    """audience: whom it reaches besides those who may see whose it is, as `service.Audience` says."""
+
     __tablename__ = "events"
     __table_args__ = (Index("ix_events_xid_id", "xid", "id"), Index("ix_events_at", "at"))
 
@@ -37,4 +39,5 @@ class Event(Table):
     owner_id: Mapped[str]
     project_id: Mapped[str]
     domain_id: Mapped[str]
+    audience: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     data: Mapped[dict[str, Any]] = mapped_column(JSONB)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +28,10 @@ _QUEUE = 2000
 _POSITION = re.compile(r"[0-9]{1,19}\.[0-9]{1,18}")
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.01, 0.25
 
+Audience = Collection[str]
+"""Of whom: EVERYBODY, or domain:ID, project:ID and user:ID for everybody in it and for one person."""
+EVERYBODY = "everybody"
+
 
 @dataclass(frozen=True)
 class Happening:
@@ -40,11 +44,20 @@ class Happening:
     object_id: str
     target: Target
     data: Mapping[str, Any]
+    audience: Audience = ()
+
+    def reaches(self, actor: Actor) -> bool:
+        """Whether it is for the actor to know."""
+        if allows(actor, "event.read", self.target):
+            return True
+        theirs = {EVERYBODY, f"domain:{actor.domain_id}", f"user:{actor.user_id}"}
+        theirs |= {f"project:{project}" for project in actor.projects}
+        return not theirs.isdisjoint(self.audience)
 
 
 # Ordered by the column and not by its text of the same name, in which 1000 comes before 999.
 _AFTER = text("""
-    SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, data,
+    SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, audience, data,
         xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled
     FROM events
     WHERE (xid, id) > (CAST(CAST(:xid AS text) AS xid8), :id)
@@ -52,7 +65,7 @@ _AFTER = text("""
 """)
 
 _LATEST = text("""
-    SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, data
+    SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, audience, data
     FROM events
     WHERE (xid, id) < (CAST(CAST(:xid AS text) AS xid8), :id) AND (:owner = '' OR owner_id = :owner)
     ORDER BY events.xid DESC, events.id DESC LIMIT :limit
@@ -60,8 +73,17 @@ _LATEST = text("""
 
 _RECORD = text("""
     WITH told AS (
+        INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, audience, data)
+        VALUES (:kind, :object_kind, :object_id, :owner, :project, :domain, CAST(:audience AS text[]),
+            CAST(:data AS jsonb))
+    ) SELECT pg_notify('carrel', 'events')
+""")
+
+_TELL = text("""
+    WITH told AS (
         INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
-        VALUES (:kind, :object_kind, :object_id, :owner, :project, :domain, CAST(:data AS jsonb))
+        SELECT :kind, :object_kind, :object_id, person, '', '', CAST(:data AS jsonb)
+        FROM unnest(CAST(:people AS text[])) AS person
     ) SELECT pg_notify('carrel', 'events')
 """)
 
@@ -81,9 +103,15 @@ class Batch:
 
 
 async def record(
-    tx: AsyncSession, kind: str, object_id: str, *, target: Target, data: Mapping[str, object]
+    tx: AsyncSession,
+    kind: str,
+    object_id: str,
+    *,
+    target: Target,
+    data: Mapping[str, object],
+    audience: Audience = (),
 ) -> None:
-    """Add an event to this transaction, for those who may see the target. kind: "user.updated"."""
+    """Add an event to this transaction, for those who may see the target and the audience. kind: "user.updated"."""
     bound = {
         "kind": kind,
         "object_kind": kind.split(".")[0],
@@ -91,9 +119,25 @@ async def record(
         "owner": target.owner_id or "",
         "project": target.project_id or "",
         "domain": target.domain_id or "",
+        "audience": sorted(audience),
         "data": orjson.dumps(data).decode(),
     }
     await tx.execute(_RECORD, bound)
+
+
+async def tell(
+    tx: AsyncSession, kind: str, object_id: str, *, people: Sequence[UserId], data: Mapping[str, object]
+) -> None:
+    """Add an event for each of these people to this transaction, beside the one for those who see the target."""
+    if people:
+        bound = {
+            "kind": kind,
+            "object_kind": kind.split(".")[0],
+            "object_id": object_id,
+            "people": list(people),
+            "data": orjson.dumps(data).decode(),
+        }
+        await tx.execute(_TELL, bound)
 
 
 async def after(tx: AsyncSession, position: str) -> Batch:
@@ -139,6 +183,7 @@ def _happening(row: Any) -> Happening:
         object_id=row.object_id,
         target=Target(UserId(row.owner_id), ProjectId(row.project_id), DomainId(row.domain_id)),
         data=row.data,
+        audience=row.audience,
     )
 
 
@@ -167,7 +212,9 @@ class EventStream:
             self._wake.clear()
             try:
                 # Nobody announces the end of the transaction that holds events back: look again soon.
-                pause = min((pause or _FIRST_PAUSE_S / 2) * 2, _LAST_PAUSE_S) if await self._read_on() else None
+                pause = (
+                    min((pause or _FIRST_PAUSE_S / 2) * 2, _LAST_PAUSE_S) if await self._read_on() else None
+                )
             except Unavailable:
                 log.warning("events.database_unavailable")
                 pause = 1.0
@@ -175,7 +222,7 @@ class EventStream:
     def announce(self, happening: Happening) -> None:
         """Pass something on to the followers who may see it."""
         for queue, actor in list(self._followers.items()):
-            if not allows(actor, "event.read", happening.target):
+            if not happening.reaches(actor):
                 continue
             if queue.qsize() >= _QUEUE:
                 # Too slow a reader: end its stream; it resumes from its last position.
@@ -207,7 +254,7 @@ class EventStream:
         if position:
             async for happening in self._replay(position):
                 told = _order(happening)
-                if allows(actor, "event.read", happening.target):
+                if happening.reaches(actor):
                     yield happening
         while (happening_or_end := await queue.get()) is not None:
             if happening_or_end.position is None or _order(happening_or_end) > told:

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import sys
+from collections.abc import Callable
 
 WORTHWHILE_BYTES = 1 << 20
 _PIPE_BYTES = 1 << 20
@@ -21,8 +22,12 @@ _FLAGS = getattr(os, "SPLICE_F_NONBLOCK", 0) | getattr(os, "SPLICE_F_MOVE", 0)
 AVAILABLE = sys.platform == "linux" and hasattr(os, "splice")
 
 
-async def move(source: asyncio.Transport, target: asyncio.Transport, count: int) -> int:
+async def move(
+    source: asyncio.Transport, target: asyncio.Transport, count: int, beat: Callable[[], None]
+) -> int:
     """Move so many bytes; how many it were, fewer only when the source has ended or the kernel cannot.
+
+    beat: called whenever some have moved.
 
     Raises: ConnectionError when the target is gone.
     """
@@ -32,7 +37,7 @@ async def move(source: asyncio.Transport, target: asyncio.Transport, count: int)
         ends = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         fds += ends
         _enlarge(ends[1])
-        return await _Mover(fds[0], fds[1], ends, count).run()
+        return await _Mover(fds[0], fds[1], ends, count, beat).run()
     finally:
         for fd in fds:
             os.close(fd)
@@ -48,7 +53,10 @@ def _enlarge(pipe: int) -> None:
 class _Mover:
     """Moves when the source has something, or, with a full pipe, when the target takes something."""
 
-    def __init__(self, source: int, target: int, pipe: tuple[int, int], count: int) -> None:
+    def __init__(
+        self, source: int, target: int, pipe: tuple[int, int], count: int, beat: Callable[[], None]
+    ) -> None:
+        self._beat = beat
         self._source = source
         self._target = target
         self._out, self._in = pipe
@@ -108,6 +116,7 @@ class _Mover:
                 )  # fmt: skip
                 self._in_pipe -= gone
                 self._moved += gone
+                self._beat()
         except BlockingIOError:
             self._wait_for(writing=True)
             raise

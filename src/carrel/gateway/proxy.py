@@ -1,6 +1,7 @@
 """A request's way through the gateway, from its host name to its app and back."""
 
 import asyncio
+from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import structlog
@@ -17,6 +18,7 @@ from carrel.gateway.relay import Relay, Written
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.tunnel import Tunnel
 from carrel.gateway.upstream import Pool, Unreachable, Upstream
+from carrel.idle.activity import Activity
 
 log = structlog.get_logger()
 
@@ -30,9 +32,12 @@ _OWN_SITE = frozenset({"", "same-origin", "none"})
 class Proxy:
     """Handles every request of the gateway."""
 
-    def __init__(self, doors: Doors, admission: Admission, settings: GatewaySettings, pool: Pool) -> None:
+    def __init__(
+        self, doors: Doors, admission: Admission, settings: GatewaySettings, pool: Pool, activity: Activity
+    ) -> None:
         self._doors = doors
         self._admission = admission
+        self._activity = activity
         self._settings = settings
         self._pool = pool
 
@@ -85,6 +90,7 @@ class Proxy:
         method = request.headers.get("X-Forwarded-Method", "GET")
         if (_is_websocket(request) or method not in _SAFE) and not _from_own_page(request, door):
             return self._deny(pages.OTHER_SITE)
+        self._activity.beat_of(route.place.session)()
         headers = {"X-Carrel-Upstream": f"{literal(route.address)}:{route.port}"}
         return web.Response(status=204, headers=headers)
 
@@ -118,6 +124,8 @@ class Proxy:
         # Only what may safely be sent twice goes over a connection that may be stale.
         fresh = upgrading or request.body_exists or request.method not in _SAFE
         head = _head(request, door, route, upgrading=upgrading)
+        beat = self._activity.beat_of(route.place.session)
+        beat()
         while True:
             try:
                 upstream = await self._pool.acquire(route.address, route.port, fresh=fresh)
@@ -125,11 +133,11 @@ class Proxy:
                 # The container may have moved.
                 self._admission.forget_place(route.place)
                 return self._deny(pages.NOT_ANSWERING)
-            relay = Relay(request, upstream, jar=door.jar, upgrading=upgrading)
+            relay = Relay(request, upstream, beat, jar=door.jar, upgrading=upgrading)
             try:
-                await _exchange(request, upstream, relay, head)
+                await _exchange(request, upstream, relay, head, beat)
                 if relay.switched:
-                    await Tunnel(request, upstream).carry(relay.rest)
+                    await Tunnel(request, upstream, beat).carry(relay.rest)
             finally:
                 relay.cut()
                 if relay.reusable:
@@ -143,11 +151,13 @@ class Proxy:
             fresh = True
 
 
-async def _exchange(request: web.BaseRequest, upstream: Upstream, relay: Relay, head: bytes) -> None:
+async def _exchange(
+    request: web.BaseRequest, upstream: Upstream, relay: Relay, head: bytes, beat: Callable[[], None]
+) -> None:
     """Send the request and wait until its response has been passed on, or cannot be."""
     upstream.hand_to(relay)
     upstream.write(head)
-    upload = asyncio.create_task(_upload(request, upstream)) if request.body_exists else None
+    upload = asyncio.create_task(_upload(request, upstream, beat)) if request.body_exists else None
     try:
         while True:
             await relay.news.wait()
@@ -166,12 +176,13 @@ async def _exchange(request: web.BaseRequest, upstream: Upstream, relay: Relay, 
             upload.cancel()
 
 
-async def _upload(request: web.BaseRequest, upstream: Upstream) -> None:
+async def _upload(request: web.BaseRequest, upstream: Upstream, beat: Callable[[], None]) -> None:
     chunked = "Transfer-Encoding" in request.headers
     try:
         async for chunk in request.content.iter_any():
             if not upstream.alive:
                 return
+            beat()
             upstream.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunked else chunk)
             await upstream.drain()
     except web.RequestPayloadError:

@@ -6,6 +6,7 @@ waits for the end, and wakes in between only when the client reads slower than t
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -62,11 +63,21 @@ class Relay:
     """Receives one response from an app and passes it on to the client.
 
     `news` is set when it is done and when the app must wait for the client. `failure`: nothing was passed on.
-    `switched`: both sides now speak another protocol, and `rest` is what came after the agreement.
+    `switched`: both sides now speak another protocol, and `rest` is what came after the agreement. beat: called for
+    everything that passes.
     """
 
-    def __init__(self, request: web.BaseRequest, upstream: Upstream, *, jar: bytes, upgrading: bool) -> None:
+    def __init__(
+        self,
+        request: web.BaseRequest,
+        upstream: Upstream,
+        beat: Callable[[], None],
+        *,
+        jar: bytes,
+        upgrading: bool,
+    ) -> None:
         assert request.transport is not None
+        self._beat = beat
         self._jar = jar
         self._client = request.transport
         self._client_flow = request.protocol
@@ -284,6 +295,7 @@ class Relay:
         if self._client.is_closing():
             self._upstream.abort()
             return
+        self._beat()
         self._client.write(data)
         if self._client_flow.writing_paused and not self._held:
             self._held = True
@@ -300,7 +312,9 @@ class Relay:
             await self._writer.drain()
             # 2. Nothing reads the one socket, and nobody else writes to the other.
             if self._upstream.alive and not self._client.get_write_buffer_size():
-                self._left -= await bulk.move(self._upstream.transport, self._client, self._left)
+                self._left -= await bulk.move(
+                    self._upstream.transport, self._client, self._left, self._beat
+                )
             self._client.set_write_buffer_limits()
         except (ConnectionError, RuntimeError):
             self.cut()

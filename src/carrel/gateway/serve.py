@@ -19,6 +19,7 @@ from carrel.gateway.doors import Doors
 from carrel.gateway.proxy import Proxy
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.upstream import Pool
+from carrel.idle.activity import Activity
 
 log = structlog.get_logger()
 
@@ -58,11 +59,14 @@ async def gateway(
     database = Database(database_url, pool_size=_POOL_SIZE)
     listener = Listener(database_url)
     pool = Pool()
-    admission = Admission(database, listener, settings, clock or SystemClock())
-    proxy = Proxy(Doors(database, listener, settings), admission, settings, pool)
+    clock = clock or SystemClock()
+    admission = Admission(database, listener, settings, clock)
+    activity = Activity(database, clock)
+    proxy = Proxy(Doors(database, listener, settings), admission, settings, pool, activity)
     runner = web.ServerRunner(build(proxy), shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
-    tasks = [asyncio.create_task(task) for task in (listener.run(), admission.watch(), _sweep(pool))]
+    works = (listener.run(), admission.watch(), activity.run(), _sweep(pool))
+    tasks = [asyncio.create_task(work) for work in works]
     try:
         await _listen(runner, settings.host, settings.port)
         port = runner.addresses[0][1]

@@ -5,6 +5,7 @@ is between them. When either end closes its connection, the other is closed afte
 """
 
 import asyncio
+from collections.abc import Callable
 
 from aiohttp import web
 
@@ -12,10 +13,14 @@ from carrel.gateway.upstream import Upstream
 
 
 class Tunnel:
-    """Receives from both sides: `feed` from the app's connection, `feed_data` from aiohttp's for the client."""
+    """Receives from both sides: `feed` from the app's connection, `feed_data` from aiohttp's for the client.
 
-    def __init__(self, request: web.BaseRequest, upstream: Upstream) -> None:
+    beat: called for everything that passes.
+    """
+
+    def __init__(self, request: web.BaseRequest, upstream: Upstream, beat: Callable[[], None]) -> None:
         assert request.transport is not None
+        self._beat = beat
         self._request = request
         self._client = request.transport
         self._upstream = upstream
@@ -44,6 +49,7 @@ class Tunnel:
     # From the app
 
     def feed(self, data: bytes) -> None:
+        self._beat()
         self._client.write(data)
         if self._request.protocol.writing_paused and not self._held:
             self._held = True
@@ -62,6 +68,7 @@ class Tunnel:
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
         """Bytes from the client; never its end, and nothing is left over."""
+        self._beat()
         self._upstream.write(data)
         return False, b""
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import ColumnElement, exists, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
-from carrel.core.ids import DEFAULT_GROUP, DomainId, ProjectId, UserId
+from carrel.core.ids import DEFAULT_GROUP, DomainId, GroupId, ProjectId, UserId
 from carrel.groups.model import GroupAccess, ResourceGroup, ScopeKind
 from carrel.policy.decide import Actor
 from carrel.tenancy.model import Domain
@@ -42,6 +42,27 @@ def may_use(user: UserId, domain: DomainId, projects: Iterable[ProjectId]) -> Co
         or_(Domain.resource_groups.is_(None), ResourceGroup.name == func.any(Domain.resource_groups)),
     )
     return ResourceGroup.active & or_(ResourceGroup.public, named) & let_in
+
+
+_AUDIENCE = text("""
+    WITH g AS (SELECT id, name, public FROM resource_groups WHERE id = :group),
+    let_in AS (
+        SELECT d.id FROM domains d, g
+        WHERE d.resource_groups IS NULL OR g.name = ANY(d.resource_groups)
+    )
+    SELECT 'domain:' || l.id FROM let_in l, g WHERE g.public
+    UNION SELECT 'domain:' || l.id FROM let_in l
+        JOIN resource_group_access a ON a.group_id = :group AND a.kind = 'domain' AND a.scope_id = l.id
+    UNION SELECT 'project:' || p.id FROM let_in l JOIN projects p ON p.domain_id = l.id
+        JOIN resource_group_access a ON a.group_id = :group AND a.kind = 'project' AND a.scope_id = p.id
+    UNION SELECT 'user:' || u.id FROM let_in l JOIN users u ON u.domain_id = l.id
+        JOIN resource_group_access a ON a.group_id = :group AND a.kind = 'user' AND a.scope_id = u.id
+""")
+
+
+async def audience(tx: AsyncSession, group: GroupId) -> set[str]:
+    """Whom an event about the group reaches besides superadmins: those who may use it while it is active."""
+    return set((await tx.execute(_AUDIENCE, {"group": group})).scalars())
 
 
 async def find(tx: AsyncSession, ref: str, *, seen: ColumnElement[bool] | None = None) -> ResourceGroup:

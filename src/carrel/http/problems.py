@@ -1,5 +1,6 @@
 """Errors as RFC 9457 problems: one shape for every "no"."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -23,14 +24,18 @@ _TITLES = {
     404: "Not found",
     405: "Method not allowed",
     409: "Conflict",
+    412: "Changed meanwhile",
     413: "Too large",
     415: "Unsupported media type",
+    416: "No such range",
     422: "Invalid",
+    423: "Locked",
     429: "Too many requests",
+    460: "Checksum mismatch",
     500: "Internal error",
     503: "Unavailable",
 }
-_PLACES = ("body", "query", "path", "header", "[key]")
+_PLACES = ("body", "query", "path", "header")
 # How PostgreSQL's driver and PostgreSQL itself (in JSON) refuse a NUL.
 _NUL_SIGNS = ("NUL (0x00)", "unsupported Unicode escape sequence")
 
@@ -147,6 +152,12 @@ def unexpected(request: Request) -> JSONResponse:
     return respond(request, problem)
 
 
+def _named(place: Sequence[object]) -> Iterator[str]:
+    """The parts of a field's name. What it is in comes first: a field of a body may be called "path" too."""
+    inner = place[1:] if place and place[0] in _PLACES else place
+    return (str(part) for part in inner if part != "[key]")
+
+
 def _of_validation(request: Request, error: RequestValidationError) -> Problem:
     first = error.errors()[0]
     if first["loc"] == ("body",) and isinstance(error.body, bytes) and error.body:
@@ -165,7 +176,7 @@ def _of_validation(request: Request, error: RequestValidationError) -> Problem:
             detail=f"The body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}.",
             hint="Check quotes, commas and brackets.",
         )
-    field = ".".join(str(part) for part in first["loc"] if part not in _PLACES)
+    field = ".".join(_named(first["loc"]))
     return Problem(
         title="Invalid",
         status=422,

@@ -13,10 +13,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from carrel.http import problems
 
 MAX_BODY_BYTES = 1 << 20
+UNBOUNDED = "unbounded"
+"""In a request's state: whoever reads the body bounds it. HEADERS: more headers of the answer, whatever that is."""
+HEADERS = "headers"
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'"
+    "connect-src 'self'; frame-src blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; "
+    "object-src 'none'"
 )
 _HEADERS = {
     b"content-security-policy": CONTENT_SECURITY_POLICY.encode(),
@@ -45,7 +49,7 @@ class Shell:
             return
         answer = _Answer(send, state, is_api=scope["path"].startswith("/api/"))
         try:
-            await self._app(scope, _bounded(receive), answer.send)
+            await self._app(scope, _bounded(receive, state), answer.send)
         except Exception as error:
             # Nothing of ours is left above this that could answer; what has begun can only be cut.
             problems.log_unexpected(scope["path"], request_id, error)
@@ -54,14 +58,14 @@ class Shell:
             await problems.unexpected(Request(scope))(scope, receive, answer.send)
 
 
-def _bounded(receive: Receive) -> Receive:
+def _bounded(receive: Receive, state: dict[str, Any]) -> Receive:
     seen = 0
 
     async def bounded() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > MAX_BODY_BYTES:
+        if seen > MAX_BODY_BYTES and UNBOUNDED not in state:
             # The framework passes on this kind of error only while it reads a body.
             raise HTTPException(413, "The request body is larger than 1 MiB.")
         return message
@@ -82,7 +86,7 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            headers = [*message["headers"], self._own, *_ALWAYS]
+            headers = [*message["headers"], self._own, *_ALWAYS, *self._state.get(HEADERS, ())]
             standing = self._state.get("standing")
             if standing:
                 headers += (

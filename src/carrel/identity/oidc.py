@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote_plus, urlencode, urlsplit
 
@@ -70,7 +70,7 @@ class OpenIdProvider:
         self._keys: tuple[float, KeySet] | None = None
         self._asking = asyncio.Lock()
 
-    async def depart(self, *, state: str, redirect_uri: str) -> Departure:
+    async def depart(self, *, state: str, redirect_uri: str, max_age: timedelta) -> Departure:
         published = await self._discover()
         nonce, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         asked = {
@@ -82,6 +82,8 @@ class OpenIdProvider:
             "nonce": nonce,
             "code_challenge": challenge_of(verifier),
             "code_challenge_method": "S256",
+            # Whoever is asked this says in auth_time when it was.
+            "max_age": int(max_age.total_seconds()),
         }
         at = published["authorization_endpoint"]
         return Departure(f"{at}{'&' if '?' in at else '?'}{urlencode(asked)}", nonce, verifier)
@@ -98,7 +100,7 @@ class OpenIdProvider:
         # 3. What the token leaves out.
         if self._lacks(said):
             said = {**await self._user_info(published, tokens, said["sub"]), **said}
-        return self._claims(said)
+        return self._claims(said, now)
 
     async def test(self) -> list[Step]:
         self._published = self._keys = None
@@ -229,7 +231,7 @@ class OpenIdProvider:
             raise untrue(self._account.name, "subject", "it speaks of two people")
         return found
 
-    def _claims(self, said: Mapping[str, Any]) -> Claims:
+    def _claims(self, said: Mapping[str, Any], now: datetime) -> Claims:
         account = self._account
         emails = texts(said, account.email_claim)
         names = texts(said, account.name_claim)
@@ -240,6 +242,7 @@ class OpenIdProvider:
             name=names[0] if names else "",
             groups=frozenset(texts(said, account.groups_claim)),
             factors=frozenset([*texts(said, "amr"), *texts(said, "acr")]),
+            proved_at=_time(said.get("auth_time"), now),
         )
 
     async def _get(self, url: str) -> dict[str, Any]:
@@ -326,6 +329,13 @@ def _signs(key: object) -> bool:
         and key.get("use", "sig") == "sig"
         and key.get("crv") in (None, "P-256", "P-384", "P-521", "Ed25519")
     )
+
+
+def _time(value: object, now: datetime) -> datetime | None:
+    """The moment that is meant, now at the latest, since clocks differ."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return min(datetime.fromtimestamp(value, UTC), now) if 0 <= value <= now.timestamp() + _SKEW_S else None
 
 
 def _is_time(value: object) -> bool:

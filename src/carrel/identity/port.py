@@ -7,7 +7,7 @@ Both say for an administrator, step by step, what of them works.
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from carrel.core.errors import Forbidden, Invalid, Unauthorized, Unavailable
@@ -20,7 +20,8 @@ class Claims:
     """What a provider says of somebody who proved who they are.
 
     subject: theirs at the provider, never given to another. email: None when the provider says none.
-    factors: by which means they proved it (`amr`, `acr`).
+    factors: by which means they proved it (`amr`, `acr`). proved_at: when they did (`auth_time`), which may be long
+    before they came; None: the provider does not say.
     """
 
     subject: str
@@ -29,6 +30,7 @@ class Claims:
     name: str
     groups: frozenset[str]
     factors: frozenset[str] = frozenset()
+    proved_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,11 @@ class Arrival:
 class Redirecting(Protocol):
     """A provider that people are sent to."""
 
-    async def depart(self, *, state: str, redirect_uri: str) -> Departure:
-        """Where to send somebody. Raises: Unavailable."""
+    async def depart(self, *, state: str, redirect_uri: str, max_age: timedelta) -> Departure:
+        """Where to send somebody, who must prove it once more when that is longer ago than max_age.
+
+        Raises: Unavailable.
+        """
         ...
 
     async def arrive(self, arrival: Arrival, *, redirect_uri: str, now: datetime) -> Claims:

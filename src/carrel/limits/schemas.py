@@ -33,10 +33,44 @@ SlotLimits = Annotated[
     dict[_Slot, Most],
     Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38, "*": "unlimited"}]),
 ]
+_HostName = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^\x00]*$")]
+StorageHosts = Annotated[
+    Annotated[list[_HostName], Field(max_length=200)] | Literal["unlimited"],
+    says('The storage hosts are a list of names, or "unlimited".'),
+]
 
 
 class _Limits(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+
+_Measure = Annotated[str, StringConstraints(pattern=r"^(?:cpu|mem|accelerator|accelerator_mem)$")]
+_Percent = Annotated[int, Field(ge=1, le=100)]
+
+
+class IdleUse(_Limits):
+    """A session that, in every minute of the window, used less than each of these percentages of what it holds is idle.
+
+    below: of cpu, mem, accelerator (the busiest of them), accelerator_mem; those that a session does not hold are
+    left out. A minute of which something is not known counts as busy. grace_s: for so long nothing counts.
+    """
+
+    window_s: Annotated[int, Field(ge=120, le=86_400)]
+    grace_s: Annotated[int, Field(ge=0, le=30 * 86_400)]
+    below: Annotated[dict[_Measure, _Percent], Field(min_length=1, examples=[{"cpu": 5, "accelerator": 5}])]
+
+
+IdleTimeout = Annotated[
+    Annotated[int, Field(ge=60, le=2**31 - 1)] | Literal["unlimited"],
+    says('An idle time-out is a whole number of seconds from 60 on, or "unlimited".'),
+]
+IdleUseLimit = Annotated[
+    IdleUse | Literal["unlimited"],
+    says(
+        "What counts as little use is a window of 120 to 86400 seconds, a grace of 0 to 2592000 seconds, and what use"
+        ' stays below: 1 to 100 percent of cpu, mem, accelerator or accelerator_mem; or "unlimited".'
+    ),
+]
 
 
 class KeypairLimits(_Limits):
@@ -44,7 +78,10 @@ class KeypairLimits(_Limits):
 
     slots, pending_slots: slot -> most that its sessions may hold together, or wait for; "*": any slot that is not
     named. A slot that is neither named nor under "*" cannot be used at all. sessions, pending_sessions: how many
-    at once. containers_per_session, lifetime_s: of each session. max_priority: the highest that it may ask for.
+    at once. containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends when no app, terminal
+    or command of it was used for so long. idle_use: a session ends that uses as little as this says. max_priority: the
+    highest that it may ask for.
+    storage_hosts: names of those that it may keep new folders on, among those that are open to its owner.
     """
 
     slots: SlotLimits
@@ -53,7 +90,10 @@ class KeypairLimits(_Limits):
     pending_slots: SlotLimits
     containers_per_session: MostFromOne
     lifetime_s: MostFromOne
+    idle_timeout_s: IdleTimeout
+    idle_use: IdleUseLimit
     max_priority: Priority
+    storage_hosts: StorageHosts
 
 
 class UserLimits(_Limits):
@@ -81,7 +121,9 @@ LIMITS: dict[PolicyKind, type[AnyLimits]] = {
 
 
 class LimitsChange(_Limits):
-    """Single limits, of those that the policy's kind has. What is left out stays; slots are replaced as a whole."""
+    """Single limits, of those that the policy's kind has. What is left out stays; slots, lists and idle_use are
+    replaced as a whole.
+    """
 
     slots: SlotLimits = {}
     sessions: Most = 0
@@ -89,7 +131,10 @@ class LimitsChange(_Limits):
     pending_slots: SlotLimits = {}
     containers_per_session: MostFromOne = 1
     lifetime_s: MostFromOne = 1
+    idle_timeout_s: IdleTimeout = 60
+    idle_use: IdleUseLimit = "unlimited"
     max_priority: Priority = 0
+    storage_hosts: StorageHosts = []
     folders: Most = 0
     folder_bytes: Most = 0
 

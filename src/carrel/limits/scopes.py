@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.units import Slots
 from carrel.keypairs.model import Keypair
 from carrel.limits.model import UNLIMITED, ResourcePolicy
+from carrel.policy.decide import Actor
 from carrel.scheduling.snapshot import SESSIONS
-from carrel.tenancy.model import Domain, Project, User
+from carrel.tenancy.model import User
 
 
 def scopes_of(access_key: str | None, path: tuple[str, str, str]) -> tuple[str, str, str, str]:
@@ -27,27 +28,42 @@ async def ceilings(
 
     wanted: `scopes_of` -> path. slots: all that there are, for policies name some and say what holds for others.
     """
-    domains, projects, owners = ({path[level] for path in wanted.values()} for level in range(3))
-    policies = {p.id: p.limits for p in (await tx.execute(select(ResourcePolicy))).scalars()}
-    found: dict[str, tuple[str, Slots]] = {}
-    for domain in (await tx.execute(select(Domain).where(Domain.id.in_(domains)))).scalars():
-        found[f"domain:{domain.id}"] = (f"domain {domain.name}", domain.ceilings)
-    for project in (await tx.execute(select(Project).where(Project.id.in_(projects)))).scalars():
-        found[f"project:{project.id}"] = (f"project {project.name}", project.ceilings)
-    users = await tx.execute(
-        select(User.id, User.email, User.policy_id, User.keypair_policy_id).where(User.id.in_(owners))
-    )
-    for user in users:
-        found[f"user:{user.id}"] = (user.email, ceiling_of(policies[user.policy_id], slots))
-        what = f"{user.email}, without a keypair,"
-        found[f"sign-in:{user.id}"] = (what, ceiling_of(policies[user.keypair_policy_id], slots))
+    domains, projects, owners = (list({path[level] for path in wanted.values()}) for level in range(3))
     keys = [scope.partition(":")[2] for scopes in wanted for scope in scopes if scope.startswith("keypair:")]
-    rows = await tx.execute(select(Keypair.access_key, Keypair.policy_id).where(Keypair.access_key.in_(keys)))
-    by_key = {row.access_key: policies[row.policy_id] for row in rows}
-    for key in keys:
-        # A keypair that was removed limits nothing more; its owner and their places still do.
-        found[f"keypair:{key}"] = (f"keypair {key}", ceiling_of(by_key[key], slots) if key in by_key else {})
+    found: dict[str, tuple[str, Slots]] = {}
+    # A keypair that was removed limits nothing more; its owner and their places still do.
+    found |= {f"keypair:{key}": (f"keypair {key}", {}) for key in keys}
+    bound = {"domains": domains, "projects": projects, "owners": owners, "keys": keys}
+    for row in await tx.execute(_LIMITING, bound):
+        limits = row.limits if row.kind in ("domain", "project") else ceiling_of(row.limits, slots)
+        found[f"{row.kind}:{row.id}"] = (_LABELS[row.kind].format(row.name), limits)
     return found
+
+
+_LABELS = {
+    "domain": "domain {}",
+    "project": "project {}",
+    "user": "{}",
+    "sign-in": "{}, without a keypair,",
+    "keypair": "keypair {}",
+}
+
+
+# Of all that limits these: kind, id, name, and a ceiling or a policy's limits.
+_LIMITING = text("""
+    SELECT 'domain' AS kind, id, name, ceilings AS limits FROM domains WHERE id = ANY(:domains)
+    UNION ALL
+    SELECT 'project', id, name, ceilings FROM projects WHERE id = ANY(:projects)
+    UNION ALL
+    SELECT 'user', u.id, u.email, p.limits
+    FROM users u JOIN resource_policies p ON p.id = u.policy_id WHERE u.id = ANY(:owners)
+    UNION ALL
+    SELECT 'sign-in', u.id, u.email, p.limits
+    FROM users u JOIN resource_policies p ON p.id = u.keypair_policy_id WHERE u.id = ANY(:owners)
+    UNION ALL
+    SELECT 'keypair', k.access_key, k.access_key, p.limits
+    FROM keypairs k JOIN resource_policies p ON p.id = k.policy_id WHERE k.access_key = ANY(:keys)
+""")
 
 
 def ceiling_of(limits: Mapping[str, Any], slots: Iterable[str]) -> dict[str, int]:
@@ -58,3 +74,23 @@ def ceiling_of(limits: Mapping[str, Any], slots: Iterable[str]) -> dict[str, int
     named = limits["slots"]
     ceiling = {slot: named.get(slot, named.get("*", 0)) for slot in slots} | {SESSIONS: limits["sessions"]}
     return {slot: most for slot, most in ceiling.items() if most != UNLIMITED}
+
+
+def access_key_of(actor: Actor) -> str | None:
+    """The keypair that they act by; None for the page and for tokens."""
+    kind, _, key = actor.credential.partition(":")
+    return key if kind == "keypair" else None
+
+
+async def policy_of(tx: AsyncSession, actor: Actor) -> Mapping[str, Any]:
+    """The limits of the keypair that they act by; without one, those of what they do without."""
+    access_key = access_key_of(actor)
+    query = select(ResourcePolicy.limits)
+    if access_key:
+        query = query.join(Keypair, Keypair.policy_id == ResourcePolicy.id).where(
+            Keypair.access_key == access_key
+        )
+    else:
+        query = query.join(User, User.keypair_policy_id == ResourcePolicy.id).where(User.id == actor.user_id)
+    limits: Mapping[str, Any] = (await tx.execute(query)).scalar_one()
+    return limits

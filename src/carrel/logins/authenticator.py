@@ -8,27 +8,31 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
+from carrel.audit.refusals import Refusals, Stranger
 from carrel.core.clock import Clock
 from carrel.db.database import Database
 from carrel.keypairs.model import Keypair, Token
 from carrel.keypairs.service import digest
 from carrel.logins.model import Login
 from carrel.logins.service import allowed_from, expiry, has_factor, still_to_do
-from carrel.policy.decide import Actor
+from carrel.policy.decide import Actor, Target
 from carrel.site import service as site
 from carrel.tenancy.model import Domain, User
 from carrel.tenancy.service import actor_of
 
+TOPIC = "credentials"
+"""Announced, by the database itself, at each commit that ended or changed somebody's credentials."""
 _CACHE_S = 5.0
 _SEEN_EVERY = timedelta(minutes=1)
 _CACHE_SIZE = 2000
+_NO_KEYPAIR = "there is no such keypair"
 
 
-_LookUp = Callable[[AsyncSession], Awaitable["Credential | None"]]
+_LookUp = Callable[[AsyncSession], Awaitable["Credential | Stranger | None"]]
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,15 @@ class Credential:
 class Authenticator:
     """Turns a request's credential into an identity, remembering each for a few seconds.
 
-    Signing out, and removing a keypair, forget at once in this process and within seconds in others.
+    What ends or changes a credential has it forgotten at once: here by `forget`, in other processes when the database
+    announces TOPIC, and within seconds when no announcement can reach them. Keypairs and tokens that are not good are
+    noted.
     """
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, refusals: Refusals) -> None:
         self._database = database
         self._clock = clock
+        self._refusals = refusals
         self._known: dict[tuple[bytes, str], tuple[float, Credential]] = {}
 
     async def by_cookie(self, token: str, address: str) -> Credential | None:
@@ -74,8 +81,9 @@ class Authenticator:
         try:
             access_key, secret_key = base64.b64decode(encoded, validate=True).decode().split(":", 1)
         except (ValueError, binascii.Error):
-            return None
+            access_key = secret_key = ""
         if scheme.lower() != "basic" or not access_key.isalnum():
+            await self._refusals.note_stranger(Stranger("keypair", _NO_KEYPAIR, address))
             return None
         return await self._remembered(
             (b"k" + digest(f"{access_key}:{secret_key}"), address),
@@ -102,6 +110,9 @@ class Authenticator:
             return known[1]
         async with self._database.transaction() as tx:
             credential = await look_up(tx)
+        if isinstance(credential, Stranger):
+            await self._refusals.note_stranger(credential)
+            return None
         if credential:
             if len(remembered) >= _CACHE_SIZE:
                 remembered.clear()
@@ -142,41 +153,63 @@ class Authenticator:
 
     async def _keypair(
         self, tx: AsyncSession, access_key: str, secret_key: str, address: str
-    ) -> Credential | None:
+    ) -> Credential | Stranger:
         row = (
             await tx.execute(
-                select(Keypair, User)
+                select(Keypair, User, Domain)
                 .join(User, User.id == Keypair.user_id)
                 .join(Domain, Domain.id == User.domain_id)
-                .where(Keypair.access_key == access_key, Keypair.active, User.active, Domain.active)
+                .where(Keypair.access_key == access_key)
             )
         ).first()
-        if row is None or not secrets.compare_digest(row.Keypair.secret_hash, digest(secret_key)):
-            return None
-        if not allowed_from(row.User, address):
-            return None
-        row.Keypair.last_used_at = self._clock.now()
+        if row is None:
+            return Stranger("keypair", _NO_KEYPAIR, address)
         credential = f"keypair:{access_key}"
+        reason = "the keypair is switched off" if not row.Keypair.active else ""
+        if not secrets.compare_digest(row.Keypair.secret_hash, digest(secret_key)):
+            reason = "wrong secret"
+        if reason := reason or _why_not(row.User, row.Domain, address):
+            return _stranger(credential, reason, row.User, address)
+        _note_use(row.Keypair, self._clock.now())
         actor = await actor_of(tx, row.User, credential=credential, address=address)
         return Credential(actor, None, rate_limit=row.Keypair.rate_limit)
 
-    async def _token(self, tx: AsyncSession, token: str, address: str) -> Credential | None:
+    async def _token(self, tx: AsyncSession, token: str, address: str) -> Credential | Stranger:
         now = self._clock.now()
         row = (
             await tx.execute(
-                select(Token, User)
+                select(Token, User, Domain)
                 .join(User, User.id == Token.user_id)
                 .join(Domain, Domain.id == User.domain_id)
-                .where(
-                    Token.token_hash == digest(token),
-                    or_(Token.expires_at.is_(None), Token.expires_at > now),
-                    User.active,
-                    Domain.active,
-                )
+                .where(Token.token_hash == digest(token))
             )
         ).first()
-        if row is None or not allowed_from(row.User, address):
-            return None
-        row.Token.last_used_at = now
-        actor = await actor_of(tx, row.User, credential=f"token:{row.Token.id}", address=address)
+        if row is None:
+            return Stranger("token", "there is no such token", address)
+        credential = f"token:{row.Token.id}"
+        expired = row.Token.expires_at is not None and row.Token.expires_at <= now
+        if reason := "the token has expired" if expired else _why_not(row.User, row.Domain, address):
+            return _stranger(credential, reason, row.User, address)
+        _note_use(row.Token, now)
+        actor = await actor_of(tx, row.User, credential=credential, address=address)
         return Credential(replace(actor, scopes=tuple(row.Token.scopes)), None)
+
+
+def _note_use(used: Keypair | Token, now: datetime) -> None:
+    """To a minute, as of sign-ins: whoever uses it all the time does not wait for the disk every few seconds."""
+    if used.last_used_at is None or now - used.last_used_at >= _SEEN_EVERY:
+        used.last_used_at = now
+
+
+def _why_not(user: User, domain: Domain, address: str) -> str:
+    """Why nobody may act as this person, for the record; empty: they may."""
+    if not user.active:
+        return f"the account is {user.state}"
+    if not domain.active:
+        return "the domain is disabled"
+    return "" if allowed_from(user, address) else "the address is not among those allowed"
+
+
+def _stranger(credential: str, reason: str, user: User, address: str) -> Stranger:
+    target = Target(owner_id=user.id, domain_id=user.domain_id)
+    return Stranger(credential, reason, address, user.email, target)

@@ -9,7 +9,7 @@ _BROWSERS = (
     ("Opera", r"\bOPR/"),
     ("Samsung Internet", r"\bSamsungBrowser/"),
     ("Firefox", r"\b(?:Firefox|FxiOS)/"),
-    ("Chrome", r"\b(?:Chrome|CriOS|Chromium)/"),
+    ("Chrome", r"\b(?:Headless)?(?:Chrome|CriOS|Chromium)/"),
     ("Safari", r"\bSafari/"),
 )
 _SYSTEMS = (

@@ -28,6 +28,8 @@ PASSWORD, VERIFY = "password", "verify"
 MAILED_LIFETIME = timedelta(minutes=30)
 HANDED_LIFETIME = timedelta(hours=24)
 VERIFY_LIFETIME = timedelta(hours=24)
+TIDINGS_LIFETIME = timedelta(hours=24)
+"""For how long it is worth telling somebody that they have an account."""
 _NOT_AGAIN_FOR = timedelta(minutes=1)
 _PAGES = {PASSWORD: "/reset-password", VERIFY: "/verify-email"}
 
@@ -131,9 +133,9 @@ async def mail_password_link(post: Post, email: str) -> None:
         if await _recent(tx, user.id, PASSWORD, now):
             return
         link = await issue(tx, user.id, PASSWORD, now, lifetime=MAILED_LIFETIME, public_url=post.public_url)
-    minutes = int(MAILED_LIFETIME.total_seconds()) // 60
-    letter = letters.new_password(_language(post, user), email=user.email, link=link.url, minutes=minutes)
-    await post.mailer.deliver(user.email, letter)
+        minutes = int(MAILED_LIFETIME.total_seconds()) // 60
+        letter = letters.new_password(_language(post, user), email=user.email, link=link.url, minutes=minutes)
+        await post.mailer.put(tx, user.email, letter, MAILED_LIFETIME)
 
 
 async def mail_verify_link(post: Post, email: str) -> None:
@@ -144,15 +146,16 @@ async def mail_verify_link(post: Post, email: str) -> None:
         if user is None or user.state != UserState.UNVERIFIED or await _recent(tx, user.id, VERIFY, now):
             return
         link = await issue(tx, user.id, VERIFY, now, lifetime=VERIFY_LIFETIME, public_url=post.public_url)
-    hours = int(VERIFY_LIFETIME.total_seconds()) // 3600
-    letter = letters.verify(_language(post, user), email=user.email, link=link.url, hours=hours)
-    await post.mailer.deliver(user.email, letter)
+        hours = int(VERIFY_LIFETIME.total_seconds()) // 3600
+        letter = letters.verify(_language(post, user), email=user.email, link=link.url, hours=hours)
+        await post.mailer.put(tx, user.email, letter, VERIFY_LIFETIME)
 
 
 async def mail_known(post: Post, user: User) -> None:
     """Tell somebody who signs up again that they have an account."""
     letter = letters.known(_language(post, user), email=user.email, link=post.public_url)
-    await post.mailer.deliver(user.email, letter)
+    async with post.database.transaction() as tx:
+        await post.mailer.put(tx, user.email, letter, TIDINGS_LIFETIME)
 
 
 async def _recent(tx: AsyncSession, user_id: UserId, purpose: str, now: datetime) -> bool:

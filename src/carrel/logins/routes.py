@@ -34,7 +34,7 @@ from carrel.logins.schemas import (
     VerifyRequest,
 )
 from carrel.logins.service import Client
-from carrel.policy.actions import ACTIONS
+from carrel.policy.actions import ACTIONS, Role
 from carrel.policy.decide import widest
 from carrel.site import service as site
 from carrel.tenancy import service as tenancy
@@ -274,6 +274,7 @@ async def describe(request: Request, identity: Identity) -> Me:
     actor = identity.actor
     async with request.app.state.database.transaction() as tx:
         profile = await tenancy.profile(tx, actor.user_id)
+        nodes_shown = (await site.settings(tx)).nodes_visible or actor.role == Role.SUPERADMIN
     return Me(
         user=UserProfile(
             id=profile.user.id,
@@ -289,5 +290,9 @@ async def describe(request: Request, identity: Identity) -> Me:
         ],
         csrf_token=identity.csrf_token,
         pending=identity.pending,
-        actions={name: scope.name.lower() for name in ACTIONS if (scope := widest(actor, name))},
+        actions={
+            name: scope.name.lower()
+            for name in ACTIONS
+            if (scope := widest(actor, name)) and (nodes_shown or name != "node.read")
+        },
     )

@@ -30,7 +30,8 @@ class Me(BaseModel):
 
     pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
     "enrol" (a second factor of yours); null when it is complete.
-    actions: what you may do, each with how far: "own", "project", "domain" or "all".
+    actions: what you may do, each with how far: "own", "project", "domain" or "all"; without node.read where nodes
+    are shown to superadmins only.
     """
 
     user: UserProfile

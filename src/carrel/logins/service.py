@@ -2,6 +2,7 @@
 
 import ipaddress
 import secrets
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -29,6 +30,7 @@ from carrel.tenancy.service import user_by_email
 
 PENDING_LIFETIME = timedelta(minutes=10)
 """How long the second step may take."""
+WhyNot = Callable[[AsyncSession], Awaitable[str]]
 BOTH_FACTORS = "+mfa"
 """Ends the method of a sign-in whose provider is trusted to have asked for a second factor, and did."""
 _LONGEST_DEVICE = 200
@@ -44,11 +46,17 @@ class Client:
 
 @dataclass(frozen=True)
 class Proved:
-    """Somebody whom another proved. email: as it is here. method: how, as `Login.method`."""
+    """Somebody whom another proved. email: as it is here. method: how, as `Login.method`.
+
+    why_not: asked in the transaction that lets them in: why the other's word does not count any more, or "".
+    confirmed_at: when they proved it; None: now.
+    """
 
     user_id: UserId
     email: str
     method: str
+    why_not: "WhyNot"
+    confirmed_at: datetime | None = None
 
 
 class Elsewhere(Protocol):
@@ -76,7 +84,9 @@ async def sign_in(
         if proved.email.lower() != email.strip().lower():
             async with database.transaction() as tx:
                 await attempts.forgive(tx, email=email)
-        return await open_for(database, clock, proved.user_id, method=proved.method, client=client)
+        return await open_for(
+            database, clock, proved.user_id, method=proved.method, client=client, why_not=proved.why_not
+        )
     token = None
     async with database.transaction() as tx:
         reason = await _why_not(tx, user, matches=matches, address=client.address)
@@ -93,11 +103,20 @@ async def sign_in(
     return token
 
 
-async def open_for(database: Database, clock: Clock, user_id: UserId, *, method: str, client: Client) -> str:
+async def open_for(
+    database: Database,
+    clock: Clock,
+    user_id: UserId,
+    *,
+    method: str,
+    client: Client,
+    why_not: WhyNot | None = None,
+    confirmed_at: datetime | None = None,
+) -> str:
     """The token for the cookie of a new sign-in, of somebody whom another proved: a provider, a passkey.
 
-    method: what is noted, such as "oidc:<provider>". A second step is asked for as after a password,
-    except after a passkey, which is two factors by itself, and after `BOTH_FACTORS`.
+    method: what is noted, such as "oidc:<provider>". why_not, confirmed_at: as in `Proved`. A second step is
+    asked for as after a password, except after a passkey, which is two factors by itself, and after `BOTH_FACTORS`.
     Raises: Forbidden when they may not sign in, which they may know since they proved who they are.
     """
     now = clock.now()
@@ -105,10 +124,14 @@ async def open_for(database: Database, clock: Clock, user_id: UserId, *, method:
         settings = await site.settings(tx)
         user = (await tx.execute(select(User).where(User.id == user_id))).scalar_one()
         reason = await _why_not(tx, user, matches=True, address=client.address)
+        if not reason and why_not:
+            reason = await why_not(tx)
         if reason:
             _record(tx, user, email=user.email, method=method, client=client, refused=reason)
         else:
-            token = await _open(tx, settings, user, now, method=method, client=client)
+            token = await _open(
+                tx, settings, user, now, method=method, client=client, confirmed_at=confirmed_at
+            )
     if reason:
         raise Forbidden(
             "auth.refused",
@@ -191,6 +214,13 @@ async def end_all(tx: AsyncSession, user_id: UserId, *, but: bytes | None = None
     return len(gone.all())
 
 
+async def end_by(tx: AsyncSession, method: str) -> int:
+    """End everybody's sign-ins that began this way, whatever second step followed; gives how many."""
+    began = or_(Login.method == method, Login.method.startswith(f"{method}+", autoescape=True))
+    gone = await tx.execute(delete(Login).where(began).returning(Login.id))
+    return len(gone.all())
+
+
 def expiry(settings: SiteSettings, created_at: datetime, now: datetime) -> datetime:
     """When a sign-in that is used now ends by itself."""
     return min(
@@ -270,8 +300,9 @@ async def _why_not(tx: AsyncSession, user: User | None, *, matches: bool, addres
 
 
 async def _open(
-    tx: AsyncSession, settings: SiteSettings, user: User, now: datetime, *, method: str, client: Client
-) -> str:
+    tx: AsyncSession, settings: SiteSettings, user: User, now: datetime, *, method: str, client: Client,
+    confirmed_at: datetime | None = None,
+) -> str:  # fmt: skip
     token = secrets.token_urlsafe(32)
     asked = (
         not _is_both(method)
@@ -288,7 +319,7 @@ async def _open(
             address=client.address,
             device=client.device[:_LONGEST_DEVICE],
             created_at=now,
-            confirmed_at=now,
+            confirmed_at=confirmed_at or now,
             seen_at=now,
             expires_at=now + PENDING_LIFETIME if asked else expiry(settings, now, now),
         )
@@ -296,14 +327,8 @@ async def _open(
     if asked:
         # The failures of the second step go on counting, however often the password is right.
         await attempts.take_back(tx, email=user.email, address=client.address)
-        _record(
-            tx,
-            user,
-            email=user.email,
-            method=method,
-            client=client,
-            refused="the second step is still to come",
-        )
+        still = "the second step is still to come"
+        _record(tx, user, email=user.email, method=method, client=client, refused=still)
     else:
         await attempts.forgive(tx, email=user.email, address=client.address)
         await tx.execute(update(User).where(User.id == user.id).values(last_seen_at=now))

@@ -1,6 +1,9 @@
 """People who make an account of their own, where the site allows it."""
 
-from sqlalchemy import select
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
@@ -12,10 +15,13 @@ from carrel.logins.links import Post
 from carrel.logins.passwords import require_good
 from carrel.logins.service import Client
 from carrel.policy.actions import Role
+from carrel.policy.decide import Target
 from carrel.site import service as site
 from carrel.site.schemas import SiteSettings
 from carrel.tenancy.model import Domain, Project, User, UserState
 from carrel.tenancy.service import actor_of, add_user, user_by_email
+
+_MOST_AT_ONCE = 1000
 
 
 async def sign_up(post: Post, *, email: str, name: str, password: str, client: Client) -> None:
@@ -67,9 +73,30 @@ async def _make(
         projects=[settings.sign_up_project],
         state=UserState.UNVERIFIED if settings.sign_up_verification else UserState.ACTIVE,
     )  # fmt: skip
-    user.password_hash, user.password_set_at = hashed, clock.now()
+    user.password_hash, user.password_set_at, user.signed_up = hashed, clock.now(), True
     actor = await actor_of(tx, user, credential="sign-up", address=client.address)
     audit.record(tx, actor, "auth.sign_up", user.id, name=email, details={"after": {"state": user.state}})
+
+
+async def prune(tx: AsyncSession, now: datetime) -> None:
+    """Delete accounts that people made and never proved to be theirs, unless they have come to be needed."""
+    days = (await site.settings(tx)).sign_up_keep_days
+    if not days:
+        return
+    left = select(User).where(
+        User.state == UserState.UNVERIFIED, User.signed_up, User.created_at < now - timedelta(days=days)
+    )
+    # not narrowed: for nobody; it is the installation that forgets.
+    for user in (await tx.execute(left.limit(_MOST_AT_ONCE).with_for_update(skip_locked=True))).scalars():
+        try:
+            async with tx.begin_nested():
+                await tx.execute(delete(User).where(User.id == user.id))
+        except IntegrityError:
+            continue  # it was in use once, and something names it still
+        audit.record_own(
+            tx, "user.purge", user.id, name=user.email, target=Target(domain_id=user.domain_id),
+            details={"why": "never verified", "signed_up": user.created_at.isoformat()},
+        )  # fmt: skip
 
 
 def _require_welcome(settings: SiteSettings, email: str) -> None:

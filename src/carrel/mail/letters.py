@@ -101,6 +101,32 @@ _KNOWN = {
         ),
     ),
 }
+_INVITATION = {
+    "en": _Words(
+        "{email} shares a folder with you",
+        (
+            "{email} offers you the folder {folder} in Carrel.",
+            "You can take it or refuse it on the page of your data:",
+            "{link}",
+        ),
+    ),
+    "ko": _Words(
+        "{email} 님이 폴더를 공유했습니다",
+        (
+            "{email} 님이 Carrel의 {folder} 폴더를 공유하려고 합니다.",
+            "데이터 페이지에서 수락하거나 거절할 수 있습니다.",
+            "{link}",
+        ),
+    ),
+    "ja": _Words(
+        "{email} さんがフォルダーを共有しました",
+        (
+            "{email} さんが Carrel のフォルダー {folder} を共有しようとしています。",
+            "データのページで承諾または辞退できます。",
+            "{link}",
+        ),
+    ),
+}
 _TEST = {
     "en": _Words("A test from Carrel", ("This installation can send mail.", "{link}")),
     "ko": _Words("Carrel 시험 메일", ("이 설치는 메일을 보낼 수 있습니다.", "{link}")),
@@ -123,6 +149,11 @@ def known(language: str, *, email: str, link: str) -> Letter:
     return _written(_KNOWN[language], link, email=email)
 
 
+def invitation(language: str, *, email: str, folder: str, link: str) -> Letter:
+    """The letter to somebody to whom a folder is offered. email: of who offers it. link: where to answer."""
+    return _written(_INVITATION[language], link, email=email, folder=folder)
+
+
 def test(language: str, *, link: str) -> Letter:
     """The letter that shows that mail works."""
     return _written(_TEST[language], link)
@@ -143,4 +174,4 @@ def _written(words: _Words, link: str, **facts: str) -> Letter:
     anchor = f'<a href="{escape(link)}">{escape(link)}</a>'
     safe = {name: escape(fact) for name, fact in facts.items()}
     html = [f"<p>{escape(part).format(link=anchor, **safe)}</p>" for part in words.paragraphs]
-    return Letter(words.subject, "\n\n".join(text) + "\n", "\n".join(html) + "\n")
+    return Letter(words.subject.format(**facts), "\n\n".join(text) + "\n", "\n".join(html) + "\n")

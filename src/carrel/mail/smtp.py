@@ -8,10 +8,18 @@ from typing import Literal
 import aiosmtplib
 
 _TIMEOUT_S = 10.0
+_FOR_GOOD = 500
 
 
 class MailError(Exception):
-    """The mail server did not take it; the text says why, for an administrator."""
+    """The mail server did not take it; the text says why, for an administrator.
+
+    for_good: it will never take this letter, so that trying again is of no use.
+    """
+
+    def __init__(self, text: str, *, for_good: bool = False) -> None:
+        super().__init__(text)
+        self.for_good = for_good
 
 
 @dataclass(frozen=True)
@@ -35,14 +43,16 @@ class Letter:
     html: str
 
 
-async def send(server: MailServer, to: str, letter: Letter) -> None:
-    """Hand a letter in. Raises: MailError."""
+async def send(server: MailServer, to: str, letter: Letter, *, name: str | None = None) -> None:
+    """Hand a letter in. name: its own, the same at every try, by which a mailbox knows a second copy; made up if
+    None. Raises: MailError.
+    """
     message = EmailMessage()
     message["From"] = server.sender
     message["To"] = to
     message["Subject"] = letter.subject
     message["Date"] = formatdate()
-    message["Message-ID"] = make_msgid(domain=server.sender.rpartition("@")[2])
+    message["Message-ID"] = _message_id(name, server.sender.rpartition("@")[2])
     # Nobody answers a machine, and no machine should.
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(letter.text)
@@ -59,4 +69,18 @@ async def send(server: MailServer, to: str, letter: Letter) -> None:
             timeout=_TIMEOUT_S,
         )
     except (aiosmtplib.SMTPException, OSError, ValueError) as error:
-        raise MailError(f"{server.host}:{server.port}: {error or type(error).__name__}") from error
+        said = f"{server.host}:{server.port}: {error or type(error).__name__}"
+        raise MailError(said, for_good=_is_for_good(error)) from error
+
+
+def _message_id(name: str | None, domain: str) -> str:
+    return f"<{name}@{domain}>" if name else make_msgid(domain=domain)
+
+
+def _is_for_good(error: Exception) -> bool:
+    """Replies from 500 on that are about the letter, not about who hands it in (RFC 5321, 4.2.1)."""
+    if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
+        return all(refused.code >= _FOR_GOOD for refused in error.recipients)
+    if isinstance(error, aiosmtplib.SMTPDataError | aiosmtplib.SMTPRecipientRefused):
+        return error.code >= _FOR_GOOD
+    return False

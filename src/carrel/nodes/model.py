@@ -44,6 +44,7 @@ class Node(Table):
     devices: accelerators, as `engines.port.Device` has them. images: references that are there already.
     cordoned: nothing new is placed on it. draining: how it is being emptied. reserved: slots kept for the system.
     cpu_overcommit: how many CPU are offered for one. down_since: since when the engine answers without naming it.
+    forgotten_at: when an administrator said that it never comes back; past sessions name it, nothing else does.
     """
 
     __tablename__ = "nodes"
@@ -71,7 +72,12 @@ class Node(Table):
     cpu_overcommit: Mapped[float] = mapped_column(server_default=text("1"))
     state: Mapped[NodeState] = mapped_column(String(10))
     down_since: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    forgotten_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+IS_KNOWN = Node.forgotten_at.is_(None)
+"""A condition for the nodes that there are."""
 
 
 class Allocation(Table):

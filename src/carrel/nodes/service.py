@@ -5,59 +5,88 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+import orjson
+from sqlalchemy import ColumnElement, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import NodeId, SessionId, new_id
+from carrel.core.ids import GroupId, NodeId, SessionId, new_id
 from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
+from carrel.groups import service as groups
 from carrel.groups.model import NodeLoss, ResourceGroup
-from carrel.groups.service import may_use
 from carrel.nodes.model import Allocation, Node, NodeState
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor, Target
 from carrel.scheduling.snapshot import Placement
+from carrel.site import service as site
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Reserved for the host itself on machines with more than 4 GiB, until an administrator says otherwise."""
 
-TOPIC = "nodes"
+TOPIC, FORGOTTEN = "nodes", "nodes.forgotten"
+
+
+_SEEN_EVERY = timedelta(seconds=5)
+"""Nothing but that an engine still names a node is written down this often at most."""
+
+# What an administrator set stays: the group, the cordon, the reserve, the over-commitment.
+_RECORD = text("""
+WITH found AS (
+    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS f(
+        id text, name text, architecture text, engine text, slots jsonb, reserved jsonb, devices jsonb,
+        images jsonb, labels jsonb, capabilities jsonb)
+), differing AS (
+    SELECT f.*, (n.state, n.slots) IS DISTINCT FROM (:ready, f.slots) AS told
+    FROM found f LEFT JOIN nodes n ON n.name = f.name
+    WHERE n.seen_at IS NULL OR n.seen_at < :stale OR n.state <> :ready OR n.down_since IS NOT NULL
+      OR (n.architecture, n.engine, n.slots, n.devices, n.images, n.labels, n.capabilities)
+        IS DISTINCT FROM (f.architecture, f.engine, f.slots, f.devices, f.images, f.labels, f.capabilities)
+), written AS (
+    INSERT INTO nodes AS n (id, name, architecture, engine, slots, reserved, devices, images, labels, capabilities,
+        state, seen_at)
+    SELECT id, name, architecture, engine, slots, reserved, devices, images, labels, capabilities,
+        :ready, CAST(:now AS timestamptz)
+    FROM differing
+    ON CONFLICT (name) DO UPDATE SET architecture = excluded.architecture, engine = excluded.engine,
+        slots = excluded.slots, devices = excluded.devices, images = excluded.images, labels = excluded.labels,
+        capabilities = excluded.capabilities, state = excluded.state, down_since = NULL, forgotten_at = NULL,
+        seen_at = excluded.seen_at
+), missing AS (
+    UPDATE nodes SET state = :down, down_since = :now
+    WHERE down_since IS NULL AND name NOT IN (SELECT name FROM found)
+    RETURNING name
+)
+SELECT name FROM differing WHERE told UNION ALL SELECT name FROM missing
+""")
 
 
 async def record(tx: AsyncSession, found: Sequence[NodeInfo], now: datetime) -> None:
-    """Remember what the engine has; nodes that it no longer names are DOWN, and lost after a while."""
-    before = {row.name: (row.state, row.slots) for row in await tx.execute(_LOOK)}
-    if found:
-        fresh = insert(Node)
-        # What an administrator set stays: the group, the cordon, the reserve, the over-commitment.
-        said = {name: fresh.excluded[name] for name in _SAID_BY_ENGINE}
-        upsert = fresh.on_conflict_do_update(index_elements=[Node.name], set_=said)
-        await tx.execute(upsert, [_row(info, now) for info in found])
-    missing = Node.name.not_in([info.name for info in found])
-    await tx.execute(
-        update(Node).where(missing, Node.down_since.is_(None)).values(state=NodeState.DOWN, down_since=now)
-    )
-    after = {row.name: (row.state, row.slots) for row in await tx.execute(_LOOK)}
-    await _tell(tx, Node.name.in_([name for name in after if after[name] != before.get(name)]))
+    """Remember what the engine has; nodes that it no longer names are DOWN, and lost after a while.
+
+    Only what differs is written: engines give hints all the time.
+    """
+    bound = {
+        "rows": orjson.dumps([_row(info) for info in found]).decode(),
+        "now": now,
+        "stale": now - _SEEN_EVERY,
+        "ready": NodeState.READY.value,
+        "down": NodeState.DOWN.value,
+    }
+    if changed := (await tx.execute(_RECORD, bound)).scalars().all():
+        await _tell(tx, Node.name.in_(changed))
 
 
 async def mark_down(tx: AsyncSession) -> None:
     """The engine does not answer: nothing can be placed on its nodes, and none of them is lost for that."""
     ready = Node.state == NodeState.READY
     gone = await tx.execute(update(Node).where(ready).values(state=NodeState.DOWN).returning(Node.id))
-    await _tell(tx, Node.id.in_(gone.scalars().all()))
+    if changed := gone.scalars().all():
+        await _tell(tx, Node.id.in_(changed))
 
 
-_LOOK = select(Node.name, Node.state, Node.slots)
-_SAID_BY_ENGINE = (
-    "architecture", "engine", "slots", "devices", "images", "labels", "capabilities", "state", "down_since", "seen_at",
-)  # fmt: skip
-
-
-def _row(info: NodeInfo, now: datetime) -> dict[str, object]:
+def _row(info: NodeInfo) -> dict[str, object]:
     return {
         "id": new_id(),
         "name": info.name,
@@ -69,26 +98,28 @@ def _row(info: NodeInfo, now: datetime) -> dict[str, object]:
         "images": sorted(info.images),
         "labels": dict(info.labels),
         "capabilities": sorted(info.capabilities),
-        "state": NodeState.READY,
-        "down_since": None,
-        "seen_at": now,
     }
 
 
 async def _tell(tx: AsyncSession, changed: ColumnElement[bool]) -> None:
-    """Tell pages and the scheduler of the nodes that the condition names, if there are any."""
-    nodes = (
-        (await tx.execute(select(Node).where(changed).execution_options(populate_existing=True)))
-        .scalars()
-        .all()
-    )
-    if nodes:
-        await announce(tx, nodes)
+    """Tell pages and the scheduler of the nodes that the condition names."""
+    nodes = await tx.execute(select(Node).where(changed).execution_options(populate_existing=True))
+    await announce(tx, nodes.scalars().all())
 
 
-async def announce(tx: AsyncSession, changed: Iterable[Node]) -> None:
-    """Tell pages what these nodes are now, and have the scheduler look again."""
+async def announce(
+    tx: AsyncSession, changed: Iterable[Node], kind: str = "node.updated", *, left: GroupId | None = None
+) -> None:
+    """Tell pages what these nodes are now, and have the scheduler look again. left: the group that one came from.
+
+    Where the installation shows nodes, those who may use their groups are told too.
+    """
+    shown = (await site.settings(tx)).nodes_visible
+    told: dict[GroupId, set[str]] = {}
     for node in changed:
+        for group in {node.group_id, left or node.group_id} - told.keys() if shown else ():
+            told[group] = await groups.audience(tx, group)
+        audience = told.get(node.group_id, set()) | told.get(left or node.group_id, set())
         data = {
             "id": node.id,
             "name": node.name,
@@ -97,20 +128,23 @@ async def announce(tx: AsyncSession, changed: Iterable[Node]) -> None:
             "draining": node.draining,
             "group_id": node.group_id,
         }
-        await events.record(tx, "node.updated", node.id, target=Target(), data=data)
+        await events.record(tx, kind, node.id, target=Target(), data=data, audience=audience)
     await notify(tx, TOPIC)
 
 
 async def gone(tx: AsyncSession, now: datetime) -> dict[NodeId, NodeLoss | None]:
     """The nodes that are DOWN, with what becomes of their sessions; None: they may come back yet."""
     rows = await tx.execute(
-        select(Node.id, Node.down_since, ResourceGroup.on_node_loss, ResourceGroup.node_loss_s)
+        select(
+            Node.id, Node.down_since, Node.forgotten_at, ResourceGroup.on_node_loss, ResourceGroup.node_loss_s
+        )
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
         .where(Node.state == NodeState.DOWN)
     )
     return {
         row.id: NodeLoss(row.on_node_loss)
-        if row.down_since and now - row.down_since > timedelta(seconds=row.node_loss_s)
+        if row.forgotten_at
+        or (row.down_since and now - row.down_since > timedelta(seconds=row.node_loss_s))
         else None
         for row in rows
     }
@@ -176,6 +210,14 @@ async def devices_of(
     return found
 
 
+_ALLOCATE = text("""
+    INSERT INTO allocations (session_id, container, node_id, slot, amount, devices, created_at)
+    SELECT r.session_id, r.container, r.node_id, r.slot, r.amount, r.devices, :now
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(
+        session_id text, container smallint, node_id text, slot text, amount bigint, devices jsonb)
+""")
+
+
 async def allocate(
     tx: AsyncSession, placed: Iterable[tuple[Placement, Mapping[str, int]]], now: datetime
 ) -> None:
@@ -188,7 +230,6 @@ async def allocate(
             "slot": slot,
             "amount": amount,
             "devices": dict(part.devices[slot]) if slot in part.devices else None,
-            "created_at": now,
         }
         for placement, slots in placed
         for number, part in enumerate(placement.parts)
@@ -196,7 +237,7 @@ async def allocate(
         if amount
     ]
     if rows:
-        await tx.execute(insert(Allocation), rows)
+        await tx.execute(_ALLOCATE, {"rows": orjson.dumps(rows).decode(), "now": now})
 
 
 async def release(tx: AsyncSession, session: SessionId, now: datetime) -> None:
@@ -226,7 +267,7 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
     """
     wanted = select(Node).where(Node.state == NodeState.READY)
     if actor.role != Role.SUPERADMIN:
-        usable = may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
+        usable = groups.may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
         wanted = wanted.join(ResourceGroup, ResourceGroup.id == Node.group_id).where(usable)
     nodes = (await tx.execute(wanted)).scalars().all()
     usage = await held(tx)

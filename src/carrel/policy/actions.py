@@ -75,6 +75,16 @@ def _member(name: str, sentence: str) -> Action:
     return Action(name, sentence, Scope.PROJECT, Scope.PROJECT, Scope.DOMAIN)
 
 
+def _within(name: str, sentence: str) -> Action:
+    """Yours, and your projects'; no administrator reaches further."""
+    return Action(name, sentence, Scope.PROJECT, Scope.PROJECT, Scope.PROJECT, Scope.PROJECT)
+
+
+def _shareable(name: str, sentence: str) -> Action:
+    """Yours, and those of projects that you administer; no administrator reaches further."""
+    return Action(name, sentence, Scope.OWN, Scope.PROJECT, Scope.OWN, Scope.OWN)
+
+
 def _of_project(name: str, sentence: str) -> Action:
     """For administrators of the project, and of its domain."""
     return Action(name, sentence, Scope.NONE, Scope.PROJECT, Scope.DOMAIN)
@@ -177,12 +187,27 @@ ACTIONS = {
         _shared("queue.read", "See how many wait in the resource groups that you may use, and why yours do."),
         _of_domain("share.read", "See who has had how much of a resource group, and what they are entitled to."),
         _of_all("scheduler.export", "Save what was asked for and how it is served, to replay it."),
+        # folders
+        _shared("storage_host.read", "See the storage hosts that you may keep folders on."),
+        _of_all("storage_host.update", "Add, change or remove a storage host, and say who may use it."),
+        _member("vfolder.read", "See a folder, who has it and what is being done with it."),
+        _own("vfolder.create", "Make a folder of your own; administrators also make those of projects."),
+        _own("vfolder.update", "Rename a folder, move it to another storage host, to the trash and back."),
+        _own("vfolder.remove", "Delete a folder in the trash for good."),
+        _own("vfolder.hand_over", "Make a folder somebody else's."),
+        _shareable("vfolder.share", "Give others a folder, and take it back."),
+        _personal("vfolder.join", "Take or refuse a folder that somebody shares with you, and leave it."),
+        _within("vfolder.use", "Work with the files of a folder, as far as its permission goes."),
+        _public("vfolder.link", "Fetch what a short-lived link was made for."),
+        _own("quota.read", "See how much of the space for folders is used."),
         # sessions
         _member("session.create", "Start a session in a project of yours."),
         _own("session.read", "See a session, its history, its logs and its resource use."),
         _own("session.update", "Rename a session, and say how soon it is to start."),
         _of_project("session.prioritise", "Let a session of the project go before others, above what its owner may."),
         _of_all("session.designate", "Choose the node that a session runs on."),
+        _own("session.keep", "Say that a session is in use although it looks idle."),
+        _of_project("session.exempt", "Let a session of the project never count as idle."),
         _own("session.remove", "Terminate a session."),
         _personal("session.exec", "Run commands and terminals in a session."),
         _personal("app.open", "Open an app of a session."),

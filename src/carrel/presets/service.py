@@ -117,7 +117,10 @@ async def _recorded(
     """Write it down and tell pages; give the preset as it is."""
     audit.record(tx, actor, "preset.update", preset.id, name=preset.name, target=Target(), details=details)
     data = {"id": preset.id, "name": preset.name}
-    await events.record(tx, event, preset.id, target=Target(), data=data)
+    audience = {events.EVERYBODY}
+    if preset.group_id:
+        audience = await groups.audience(tx, preset.group_id)
+    await events.record(tx, event, preset.id, target=Target(), data=data, audience=audience)
     return _view((await tx.execute(_rows().where(Preset.id == preset.id))).one())
 
 

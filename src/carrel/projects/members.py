@@ -9,12 +9,13 @@ from carrel.core.errors import NotFound
 from carrel.core.ids import ProjectId, UserId
 from carrel.events import service as events
 from carrel.policy.decide import Actor
-from carrel.projects.schemas import MemberAdded, MembersAdded, MemberView
+from carrel.projects.schemas import MemberAdded, MemberRemoved, MembersAdded, MemberView
 from carrel.projects.service import record
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.model import Membership, Project, User, UserState
 from carrel.tenancy.queries import user_data
 from carrel.tenancy.schemas import Trouble
+from carrel.vfolders.reach import still_held
 
 
 async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *, admin: bool) -> MembersAdded:
@@ -64,12 +65,14 @@ async def appoint(
     return project.id, person.id
 
 
-async def remove(tx: AsyncSession, actor: Actor, ref: str, user: str) -> None:
+async def remove(tx: AsyncSession, actor: Actor, ref: str, user: str) -> MemberRemoved:
     """Take somebody out of a project; their sessions in it go on. Raises: NotFound, Forbidden."""
     project, membership, person = await _member(tx, actor, ref, user)
     await tx.delete(membership)
     await record(tx, actor, "project.enrol", project, before={person.email: _office(membership.admin)})
     await _tell(tx, person)
+    await tx.flush()
+    return MemberRemoved(still_mounted=await still_held(tx, actor, person.id))
 
 
 async def _tell(tx: AsyncSession, *people: User) -> None:

@@ -9,6 +9,7 @@ from carrel.projects import members, queries, service
 from carrel.projects.schemas import (
     MemberList,
     MemberQuery,
+    MemberRemoved,
     MembersAdd,
     MembersAdded,
     MemberUpdate,
@@ -137,10 +138,10 @@ async def update_member(
     "/projects/{ref}/members/{user}",
     operation_id="project_members.remove",
     openapi_extra=names("project.enrol"),
-    status_code=204,
 )
-async def remove_member(request: Request, actor: CurrentActor, ref: Ref, user: UserRef) -> None:
-    """Take somebody out of a project. Their sessions in it go on."""
+async def remove_member(request: Request, actor: CurrentActor, ref: Ref, user: UserRef) -> MemberRemoved:
+    """Take somebody out of a project. Their sessions in it go on; those that keep folders of it are named."""
     async with request.app.state.database.transaction() as tx:
-        await members.remove(tx, actor, ref, user)
+        removed = await members.remove(tx, actor, ref, user)
     request.app.state.authenticator.forget()
+    return removed

@@ -19,6 +19,7 @@ from carrel.tenancy.schemas import (
     Trouble,
     UserRef,
 )
+from carrel.vfolders.schemas import MountedIn
 
 
 class ProjectCreate(BaseModel):
@@ -111,6 +112,12 @@ class MembersAdd(BaseModel):
 
     users: Annotated[list[Ref], Field(min_length=1, max_length=500)]
     admin: bool = False
+
+
+class MemberRemoved(BaseModel):
+    """still_mounted: live sessions of theirs that have folders of the project as before, until they end."""
+
+    still_mounted: list[MountedIn]
 
 
 class MemberUpdate(BaseModel):

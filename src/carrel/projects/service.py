@@ -18,6 +18,7 @@ from carrel.sessions.model import Session
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.model import Membership, Project
 from carrel.tenancy.schemas import SessionsChoice
+from carrel.vfolders.model import VFolder
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: ProjectCreate) -> ProjectId:
@@ -96,7 +97,7 @@ async def restore(tx: AsyncSession, actor: Actor, ref: str) -> ProjectId:
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     """Remove a project that never held a session, and who is in it.
 
-    Raises: NotFound, Forbidden; Conflict when it holds a past.
+    Raises: NotFound, Forbidden; Conflict when it holds a past, or folders.
     """
     project = await tenancy.project(tx, actor, ref, "project.remove")
     # Locked against all else, so that no session is made in it meanwhile.
@@ -106,6 +107,12 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
             "project.has_past",
             f"{project.name} has held sessions, whose record stays.",
             hint="Archive it instead.",
+        )
+    if (await tx.execute(select(exists().where(VFolder.project_id == project.id)))).scalar():
+        raise Conflict(
+            "project.has_folders",
+            f"{project.name} still has folders, perhaps in its trash.",
+            hint="Hand them over or delete them for good first, or archive the project.",
         )
     await tx.execute(delete(Membership).where(Membership.project_id == project.id))
     await tx.delete(project)

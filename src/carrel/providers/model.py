@@ -41,6 +41,11 @@ class Provider(Table):
     secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
 
+    @property
+    def method(self) -> str:
+        """How sign-ins by it begin, as `Login.method` says."""
+        return f"{self.kind}:{self.name}"
+
 
 class ExternalIdentity(Table):
     """Who a user is at a provider. subject: theirs, never reassigned.

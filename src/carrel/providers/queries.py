@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ProjectId
+from carrel.logins.model import Login
 from carrel.providers.model import ExternalIdentity, Provider
 from carrel.providers.schemas import (
     GroupRuleView,
@@ -29,6 +30,7 @@ async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: 
     people = select(ExternalIdentity.provider_id, func.count()).where(ExternalIdentity.provider_id.in_(ids))
     counted = await tx.execute(people.group_by(ExternalIdentity.provider_id))
     counts: dict[str, int] = {provider: count for provider, count in counted}
+    sign_ins = await _sign_ins(tx)
     named = {rule["project"] for provider in providers for rule in provider.mapping if rule["project"]}
     found = await tx.execute(select(Project.id, Project.name).where(Project.id.in_(named)))
     projects = {row.id: ProjectRef(id=row.id, name=row.name) for row in found}
@@ -41,6 +43,7 @@ async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: 
             names[provider.domain_id],
             projects,
             people=counts.get(provider.id, 0),
+            sign_ins=sign_ins.get(provider.method, 0),
             public_url=public_url,
         )
         for provider in providers
@@ -66,12 +69,22 @@ def redirect_uri(public_url: str, name: str) -> str:
     return public_url.rstrip("/") + CALLBACK.format(name=name)
 
 
+async def _sign_ins(tx: AsyncSession) -> dict[str, int]:
+    """How many sign-ins there are, by how they began."""
+    began = func.split_part(Login.method, "+", 1)
+    found = await tx.execute(
+        select(began, func.count()).where(Login.expires_at > func.now()).group_by(began)
+    )
+    return {method: count for method, count in found}
+
+
 def _view(
     provider: Provider,
     domain: DomainRef,
     projects: dict[ProjectId, ProjectRef],
     *,
     people: int,
+    sign_ins: int,
     public_url: str,
 ) -> ProviderView:
     options = options_of(provider.kind, provider.options)
@@ -95,5 +108,6 @@ def _view(
         ],
         redirect_uri=redirect_uri(public_url, provider.name) if isinstance(options, OidcOptions) else None,
         people=people,
+        sign_ins=sign_ins,
         created_at=provider.created_at,
     )

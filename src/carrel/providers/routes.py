@@ -63,11 +63,13 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProviderView:
     dependencies=[Confirmed],
 )
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: ProviderUpdate) -> ProviderView:
-    """Change an identity provider; what is left out stays as it is."""
+    """Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it."""
     state = request.app.state
     async with state.database.transaction() as tx:
         changed = await service.update(tx, state.seal, actor, ref, body)
-        return await _view(request, tx, changed)
+        shown = await _view(request, tx, changed)
+    state.authenticator.forget()
+    return shown
 
 
 @router.delete(
@@ -78,9 +80,10 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: Provider
     dependencies=[Confirmed],
 )
 async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
-    """Remove an identity provider. Accounts that came from it stay, and cannot sign in by it any more."""
+    """Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay."""
     async with request.app.state.database.transaction() as tx:
         await service.remove(tx, actor, ref)
+    request.app.state.authenticator.forget()
 
 
 @router.post("/providers/{ref}/test", operation_id="providers.test", openapi_extra=names("provider.update"))

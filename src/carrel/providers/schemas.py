@@ -74,6 +74,10 @@ class OidcOptions(_Options):
     require_verified_email: bool = Field(
         default=True, description="Whether the provider must say of the e-mail that it is verified."
     )
+    sign_in_confirms: bool = Field(
+        default=False, description="Whether coming from the provider proves who it is where it does not say when "
+        "the person proved it (`auth_time`), so that dangerous changes are open for 15 minutes.",
+    )  # fmt: skip
     trusted_factors: list[_Word] = Field(
         default=[], max_length=20, examples=[["mfa"]], description="Values of `amr` or `acr` that stand for a "
         "second factor at the provider; whoever comes with one is not asked for another here.",
@@ -166,7 +170,10 @@ class ProviderUpdate(BaseModel):
 
 
 class ProviderView(BaseModel):
-    """redirect_uri: what to register at an OpenID provider. people: how many have signed in by it."""
+    """redirect_uri: what to register at an OpenID provider. people: how many have signed in by it.
+
+    sign_ins: how many are signed in by it now, which ends when it is switched off or removed.
+    """
 
     id: str
     name: str
@@ -179,6 +186,7 @@ class ProviderView(BaseModel):
     mapping: list[GroupRuleView]
     redirect_uri: str | None
     people: int
+    sign_ins: int
     created_at: datetime
 
 
@@ -220,9 +228,13 @@ class OfferedProvider(BaseModel):
 
 
 class StartQuery(BaseModel):
-    """return_to: the page to come back to. port, challenge: of a command line that waits on this machine."""
+    """return_to: the page to come back to. port, challenge: of a command line that waits on this machine.
+
+    fresh: have the provider ask who it is, if that is longer ago than a dangerous change allows.
+    """
 
     return_to: str = Field(default="/", max_length=2000)
+    fresh: bool = False
     port: int | None = Field(default=None, ge=1024, le=65_535)
     challenge: str | None = Field(
         default=None, pattern=r"^[A-Za-z0-9_-]{43}$", description="SHA-256 of the verifier, in base64url"

@@ -12,6 +12,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import DomainId, new_id
 from carrel.db.seal import Seal
+from carrel.logins import service as logins
 from carrel.policy.decide import Actor, Target, require
 from carrel.providers.adapters import purpose, require_sound
 from carrel.providers.model import Provider
@@ -82,7 +83,10 @@ async def show(tx: AsyncSession, actor: Actor, ref: str, action: str = "provider
 
 
 async def update(tx: AsyncSession, seal: Seal, actor: Actor, ref: str, wanted: ProviderUpdate) -> Provider:
-    """Change what is present in `wanted`. Raises: Forbidden, NotFound, Invalid."""
+    """Change what is present in `wanted`; switched off, it ends the sign-ins by it.
+
+    Raises: Forbidden, NotFound, Invalid.
+    """
     provider = await show(tx, actor, ref, "provider.update")
     given = wanted.model_fields_set
     before = _shown(provider)
@@ -105,8 +109,10 @@ async def update(tx: AsyncSession, seal: Seal, actor: Actor, ref: str, wanted: P
         provider.mapping = await _rules(tx, provider.domain_id, [GroupRule(**rule) for rule in provider.mapping])
     superadmins = options_of(provider.kind, provider.options).may_appoint_superadmins
     _require_allowed([GroupRule(**rule) for rule in provider.mapping], superadmins=superadmins)
+    ended = 0
     if "active" in given:
         provider.active = wanted.active
+        ended = 0 if wanted.active else await logins.end_by(tx, provider.method)
     if "secret" in given:
         provider.secret = seal.close(wanted.secret.encode(), purpose(provider.id)) if wanted.secret else None
     after = _shown(provider)
@@ -115,18 +121,19 @@ async def update(tx: AsyncSession, seal: Seal, actor: Actor, ref: str, wanted: P
     if "secret" in given:
         details["after"]["secret"] = "changed" if wanted.secret else "removed"
     if details["after"]:
-        _record(tx, actor, provider, "changed", **details)
+        _record(tx, actor, provider, "changed", **details, **_ended(ended))
     await tx.flush()
     return provider
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Remove a provider; accounts that came from it stay, and cannot sign in by it. Raises: Forbidden, NotFound."""
+    """Remove a provider and end the sign-ins by it; accounts that came from it stay. Raises: Forbidden, NotFound."""
     provider = await show(tx, actor, ref, "provider.update")
     before = _shown(provider)
+    ended = await logins.end_by(tx, provider.method)
     await tx.delete(provider)
     await tx.flush()
-    _record(tx, actor, provider, "removed", before=before)
+    _record(tx, actor, provider, "removed", before=before, **_ended(ended))
 
 
 def not_found(ref: str) -> NotFound:
@@ -198,6 +205,10 @@ def _shown(provider: Provider) -> dict[str, Any]:
         "options": provider.options,
         "mapping": provider.mapping,
     }
+
+
+def _ended(sign_ins: int) -> dict[str, int]:
+    return {"sign_ins_ended": sign_ins} if sign_ins else {}
 
 
 def _record(tx: AsyncSession, actor: Actor, provider: Provider, what: str, **details: object) -> None:

@@ -1,9 +1,11 @@
 """Signing in by a provider: the way there and back of a browser, a waiting command line, and directories."""
 
+import asyncio
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -16,12 +18,13 @@ from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Unauthorized
 from carrel.db.database import Database
 from carrel.db.seal import Seal
+from carrel.http.auth import CONFIRMED_FOR
 from carrel.identity.oidc import challenge_of, denied
 from carrel.identity.port import Arrival, Claims
 from carrel.keypairs.service import digest
 from carrel.logins import service as logins
 from carrel.logins.model import Challenge
-from carrel.logins.service import Client, Proved
+from carrel.logins.service import Client, Proved, WhyNot
 from carrel.providers import arrivals
 from carrel.providers.adapters import Adapters
 from carrel.providers.model import ExternalIdentity, Provider
@@ -30,8 +33,13 @@ from carrel.providers.schemas import CallbackQuery, OidcOptions, ProviderKind, S
 from carrel.providers.service import not_found
 from carrel.tenancy.model import User
 
+_LONG = timedelta(days=30)
 JOURNEY = timedelta(minutes=10)
 """How long somebody may take at the provider."""
+_NEVER = datetime.fromtimestamp(0, UTC)
+LEAST_S = 0.5
+"""How long a directory's "no" takes at least."""
+_FADES = 0.9
 _HANDOVER = timedelta(minutes=2)
 _LEAVE, _HAND_OVER = "sso", "sso-handover"
 
@@ -84,7 +92,10 @@ async def start(ground: Ground, name: str, wanted: StartQuery, *, browser: str) 
         provider = await _in_use(tx, name, ProviderKind.OIDC)
     state = secrets.token_urlsafe(32)
     departure = await ground.adapters.open_id(provider).depart(
-        state=state, redirect_uri=redirect_uri(ground.public_url, provider.name)
+        state=state,
+        redirect_uri=redirect_uri(ground.public_url, provider.name),
+        # A command line wants a keypair at once, which is given to who has proved it a short while ago.
+        max_age=CONFIRMED_FOR if wanted.fresh or wanted.port else _LONG,
     )
     content = {
         "provider_id": provider.id,
@@ -123,27 +134,39 @@ async def finish(
         provider = await _in_use(tx, name, ProviderKind.OIDC)
     if provider.id != journey.provider_id:
         raise _over()
-    if said.error or not said.code:
-        raise denied(provider.name, said.error or "no code")
-    arrival = Arrival(said.code, said.iss, journey.nonce, journey.verifier)
-    claims = await ground.adapters.open_id(provider).arrive(
-        arrival, redirect_uri=redirect_uri(ground.public_url, provider.name), now=ground.clock.now()
-    )
+    try:
+        if said.error or not said.code:
+            raise denied(provider.name, said.error or "no code")
+        arrival = Arrival(said.code, said.iss, journey.nonce, journey.verifier)
+        claims = await ground.adapters.open_id(provider).arrive(
+            arrival, redirect_uri=redirect_uri(ground.public_url, provider.name), now=ground.clock.now()
+        )
+    except CarrelError as error:
+        await _note(ground, error, None, email="", method=provider.method, client=client)
+        raise
     user = await _receive(ground, provider, claims, client)
-    return Proved(user.id, user.email, _method(provider, claims))
+    proved_at = confirmed_at(provider, claims, ground.clock.now())
+    return Proved(user.id, user.email, _method(provider, claims), _in_use_still(provider.id), proved_at)
 
 
 async def let_in(ground: Ground, who: Proved, client: Client) -> str:
     """The token for the cookie of who came back. Raises: Forbidden when they may not sign in."""
     return await logins.open_for(
-        ground.database, ground.clock, who.user_id, method=who.method, client=client
-    )
+        ground.database, ground.clock, who.user_id, method=who.method, client=client, why_not=who.why_not,
+        confirmed_at=who.confirmed_at,
+    )  # fmt: skip
 
 
-async def hand_over(ground: Ground, who: Proved, waiting: Waiting) -> str:
+async def hand_over(ground: Ground, who: Proved, journey: Journey, waiting: Waiting) -> str:
     """A code with which the waiting command line can sign in as who came back, once, in the next two minutes."""
     code = secrets.token_urlsafe(32)
-    content = {"user_id": who.user_id, "method": who.method, "challenge": waiting.challenge}
+    content = {
+        "user_id": who.user_id,
+        "method": who.method,
+        "provider_id": journey.provider_id,
+        "confirmed_at": who.confirmed_at and who.confirmed_at.isoformat(),
+        "challenge": waiting.challenge,
+    }
     async with ground.database.transaction() as tx:
         _keep(tx, ground, code, _HAND_OVER, content, _HANDOVER)
     return code
@@ -155,33 +178,68 @@ async def take_over(ground: Ground, *, code: str, verifier: str, client: Client)
     if not secrets.compare_digest(content["challenge"], challenge_of(verifier)):
         raise _over()
     return await logins.open_for(
-        ground.database, ground.clock, content["user_id"], method=content["method"], client=client
-    )
+        ground.database, ground.clock, content["user_id"], method=content["method"], client=client,
+        why_not=_in_use_still(content["provider_id"]),
+        confirmed_at=datetime.fromisoformat(content["confirmed_at"]),
+    )  # fmt: skip
 
 
 class Directories:
-    """`logins.service.Elsewhere`: the directories. Lives in `app.state.elsewhere`."""
+    """`logins.service.Elsewhere`: the directories. Lives in `app.state.elsewhere`.
+
+    A "no" takes as long whether the directories were asked, and whether they know the person: LEAST_S, or longer
+    where they were that slow lately.
+    """
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
+        self._slowest_s = 0.0
 
     async def prove(self, login: str, password: str, user: User | None, client: Client) -> Proved | None:
+        began = time.monotonic()
+        async with self.ground.database.transaction() as tx:
+            present = await _in_service(tx)
+            directories = await _to_ask(tx, present, user)
+        proved = await self._ask(directories, login, password, user, client)
+        if proved is None and present:
+            took = time.monotonic() - began
+            self._slowest_s = max(took, self._slowest_s * _FADES)
+            await asyncio.sleep(max(LEAST_S, self._slowest_s) - took)
+        return proved
+
+    async def _ask(
+        self,
+        directories: Sequence[Provider],
+        login: str,
+        password: str,
+        user: User | None,
+        client: Client,
+    ) -> Proved | None:
         ground = self.ground
-        async with ground.database.transaction() as tx:
-            directories = await _to_ask(tx, user)
         away: CarrelError | None = None
         for provider in directories:
             try:
                 claims = await ground.adapters.directory(provider).prove(login.strip(), password)
             except CarrelError as error:
+                await _note(ground, error, user, email=login, method=provider.method, client=client)
                 away = error
                 continue
             if claims:
                 found = await _receive(ground, provider, claims, client)
-                return Proved(found.id, found.email, _method(provider, claims))
+                return Proved(found.id, found.email, _method(provider, claims), _in_use_still(provider.id))
         if away:
             raise away
         return None
+
+
+def confirmed_at(provider: Provider, claims: Claims, now: datetime) -> datetime:
+    """When who came from an OpenID provider proved that it is them. Coming is no proof: whoever sits down at a desk
+    where somebody is signed in at the provider comes too.
+    """
+    options = options_of(provider.kind, provider.options)
+    if claims.proved_at is None and isinstance(options, OidcOptions) and options.sign_in_confirms:
+        return now
+    return claims.proved_at or _NEVER
 
 
 def mark_of(state: str) -> str:
@@ -209,10 +267,24 @@ async def _in_use(tx: AsyncSession, name: str, kind: ProviderKind) -> Provider:
     return provider
 
 
-async def _to_ask(tx: AsyncSession, user: User | None) -> list[Provider]:
-    """The directories that may know a login. A local password is tried at none that has no say about its owner."""
+def _in_use_still(provider_id: str) -> WhyNot:
+    async def why_not(tx: AsyncSession) -> str:
+        # Locked, so that whoever switches it off ends this sign-in too, or is seen here.
+        wanted = select(Provider.id).where(Provider.id == provider_id, Provider.active)
+        found = await tx.execute(wanted.with_for_update(read=True))
+        return "" if found.first() else "the identity provider is not in use any more"
+
+    return why_not
+
+
+async def _in_service(tx: AsyncSession) -> Sequence[Provider]:
+    """The directories that are in use."""
     wanted = select(Provider).where(Provider.kind == ProviderKind.LDAP, Provider.active)
-    found = list((await tx.execute(wanted.order_by(Provider.name))).scalars())
+    return (await tx.execute(wanted.order_by(Provider.name))).scalars().all()
+
+
+async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None) -> Sequence[Provider]:
+    """The directories that may know a login. A local password is tried at none that has no say about its owner."""
     if user is None or not found:
         return found
     linked = await tx.execute(
@@ -238,13 +310,18 @@ async def _receive(ground: Ground, provider: Provider, claims: Claims, client: C
                 raise
             # The same person came twice at once, for the first time: now they are known.
         except CarrelError as error:
-            async with ground.database.transaction() as tx:
-                logins.record_refusal(
-                    tx, None, email=claims.email or "", method=_method(provider, claims), client=client,
-                    reason=error.message,
-                )  # fmt: skip
+            email, method = claims.email or "", _method(provider, claims)
+            await _note(ground, error, None, email=email, method=method, client=client)
             raise
     raise AssertionError
+
+
+async def _note(
+    ground: Ground, error: CarrelError, user: User | None, *, email: str, method: str, client: Client
+) -> None:
+    """Somebody was not let in: the access log says why."""
+    async with ground.database.transaction() as tx:
+        logins.record_refusal(tx, user, email=email, method=method, client=client, reason=error.message)
 
 
 def _method(provider: Provider, claims: Claims) -> str:

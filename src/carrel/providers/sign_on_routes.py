@@ -98,7 +98,7 @@ async def _arrive(
     client = client_of(request)
     who = await sign_on.finish(ground, name, journey, said, client)
     if journey.waiting:
-        code = await sign_on.hand_over(ground, who, journey.waiting)
+        code = await sign_on.hand_over(ground, who, journey, journey.waiting)
         language = language_of(request.headers.get("accept-language"))
         return HTMLResponse(page(language, email=who.email, waiting=journey.waiting, code=code))
     response = _go(journey.return_to)

@@ -15,7 +15,7 @@ from carrel.groups.model import ResourceGroup, ScopeKind
 from carrel.http import paging
 from carrel.http.paging import Sort
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Node, NodeState
+from carrel.nodes.model import IS_KNOWN, Node, NodeState
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor
 from carrel.resources.group_schemas import AccessView, GroupList, GroupQuery, GroupView, WeightsView
@@ -92,7 +92,7 @@ def _rows() -> Select[*tuple[Any, ...]]:
 async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> list[GroupView]:
     ids = [row.id for row in rows]
     machines: defaultdict[GroupId, list[Node]] = defaultdict(list)
-    for node in (await tx.execute(select(Node).where(Node.group_id.in_(ids)))).scalars():
+    for node in (await tx.execute(select(Node).where(Node.group_id.in_(ids), IS_KNOWN))).scalars():
         machines[node.group_id].append(node)
     held = await nodes.held(tx)
     access, weights = (

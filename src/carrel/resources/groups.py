@@ -1,5 +1,7 @@
 """Use cases of resource groups. Each starts with the decision whether the actor may."""
 
+from collections.abc import Set
+
 from sqlalchemy import delete, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
@@ -14,7 +16,7 @@ from carrel.events import service as events
 from carrel.groups import service as groups
 from carrel.groups.model import FairShareWeight, GroupAccess, ResourceGroup, ScopeKind
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Node
+from carrel.nodes.model import IS_KNOWN, Node
 from carrel.policy.decide import Actor, Target, require
 from carrel.resources import group_queries as queries
 from carrel.resources.group_schemas import AccessUpdate, GroupCreate, GroupUpdate, WeightsUpdate
@@ -48,7 +50,7 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUp
     }
     if not after:
         return group.id
-    before = {field: getattr(group, field) for field in after}
+    before, told = {field: getattr(group, field) for field in after}, await groups.audience(tx, group.id)
     for field, value in after.items():
         setattr(group, field, value)
     await _flush(tx, wanted.name)
@@ -59,7 +61,7 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUp
             .where(func.array_position(Domain.resource_groups, before["name"]).is_not(None))
             .values(resource_groups=func.array_replace(Domain.resource_groups, before["name"], after["name"]))
         )
-    await _record(tx, actor, "group.update", group, before=before, after=after)
+    await _record(tx, actor, "group.update", group, told=told, before=before, after=after)
     return group.id
 
 
@@ -74,6 +76,8 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
         )
     # Locked against all else, so that nothing moves in meanwhile.
     await tx.execute(select(ResourceGroup.id).where(ResourceGroup.id == group.id).with_for_update())
+    forgotten = update(Node).where(Node.group_id == group.id, ~IS_KNOWN)
+    await tx.execute(forgotten.values(group_id=DEFAULT_GROUP))
     for kind, holds in (
         ("nodes", exists().where(Node.group_id == group.id)),
         # The past ones too: what they have had is part of the record.
@@ -88,9 +92,10 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
                 else "Deactivate it instead: its sessions, the past ones too, stay on record.",
                 details={"holds": kind},
             )
+    told = await groups.audience(tx, group.id)
     await tx.delete(group)
     await tx.flush()
-    await _record(tx, actor, "group.remove", group)
+    await _record(tx, actor, "group.remove", group, told=told)
 
 
 async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate) -> GroupId:
@@ -103,13 +108,13 @@ async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate
     }
     ours = GroupAccess.group_id == group.id
     rows = (await tx.execute(select(GroupAccess).where(ours))).scalars()
-    before = {(one.kind, one.scope_id) for one in rows}
+    before, told = {(one.kind, one.scope_id) for one in rows}, await groups.audience(tx, group.id)
     await tx.execute(delete(GroupAccess).where(ours))
     if named:
         values = [{"group_id": group.id, "kind": kind, "scope_id": scope} for kind, scope in named]
         await tx.execute(insert(GroupAccess), values)
     await _record(
-        tx, actor, "group.update", group,
+        tx, actor, "group.update", group, told=told,
         before={"access": sorted(map(":".join, before))}, after={"access": sorted(map(":".join, named))},
     )  # fmt: skip
     return group.id
@@ -163,10 +168,17 @@ async def _flush(tx: AsyncSession, name: str) -> None:
 
 
 async def _record(
-    tx: AsyncSession, actor: Actor, action: str, group: ResourceGroup, **details: object
+    tx: AsyncSession,
+    actor: Actor,
+    action: str,
+    group: ResourceGroup,
+    *,
+    told: Set[str] = frozenset(),
+    **details: object,
 ) -> None:
-    """Write it down, tell pages, and have the scheduler look again."""
+    """Write it down, tell pages, and have the scheduler look again. told: who could use it before."""
     audit.record(tx, actor, action, group.id, name=group.name, target=Target(), details=details)
     data = {"id": group.id, "name": group.name, "active": group.active}
-    await events.record(tx, _EVENTS[action], group.id, target=Target(), data=data)
+    audience = told | await groups.audience(tx, group.id)
+    await events.record(tx, _EVENTS[action], group.id, target=Target(), data=data, audience=audience)
     await notify(tx, nodes.TOPIC)

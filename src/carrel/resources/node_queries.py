@@ -14,7 +14,7 @@ from carrel.groups.model import ResourceGroup
 from carrel.http import paging
 from carrel.http.paging import Sort
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Node
+from carrel.nodes.model import IS_KNOWN, Node
 from carrel.policy.decide import Actor
 from carrel.resources.group_queries import administers, seen
 from carrel.resources.group_schemas import GroupRef
@@ -40,7 +40,7 @@ ON_IT = Session.state.in_(sorted(map(str, PLACED)))
 async def page(tx: AsyncSession, actor: Actor, wanted: NodeQuery) -> NodeList:
     """The nodes that the actor may see. Raises: Forbidden when they are shown to nobody but administrators."""
     await _require_shown(tx, actor)
-    chosen = _rows().where(seen(actor))
+    chosen = _rows().where(seen(actor), IS_KNOWN)
     if wanted.q:
         # Nodes are thousands at most: no index is needed to find a part of a name.
         chosen = chosen.where(Node.name.ilike(f"%{escaped(wanted.q)}%"))
@@ -60,7 +60,7 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
     wanted = (
         select(Node.id)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
-        .where(or_(Node.id == ref, Node.name == ref), seen(actor))
+        .where(or_(Node.id == ref, Node.name == ref), seen(actor), IS_KNOWN)
         .order_by((Node.id == ref).desc())
     )
     found = (await tx.execute(wanted.limit(1))).scalar()

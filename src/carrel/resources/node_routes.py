@@ -10,6 +10,8 @@ from carrel.resources import nodes
 from carrel.resources.node_schemas import (
     DrainRequest,
     DrainView,
+    ForgetRequest,
+    Forgotten,
     NodeDetail,
     NodeList,
     NodeQuery,
@@ -49,3 +51,11 @@ async def drain(request: Request, actor: CurrentActor, ref: Ref, body: DrainRequ
     """Empty a node: it takes nothing new, and each session on it is dealt with as is said first."""
     async with request.app.state.database.transaction() as tx:
         return await nodes.drain(tx, actor, ref, body)
+
+
+@router.post("/nodes/{ref}/forget", operation_id="nodes.forget", openapi_extra=names("node.update"))
+async def forget(request: Request, actor: CurrentActor, ref: Ref, body: ForgetRequest) -> Forgotten:
+    """Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        return await nodes.forget(tx, state.clock, actor, ref, confirm=body.confirm)

@@ -133,6 +133,22 @@ class DrainRequest(BaseModel):
     dry_run: bool = False
 
 
+class ForgetRequest(BaseModel):
+    """confirm: the node's name."""
+
+    model_config = {"extra": "forbid"}
+
+    confirm: str = Field(max_length=253)
+
+
+class Forgotten(BaseModel):
+    """sessions: those that were on it, and end or start again elsewhere as its group says."""
+
+    id: NodeId
+    name: str
+    sessions: list[SessionId]
+
+
 class DrainedSession(BaseModel):
     """sentence: what becomes of it, for people."""
 

@@ -1,17 +1,28 @@
 """Use cases of nodes. Each starts with the decision whether the actor may."""
 
+from typing import Any
+
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
-from carrel.core.errors import Invalid
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Invalid
 from carrel.core.ids import NodeId
+from carrel.db.database import notify
 from carrel.groups import service as groups
 from carrel.nodes import service as ledger
 from carrel.nodes.model import Draining, Node
 from carrel.policy.decide import Actor, Target, require
 from carrel.resources import node_queries as queries
-from carrel.resources.node_schemas import DrainedSession, DrainRequest, DrainView, Leaving, NodeUpdate
+from carrel.resources.node_schemas import (
+    DrainedSession,
+    DrainRequest,
+    DrainView,
+    Forgotten,
+    Leaving,
+    NodeUpdate,
+)
 from carrel.sessions.model import Session
 from carrel.sessions.states import SessionState
 from carrel.tenancy.model import User
@@ -75,6 +86,38 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) 
     return DrainView(how=wanted.how, dry_run=wanted.dry_run, node=view, sessions=sessions)
 
 
+async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, confirm: str) -> Forgotten:
+    """Give up a node that the engine no longer names: it is lost from now on, and is not listed any more.
+
+    Should the engine name it again, it is back, with the settings that it had.
+    Raises: NotFound, Forbidden; Invalid when confirm is not its name; Conflict when it may be there yet.
+    """
+    node = await _found(tx, actor, ref)
+    if confirm.strip() != node.name:
+        raise Invalid(
+            "node.unconfirmed",
+            "The name that confirms it is not the node's.",
+            hint=f"Write {node.name}, if this is the one you mean.",
+            field="confirm",
+        )
+    if node.down_since is None:
+        raise Conflict(
+            "node.not_gone",
+            f"{node.name} is not gone: its engine names it, or does not answer.",
+            hint="Only a node that is DOWN while its engine answers can be forgotten; `carrel node drain` empties one.",
+        )
+    # not narrowed: whoever may give up a node, a superadmin, sees every session.
+    there = select(Session.id).where(Session.node_id == node.id, queries.ON_IT).order_by(Session.id)
+    sessions = list((await tx.execute(there)).scalars())
+    node.forgotten_at, node.draining, node.cordoned = clock.now(), None, False
+    await tx.flush()
+    details = {"after": {"forgotten": True}, "sessions": sessions}
+    audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
+    await ledger.announce(tx, [node], "node.removed")
+    await notify(tx, ledger.FORGOTTEN)
+    return Forgotten(id=node.id, name=node.name, sessions=sessions)
+
+
 def _drained(session: Session, email: str, how: Draining) -> DrainedSession:
     becomes = leaving(session, how)
     return DrainedSession(
@@ -110,10 +153,10 @@ async def _change(tx: AsyncSession, actor: Actor, node: Node, after: dict[str, o
     """Write it down, tell pages, and have the scheduler look again; nothing when nothing changes."""
     if not after:
         return
-    before = {field: getattr(node, field) for field in after}
+    before: dict[str, Any] = {field: getattr(node, field) for field in after}
     for field, value in after.items():
         setattr(node, field, value)
     await tx.flush()
     details = {"before": before, "after": after}
     audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
-    await ledger.announce(tx, [node])
+    await ledger.announce(tx, [node], left=before.get("group_id"))

@@ -3,15 +3,18 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
+from carrel.core.hosts import architecture
 from carrel.core.ids import GroupId, ProjectId, SessionId
 from carrel.groups.model import ResourceGroup
-from carrel.limits.scopes import scopes_of
+from carrel.images import service as images
+from carrel.limits.scopes import access_key_of, scopes_of
 from carrel.policy.decide import Actor, Target, require
 from carrel.presets.model import Preset
 from carrel.scheduler import loading
@@ -19,9 +22,10 @@ from carrel.scheduler.service import Answer, explain, least_of
 from carrel.scheduling.outlook import Outcome, SlotRoom, outcome, rooms
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, ScopeView, Waiting
-from carrel.sessions import door
+from carrel.sessions import door, mounting
 from carrel.sessions import service as sessions
-from carrel.sessions.door import Wish
+from carrel.sessions.door import Place, Wish
+from carrel.sessions.schemas import MountRequest
 
 ASKED = SessionId("asked")
 """Stands for a request that is only asked about."""
@@ -42,24 +46,37 @@ class Checked:
 
 
 async def check(
-    tx: AsyncSession, clock: Clock, actor: Actor, wish: Wish, *, project: str | None, image: str | None
+    tx: AsyncSession,
+    clock: Clock,
+    actor: Actor,
+    wish: Wish,
+    *,
+    project: str | None,
+    image: str | None,
+    mounts: Sequence[MountRequest] = (),
 ) -> Checked:
     """What would happen if the actor asked for it now. Raises: NotFound, Forbidden, Conflict."""
     home = await sessions.project_of(tx, actor, project)
     require(actor, "session.create", Target(actor.user_id, home, actor.domain_id))
     usable = await door.usable_groups(tx, actor, home)
     group = door.chosen(usable, wish.group)
-    refused = await _refused(tx, actor, home, wish)
+    place = await _placed(tx, actor, home, wish, image=image, mounts=mounts)
+    refused = place if isinstance(place, CarrelError) else None
     path = (actor.domain_id, home, actor.user_id)
+    found = await images.find(tx, image) if image else None
     asked = Waiting(
         id=ASKED, slots=wish.slots, since=clock.now(), group=group.id, path=path,
-        scopes=scopes_of(door.access_key_of(actor), path),
+        scopes=scopes_of(access_key_of(actor), path),
         priority=DEFAULT_PRIORITY if wish.priority is None else wish.priority,
+        architecture=architecture(found.architecture if found else None),
     )  # fmt: skip
+    if isinstance(place, Place):
+        lasts = timedelta(seconds=place.time_limit_s) if place.time_limit_s else None
+        asked = replace(asked, priority=place.priority, node=place.node, lasts=lasts)
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), asked], running=True
     )
-    least = await least_of(tx, image)
+    least = least_of(found)
     presets = await _presets(tx, group.id)
 
     def answer() -> Checked:
@@ -81,12 +98,24 @@ async def check(
     return await asyncio.to_thread(answer)
 
 
-async def _refused(tx: AsyncSession, actor: Actor, project: ProjectId, wish: Wish) -> CarrelError | None:
+async def _placed(
+    tx: AsyncSession,
+    actor: Actor,
+    project: ProjectId,
+    wish: Wish,
+    *,
+    image: str | None,
+    mounts: Sequence[MountRequest],
+) -> Place | CarrelError:
+    """Where and how it would wait, or the error that asking for it would give."""
     try:
-        await door.admit(tx, actor, project, wish)
+        if image:
+            await sessions.image_of(tx, image, wish.slots)
+        place = await door.admit(tx, actor, project, wish)
+        await mounting.plan(tx, actor, mounts)
     except CarrelError as error:
         return error
-    return None
+    return place
 
 
 async def _presets(tx: AsyncSession, group: GroupId) -> Sequence[Preset]:

@@ -13,7 +13,7 @@ from carrel.db.database import Database
 from carrel.groups.model import FairShareWeight, ResourceGroup, ScopeKind
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Node, NodeState
+from carrel.nodes.model import IS_KNOWN, Node, NodeState
 from carrel.scheduler.policy_file import (
     CeilingsOfPolicy,
     DevicesOfNode,
@@ -87,7 +87,7 @@ def _arrival(row: Any) -> Arrival:
 
 async def policy(tx: AsyncSession) -> SchedulerPolicy:
     """How the installation is set up now, without anybody's name."""
-    machines = (await tx.execute(select(Node).order_by(Node.name))).scalars().all()
+    machines = (await tx.execute(select(Node).where(IS_KNOWN).order_by(Node.name))).scalars().all()
     groups = (await tx.execute(select(ResourceGroup).where(ResourceGroup.active))).scalars().all()
     domains = (await tx.execute(select(Domain))).scalars().all()
     projects = (await tx.execute(select(Project))).scalars().all()

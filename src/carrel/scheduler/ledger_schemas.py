@@ -69,7 +69,8 @@ class CeilingsTry(BaseModel):
 class OverView(BaseModel):
     """Somebody who has more than a limit allows.
 
-    scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have.
+    scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have,
+    "folders" and "folder_bytes" for what they keep.
     waiting: what waits is too much, and not what is held. ceiling: the most. used: what there is now.
     """
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.hosts import architecture
 from carrel.core.ids import GroupId, SessionId
-from carrel.groups.model import FairShareWeight, ResourceGroup, ScopeKind
+from carrel.groups.model import FairShareWeight, ScopeKind
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import service as nodes
 from carrel.nodes.model import Allocation, Node, NodeState
@@ -30,8 +31,8 @@ from carrel.scheduling.snapshot import (
     Strategy,
     Waiting,
 )
+from carrel.sessions import mounting
 from carrel.sessions.model import Session
-from carrel.sessions.states import SessionState
 
 PAST_HALF_LIVES = 10
 """Use that is older than so many half-lives counts less than a thousandth, and is not looked at."""
@@ -51,13 +52,11 @@ async def snapshot(
     tx: AsyncSession, now: datetime, waiting: Sequence[Waiting], *, running: bool = False
 ) -> Snapshot:
     """Those who wait, and all that deciding about them depends on. running: with who holds what."""
-    machines = (await tx.execute(select(Node).order_by(Node.name))).scalars().all()
-    held = await nodes.held(tx)
-    on_devices = await nodes.on_devices(tx)
+    machines = (await tx.execute(_NODES)).all()
     holdings = await holdings_of(tx)
-    groups = (await tx.execute(select(ResourceGroup).where(ResourceGroup.active))).scalars().all()
+    groups = (await tx.execute(_GROUPS)).all()
     return Snapshot(
-        nodes=tuple(_node(one, held.get(one.id, {}), on_devices.get(one.id, {})) for one in machines),
+        nodes=tuple([_node(one) for one in machines]),
         waiting=tuple(waiting),
         now=now,
         groups=tuple([await _group(tx, one, holdings, now, waiting) for one in groups]),
@@ -68,18 +67,55 @@ async def snapshot(
     )
 
 
-_WAITING = select(
+# Plain rows of statements that are made once: from the commit of a request to that of its place, most of the time
+# would else go into making statements and objects.
+_NODES = text("""
+    SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned,
+        n.architecture, coalesce(held.slots, '{}') AS held, coalesce(used.devices, '{}') AS on_devices
+    FROM nodes n
+    LEFT JOIN (
+        SELECT node_id, jsonb_object_agg(slot, amount) AS slots FROM (
+            SELECT node_id, slot, sum(amount) AS amount FROM allocations WHERE released_at IS NULL GROUP BY 1, 2
+        ) AS by_slot GROUP BY 1
+    ) AS held ON held.node_id = n.id
+    LEFT JOIN (
+        SELECT node_id, jsonb_object_agg(device, amount) AS devices FROM (
+            SELECT a.node_id, d.key AS device, sum(CAST(d.value AS bigint)) AS amount
+            FROM allocations a, jsonb_each_text(a.devices) d
+            WHERE a.released_at IS NULL AND a.devices IS NOT NULL GROUP BY 1, 2
+        ) AS by_device GROUP BY 1
+    ) AS used ON used.node_id = n.id
+    WHERE n.forgotten_at IS NULL OR held.slots IS NOT NULL
+    ORDER BY n.name
+""")
+
+_GROUPS = text("""
+    SELECT id, name, scheduler, placement, slot_priority, patience_s, half_life_s
+    FROM resource_groups WHERE active
+""")
+
+_WAITING = text("""
+    SELECT id, slots, created_at, group_id, domain_id, project_id, owner_id, access_key, priority, wanted_node,
+        avoided_nodes, time_limit_s,
+        (SELECT architecture FROM images WHERE reference = sessions.image LIMIT 1) AS architecture
+    FROM sessions WHERE state = 'PENDING' AND (not_before IS NULL OR not_before <= :now)
+""")
+
+_HOLDERS = select(
     Session.id, Session.slots, Session.created_at, Session.group_id, Session.domain_id, Session.project_id,
     Session.owner_id, Session.access_key, Session.priority, Session.wanted_node, Session.avoided_nodes,
-    Session.time_limit_s,
+    Session.time_limit_s, Session.started_at,
 )  # fmt: skip
 
 
-async def waiting(tx: AsyncSession, now: datetime) -> list[Waiting]:
-    """Who waits and is due."""
-    due = Session.not_before.is_(None) | (Session.not_before <= now)
-    rows = await tx.execute(_WAITING.where(Session.state == SessionState.PENDING, due))
-    return [_request(row) for row in rows]
+async def waiting(
+    tx: AsyncSession, now: datetime, *, without: Container[SessionId] | None = None
+) -> list[Waiting]:
+    """Who waits, is due, and has the storage that they need. without: `mounting.kept_back`, when it is known."""
+    if without is None:
+        without = await mounting.kept_back(tx)
+    rows = await tx.execute(_WAITING, {"now": now})
+    return [_request(row) for row in rows if row.id not in without]
 
 
 def _request(row: Any) -> Waiting:
@@ -94,6 +130,7 @@ def _request(row: Any) -> Waiting:
         priority=row.priority,
         node=row.wanted_node,
         avoid=frozenset(row.avoided_nodes),
+        architecture=architecture(row.architecture),
         lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,
     )
 
@@ -102,7 +139,7 @@ async def _running(tx: AsyncSession) -> tuple[Running, ...]:
     ledger: defaultdict[SessionId, dict[int, dict[str, Allocation]]] = defaultdict(lambda: defaultdict(dict))
     for one in (await tx.execute(select(Allocation).where(Allocation.released_at.is_(None)))).scalars():
         ledger[one.session_id][one.container][one.slot] = one
-    rows = await tx.execute(_WAITING.add_columns(Session.started_at).where(Session.id.in_(list(ledger))))
+    rows = await tx.execute(_HOLDERS.where(Session.id.in_(list(ledger))))
     return tuple(_holder(row, ledger[row.id]) for row in rows)
 
 
@@ -121,17 +158,18 @@ def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Run
     return Running(row.id, row.slots, parts, scopes_of(row.access_key, path), path, row.group_id, ends)
 
 
-def _names(waiting: Iterable[Waiting], machines: Iterable[Node]) -> frozenset[str]:
+def _names(waiting: Iterable[Waiting], machines: Iterable[Any]) -> frozenset[str]:
     """Every slot that there is or that somebody wants."""
     return frozenset().union(*(one.slots for one in waiting), *(one.slots for one in machines))
 
 
-def _node(node: Node, held: Slots, on_devices: Mapping[str, int]) -> NodeView:
+def _node(node: Any) -> NodeView:
     closed = "not ready" if node.state != NodeState.READY else "cordoned" if node.cordoned else ""
     return NodeView(
-        node.id, node.name, nodes.offered(node), held, node.group_id, closed,
+        node.id, node.name, nodes.offered(node), node.held, node.group_id, closed,
+        architecture(node.architecture),
         devices=tuple(
-            DeviceView(one["id"], one["family"], on_devices.get(one["id"], 0), one["set"]) for one in node.devices
+            DeviceView(one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"]) for one in node.devices
         ),
     )  # fmt: skip
 
@@ -174,7 +212,7 @@ async def scope_views(
 
 async def _group(
     tx: AsyncSession,
-    group: ResourceGroup,
+    group: Any,
     holdings: Sequence[Holding],
     now: datetime,
     waiting: Iterable[Waiting],
@@ -218,7 +256,7 @@ _PAST = text("""
 
 async def fair_shares(
     tx: AsyncSession,
-    group: ResourceGroup,
+    group: Any,
     holdings: Sequence[Holding],
     now: datetime,
     waiting: Iterable[tuple[str, str, str]] = (),
@@ -259,7 +297,7 @@ async def fair_shares(
     }
 
 
-async def _last_node(tx: AsyncSession, group: ResourceGroup) -> str:
+async def _last_node(tx: AsyncSession, group: Any) -> str:
     """Name of the node that round robin chose last."""
     if group.placement != Strategy.ROUND_ROBIN:
         return ""

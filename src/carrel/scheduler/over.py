@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import and_, or_, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import PolicyId
 from carrel.keypairs.model import Keypair
 from carrel.limits import service as limits
-from carrel.limits.model import PolicyKind
+from carrel.limits.model import UNLIMITED, PolicyKind
 from carrel.limits.schemas import LimitsChange
 from carrel.limits.scopes import ceiling_of
 from carrel.policy.decide import Actor
@@ -21,6 +21,7 @@ from carrel.scheduling.snapshot import SESSIONS
 from carrel.sessions.model import Session
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.model import Domain, Project, User
+from carrel.vfolders import quotas
 
 Scope = Literal["keypair", "user", "project", "domain"]
 
@@ -28,16 +29,17 @@ Scope = Literal["keypair", "user", "project", "domain"]
 async def of_policy(tx: AsyncSession, actor: Actor, ref: str, change: LimitsChange) -> list[OverView]:
     """Those with the policy who would be over it, were it changed so.
 
-    Limits of single sessions, and of folders, have nobody over them: they bind what is asked for from then on.
+    Limits of single sessions have nobody over them: they bind what is asked for from then on.
     Raises: as `limits.service.update`.
     """
     policy = await limits.find(tx, actor, ref, "policy.update")
     proposed = limits.changed(policy, change)
     if policy.kind == PolicyKind.PROJECT:
-        return []
+        return await _folders(tx, policy.id, "project", proposed)
     if policy.kind == PolicyKind.USER:
         found = await held.holders(tx, By.USER, User.policy_id == policy.id)
-        return [over for one in found for over in _over("user", one, ceiling_of(proposed, one.slots))]
+        over = [over for one in found for over in _over("user", one, ceiling_of(proposed, one.slots))]
+        return [*over, *await _folders(tx, policy.id, "user", proposed)]
     without_keypair = and_(Session.access_key.is_(None), User.keypair_policy_id == policy.id)
     found = await held.holders(tx, By.KEYPAIR, or_(Keypair.policy_id == policy.id, without_keypair))
     waiting = {"slots": proposed["pending_slots"], "sessions": proposed["pending_sessions"]}
@@ -81,6 +83,25 @@ def _over(
                 ceiling=ceiling[slot],
                 used=amount,
             )
+
+
+async def _folders(
+    tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"], limits: Mapping[str, Any]
+) -> list[OverView]:
+    return [
+        OverView(
+            scope=kind,
+            id=one.id,
+            label=one.label,
+            waiting=False,
+            slot=limit,
+            ceiling=limits[limit],
+            used=used,
+        )
+        for one in await quotas.holdings(tx, policy, kind)
+        for limit, used in (("folders", one.usage.folders), ("folder_bytes", one.usage.bytes))
+        if limits[limit] != UNLIMITED and used > limits[limit]
+    ]
 
 
 # What waits, by keypair or by who asked without one; the row whose slot is null counts the sessions.

@@ -15,7 +15,7 @@ from carrel.groups.model import ResourceGroup, ScopeKind
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor, Target, require, sight
 from carrel.scheduler import loading
-from carrel.scheduler.schemas import QueuedView, QueueView, ShareNode, SharesView
+from carrel.scheduler.schemas import QueuedView, QueueQuery, QueueView, ShareNode, SharesView
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import ShareView, Waiting
 from carrel.sessions.model import Session
@@ -24,15 +24,17 @@ from carrel.tenancy.model import Domain, Project, User
 from carrel.tenancy.schemas import ProjectRef
 
 
-async def queue(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, limit: int) -> QueueView:
-    """The first so many of a group's queue. Raises: NotFound for a group that the actor may not see."""
-    group = await _group(tx, actor, ref)
+async def queue(tx: AsyncSession, clock: Clock, actor: Actor, wanted: QueueQuery) -> QueueView:
+    """A part of a group's queue. Raises: NotFound for a group that the actor may not see."""
+    group = await _group(tx, actor, wanted.group)
     now = clock.now()
     snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
     mine = {one.id: one for one in snapshot.waiting if one.group == group.id}
     decided = await asyncio.to_thread(Planning(snapshot).run)
     refusals = [refusal for refusal in decided.refusals if refusal.session in mine]
-    shown = refusals[:limit]
+    begin = int(wanted.cursor or 0)
+    shown = refusals[begin : begin + wanted.limit]
+    end = begin + len(shown)
     named = await _named(tx, actor, [refusal.session for refusal in shown])
     return QueueView(
         group=GroupRef(id=group.id, name=group.name),
@@ -48,6 +50,7 @@ async def queue(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, limit
             )
             for refusal in shown
         ],
+        next_cursor=str(end) if end < len(refusals) else None,
     )
 
 

@@ -19,6 +19,7 @@ from carrel.scheduler.schemas import (
     LimitView,
     NodeCauseView,
     PresetRoom,
+    QueueQuery,
     QueueView,
     ScopeRoom,
     SharesView,
@@ -33,6 +34,7 @@ from carrel.sessions.door import Wish
 from carrel.sessions.model import Session
 from carrel.sessions.routes import Ref
 from carrel.sessions.schemas import GroupRef
+from carrel.sessions.states import SessionState
 from carrel.tenancy.model import Project
 from carrel.tenancy.schemas import ProjectRef
 
@@ -50,7 +52,7 @@ async def why(request: Request, actor: CurrentActor, ref: Ref) -> WhyView:
     blocked = answer.blocked if answer else None
     return WhyView(
         session=session.id,
-        waiting=answer is not None,
+        waiting=session.state == SessionState.PENDING,
         group=_group(group),
         position=answer.position if answer else None,
         queue_length=answer.length if answer else 0,
@@ -69,7 +71,9 @@ async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> Ch
     state = request.app.state
     wish = Wish(body.slots.model_dump(), body.group, body.priority, body.time_limit_s, body.node)
     async with state.database.transaction() as tx:
-        found = await checking.check(tx, state.clock, actor, wish, project=body.project, image=body.image)
+        found = await checking.check(
+            tx, state.clock, actor, wish, project=body.project, image=body.image, mounts=body.mounts
+        )
         project = await tx.get_one(Project, found.project)
         answer = found.answer
         changed = [await _change(tx, one, None) for one in answer.changes] if answer else []
@@ -109,12 +113,12 @@ async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> Ch
 
 @router.get("/scheduler/queue", operation_id="scheduler.queue", openapi_extra=names("queue.read"))
 async def show_queue(
-    request: Request, actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+    request: Request, actor: CurrentActor, wanted: Annotated[QueueQuery, Query()]
 ) -> QueueView:
     """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
     state = request.app.state
     async with state.database.transaction() as tx:
-        return await queue.queue(tx, state.clock, actor, wanted.group, limit=wanted.limit)
+        return await queue.queue(tx, state.clock, actor, wanted)
 
 
 @router.get("/scheduler/shares", operation_id="scheduler.shares", openapi_extra=names("share.read"))
@@ -136,6 +140,8 @@ def _verdict(outcome: Outcome) -> Verdict:
 
 
 def _reason(session: Session, answer: service.Answer | None) -> str:
+    if answer is None and session.state == SessionState.PENDING:
+        return session.reason or "It waits to be tried again."
     if answer is None:
         return f"It does not wait: it is {session.state}."
     return (

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from carrel.core.ids import PresetId, SessionId
 from carrel.scheduling.changes import Kind
 from carrel.scheduling.snapshot import Cause, Order
-from carrel.sessions.schemas import GroupRef, OwnerRef, Priority, SlotRequest
+from carrel.sessions.schemas import GroupRef, MountRequest, OwnerRef, Priority, SlotRequest
 from carrel.tenancy.schemas import ProjectRef
 
 
@@ -61,7 +61,8 @@ class WhyView(BaseModel):
     """Why a session waits. waiting false: it does not, and the rest is empty.
 
     position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
-    nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits.
+    nothing is any more, or it waits for something else than a place. expected_start: when it starts if nobody else
+    comes and all run to their time limits.
     """
 
     session: SessionId
@@ -89,6 +90,7 @@ class CheckRequest(BaseModel):
     priority: Priority | None = None
     time_limit_s: Annotated[int, Field(ge=60, le=10 * 365 * 86400)] | None = None
     node: str | None = Field(default=None, max_length=253)
+    mounts: list[MountRequest] = Field(default=[], max_length=50)
 
 
 class SlotRoomView(BaseModel):
@@ -159,12 +161,13 @@ class QueuedView(BaseModel):
 
 
 class QueueView(BaseModel):
-    """The queue of one group in order. length: of all of it. scheduler: how it is ordered."""
+    """The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered."""
 
     group: GroupRef
     scheduler: Order
     length: int
     items: list[QueuedView]
+    next_cursor: str | None
 
 
 class ShareNode(BaseModel):
@@ -197,4 +200,10 @@ class GroupQuery(BaseModel):
     """group: id or name."""
 
     group: str = Field(default="default", max_length=64)
+
+
+class QueueQuery(GroupQuery):
+    """cursor: of the page before; the queue moves on meanwhile, and whoever moved up past it is not told of again."""
+
     limit: int = Field(default=200, ge=1, le=1000)
+    cursor: str | None = Field(default=None, pattern=r"^[0-9]{1,9}$")

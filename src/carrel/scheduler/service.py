@@ -11,6 +11,7 @@ from carrel.core.clock import Clock
 from carrel.core.ids import GroupId
 from carrel.groups import service as groups
 from carrel.images import service as images
+from carrel.images.model import Image
 from carrel.policy.decide import Actor
 from carrel.scheduler import loading
 from carrel.scheduling.ahead import ahead
@@ -37,7 +38,10 @@ class Answer:
 
 
 async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
-    """Why a session waits; None when it does not. Raises: NotFound, Forbidden, Conflict when several match."""
+    """Why a session waits; None when it does not, or not for a place.
+
+    Raises: NotFound, Forbidden, Conflict when several match.
+    """
     session = await sessions.find(tx, actor, ref)
     if session.state != SessionState.PENDING:
         return session, None
@@ -48,7 +52,7 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
         return session, None
     snapshot = await loading.snapshot(tx, now, waiting, running=True)
     usable = await groups.usable(tx, actor, session.project_id)
-    least = await least_of(tx, session.image)
+    least = least_of(await images.find(tx, session.image))
     # A plan takes milliseconds, several of them can take longer than others want to wait for the loop.
     return session, await asyncio.to_thread(explain, snapshot, one, [group.id for group in usable], least)
 
@@ -73,7 +77,6 @@ def explain(
     )
 
 
-async def least_of(tx: AsyncSession, image: str | None) -> Mapping[str, int]:
-    """The least of each slot that a session with this image can do with."""
-    found = await images.find(tx, image) if image else None
-    return found.min_slots if found else images.DEFAULT_MIN_SLOTS
+def least_of(image: Image | None) -> Mapping[str, int]:
+    """The least of each slot that a session with this image can do with. None: an image that is not known."""
+    return image.min_slots if image else images.DEFAULT_MIN_SLOTS

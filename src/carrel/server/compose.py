@@ -21,13 +21,21 @@ from carrel.domains import routes as domains
 from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
+from carrel.files import routes as files
+from carrel.files import transfer_routes as transfers
+from carrel.files.arrivals import Arrivals
+from carrel.files.notes import FileNotes
+from carrel.files.reach import FileChanges
 from carrel.http import problems
 from carrel.http.limits import RateLimits
 from carrel.http.quick import Express, QuickRoute
 from carrel.http.shell import Shell
+from carrel.idle import routes as idle
+from carrel.idle.activity import Activity
 from carrel.images import routes as images
 from carrel.keypairs import routes as keypairs
 from carrel.limits import routes as limits
+from carrel.logins import authenticator
 from carrel.logins import factor_routes as factors
 from carrel.logins import login_routes as browsers
 from carrel.logins import routes as logins
@@ -50,9 +58,13 @@ from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
 from carrel.site import routes as site
 from carrel.site.mailer import Mailer
+from carrel.storage_hosts import routes as storage_hosts
+from carrel.storage_hosts.storages import Storages
 from carrel.usage import routes as usage
 from carrel.usage.service import UsageStream
 from carrel.users import routes as users
+from carrel.vfolders import routes as vfolders
+from carrel.vfolders import share_routes as shares
 
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
@@ -80,6 +92,12 @@ _ROUTERS = (
     machines.router,
     presets.router,
     usage.router,
+    idle.router,
+    vfolders.router,
+    shares.router,
+    files.router,
+    transfers.router,
+    storage_hosts.router,
     events.router,
     audit.router,
     access.router,
@@ -124,11 +142,17 @@ async def api(
     state.settings = settings
     state.database = database
     state.engine = engine
+    state.storages = Storages(database)
     state.clock = clock or SystemClock()
+    state.file_changes = FileChanges(database, state.clock)
+    state.file_notes = FileNotes(database)
+    state.arrivals = Arrivals()
+    state.activity = Activity(database, state.clock)
     state.seal = Seal(settings.key())
     state.limits = RateLimits(database)
     state.refusals = Refusals(database)
-    state.authenticator = Authenticator(database, state.clock)
+    state.authenticator = Authenticator(database, state.clock, state.refusals)
+    listener.subscribe(authenticator.TOPIC, state.authenticator.forget)
     state.mailer = Mailer(database, state.seal, state.clock)
     state.providers = Adapters(state.seal)
     state.elsewhere = Directories(
@@ -141,11 +165,14 @@ async def api(
         await stack.enter_async_context(streams.running(app))
         stack.push_async_callback(state.mailer.close)
         stack.callback(state.providers.close)
+        stack.callback(state.storages.close)
         for work in (
             listener.run(),
             state.events.run(),
             state.limits.run(),
             state.refusals.run(),
+            state.file_changes.run(),
+            state.activity.run(),
             UsageStream(database, listener, state.events).run(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(work))
@@ -159,14 +186,15 @@ async def controllers(
 ) -> AsyncIterator[None]:
     """The controllers at work whenever this process leads, until the block ends."""
     listener = Listener(database.url)
-
     seal = Seal(settings.key())
+    storages = Storages(database)
 
     def make(leader: Leader) -> "list[loop.Controller]":
-        tools = loop.Tools(database, engine, clock or SystemClock(), leader, seal)
+        tools = loop.Tools(database, engine, clock or SystemClock(), leader, seal, storages)
         return list(plane.controllers(tools))
 
     async with AsyncExitStack() as stack:
+        stack.callback(storages.close)
         stack.push_async_callback(_stop, asyncio.create_task(listener.run()))
         leading = asyncio.create_task(loop.lead_forever(database.url, listener, engine, make))
         stack.push_async_callback(_stop, leading)

@@ -14,13 +14,15 @@ from carrel.core.clock import Clock
 from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Node
+from carrel.nodes.model import IS_KNOWN, Node
 from carrel.scheduler import held
 from carrel.scheduler.held import SIGN_IN, Holder
 from carrel.scheduler.ledger_schemas import By
 from carrel.sessions.model import Session
 from carrel.sessions.states import LIFECYCLE, SessionState
 from carrel.sessions.survivors import IS_LIVE
+from carrel.storage_hosts.model import HostState, StorageHost
+from carrel.vfolders.model import VFolder
 
 router = APIRouter(tags=["server"])
 
@@ -58,6 +60,7 @@ async def _gauges(tx: AsyncSession, clock: Clock) -> list[Metric]:
         await _capacity(tx),
         await _sessions(tx),
         await _oldest(tx, clock),
+        *await _storage(tx),
     ]
 
 
@@ -83,7 +86,7 @@ async def _capacity(tx: AsyncSession) -> Metric:
     gauge = GaugeMetricFamily(
         "carrel_capacity", "What sessions may use of a node, in base units.", labels=("node", "slot")
     )
-    for node in (await tx.execute(select(Node).order_by(Node.name))).scalars():
+    for node in (await tx.execute(select(Node).where(IS_KNOWN).order_by(Node.name))).scalars():
         for slot, amount in nodes.offered(node).items():
             gauge.add_metric((node.name, slot), amount)
     return gauge
@@ -118,3 +121,37 @@ async def _oldest(tx: AsyncSession, clock: Clock) -> Metric:
     for name, since in rows:
         gauge.add_metric((name,), (now - since).total_seconds() if since else 0)
     return gauge
+
+
+async def _storage(tx: AsyncSession) -> list[Metric]:
+    """As last seen; a host that was never seen has no capacity yet."""
+    folders = GaugeMetricFamily(
+        "carrel_storage_folder_bytes",
+        "What the folders on a storage host take, as last measured.",
+        labels=("host",),
+    )
+    room = GaugeMetricFamily(
+        "carrel_storage_bytes",
+        "Capacity of a storage host's file system, and what is free there.",
+        labels=("host", "what"),
+    )
+    answers = GaugeMetricFamily(
+        "carrel_storage_up", "1 while a storage host can be used, 0 while it cannot.", labels=("host",)
+    )
+    used = (
+        select(VFolder.host_id, func.sum(VFolder.used_bytes).label("bytes"))
+        .group_by(VFolder.host_id)
+        .subquery()
+    )
+    rows = await tx.execute(
+        select(StorageHost, func.coalesce(used.c.bytes, 0))
+        .outerjoin(used, used.c.host_id == StorageHost.id)
+        .order_by(StorageHost.name)
+    )
+    for host, amount in rows:
+        folders.add_metric((host.name,), amount)
+        answers.add_metric((host.name,), host.state == HostState.OK)
+        if host.total_bytes is not None and host.free_bytes is not None:
+            room.add_metric((host.name, "total"), host.total_bytes)
+            room.add_metric((host.name, "free"), host.free_bytes)
+    return [folders, room, answers]

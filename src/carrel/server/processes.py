@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 import structlog
 import uvicorn
@@ -19,6 +20,9 @@ from carrel.db.database import Database
 from carrel.server import logs
 from carrel.server.settings import Settings
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
 log = structlog.get_logger()
 _PR_SET_PDEATHSIG = 1
 _GATEWAY_NICENESS = 5
@@ -27,7 +31,6 @@ _GATEWAY_NICENESS = 5
 async def api(settings: Settings, roles: frozenset[str]) -> None:
     """The page, the API and the controllers (by role), until a signal."""
     from carrel.accelerators.fake import FakeAccelerators
-    from carrel.access.keepalive import PatientProtocol
     from carrel.engines.docker import DockerEngine
     from carrel.server import compose
 
@@ -43,21 +46,30 @@ async def api(settings: Settings, roles: frozenset[str]) -> None:
             await _until_signal()
             return
         app = await stack.enter_async_context(compose.api(settings, database, engine))
-        await uvicorn.Server(
-            uvicorn.Config(
-                app,
-                host=settings.host,
-                port=settings.port,
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                lifespan="off",
-                timeout_graceful_shutdown=2,
-                ws=PatientProtocol,
-                ws_max_size=4 << 20,
-                ws_per_message_deflate=False,
-            )
-        ).serve()
+        await uvicorn.Server(listening(app, settings)).serve()
+
+
+def listening(app: "FastAPI", settings: Settings) -> uvicorn.Config:
+    """How the page and the API are served. Raises: Invalid."""
+    from carrel.access.keepalive import PatientProtocol
+    from carrel.http.sendfile import ZeroCopyProtocol
+
+    return uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=2,
+        http=ZeroCopyProtocol,
+        ws=PatientProtocol,
+        ws_max_size=4 << 20,
+        ws_per_message_deflate=False,
+        # Said outright: else uvicorn would trust this machine, on which strangers may have sessions.
+        forwarded_allow_ips=settings.effective_trusted_proxies,
+    )
 
 
 async def gateway(settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """Settings: from the environment (CARREL_...), with defaults that suit one machine."""
 
+import ipaddress
 import os
 import re
 import secrets
@@ -39,6 +40,11 @@ class Settings(BaseSettings):
                           "https://apps.example.org; empty: http, apps_domain and gateway_port.")  # fmt: skip
     app_ports: str = Field(default="", description="Ports of apps where their names cannot be resolved, such as "
                            "8710-8749; empty: forty above `port`, where they are needed.")  # fmt: skip
+    trusted_proxies: str = Field(
+        default="",
+        description="Addresses and networks of proxies of yours, such as 127.0.0.1,10.0.0.0/8, whose X-Forwarded-For "
+        "and X-Forwarded-Proto are believed; empty: nobody's.",
+    )
     installation: str = Field(default="main", description="Label that marks our containers in the engine.")
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="So many accelerators that are not there, for trying out only."
@@ -70,6 +76,21 @@ class Settings(BaseSettings):
             return range(0)
         first = max(self.port, _USUAL_PORT) + 10
         return range(first, min(first + 40, 1 << 16))
+
+    @property
+    def effective_trusted_proxies(self) -> list[str]:
+        """Addresses and networks. Raises: Invalid."""
+        found = [part.strip() for part in self.trusted_proxies.split(",") if part.strip()]
+        for part in found:
+            try:
+                ipaddress.ip_network(part)
+            except ValueError:
+                raise Invalid(
+                    "setup.trusted_proxies",
+                    f"{part} is no address and no network.",
+                    hint="Give addresses of proxies, or networks such as 10.0.0.0/8, with commas between them.",
+                ) from None
+        return found
 
     def key(self) -> bytes:
         """The installation's secret key, 32 bytes, made on first use; only its owner can read the file."""

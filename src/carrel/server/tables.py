@@ -6,8 +6,10 @@ import carrel.apps.model
 import carrel.audit.model
 import carrel.db.leader
 import carrel.events.model
+import carrel.files.model
 import carrel.groups.model
 import carrel.http.limits
+import carrel.idle.model
 import carrel.images.model
 import carrel.keypairs.model
 import carrel.limits.model
@@ -17,8 +19,10 @@ import carrel.presets.model
 import carrel.providers.model
 import carrel.sessions.model
 import carrel.site.model
+import carrel.storage_hosts.model
 import carrel.tenancy.model
-import carrel.usage.model  # noqa: F401 - imported for their tables
+import carrel.usage.model
+import carrel.vfolders.model  # noqa: F401 - imported for their tables
 from carrel.db.tables import Table
 
 METADATA: MetaData = Table.metadata

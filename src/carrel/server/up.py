@@ -40,6 +40,7 @@ def up(options: argparse.Namespace) -> int:
         return 0
     _require_free_ports(settings)
     _ = settings.effective_app_ports  # a wrong range is told now, not in a log
+    _ = settings.effective_trusted_proxies
     # 1. something that runs containers
     from carrel.server.bootstrap.engine import find_or_install_engine
 
@@ -167,6 +168,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str
     from carrel.db.database import Database
     from carrel.server import catalogue
     from carrel.server.bootstrap.starter import ensure_starter_image, remove_superseded
+    from carrel.storage_hosts import service as storage_hosts
     from carrel.tenancy import service as tenancy
 
     if not is_current(settings.database_url):
@@ -186,6 +188,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str
         async with database.transaction() as tx:
             email = options.admin_email or DEFAULT_EMAIL
             founded = await tenancy.found(tx, SystemClock(), email=email, password=password)
+        await storage_hosts.ensure_local(database, settings.data_dir)
         return (email, password) if founded else None
     finally:
         await database.close()

@@ -12,16 +12,14 @@ from carrel.core.ids import NodeId, ProjectId
 from carrel.core.units import Slots, format_slot
 from carrel.groups import service as groups
 from carrel.groups.model import ResourceGroup
-from carrel.keypairs.model import Keypair
-from carrel.limits.model import UNLIMITED, ResourcePolicy
-from carrel.limits.scopes import ceilings, scopes_of
+from carrel.limits.model import UNLIMITED
+from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Node
+from carrel.nodes.model import IS_KNOWN, Node
 from carrel.policy.decide import Actor, Target, allows, refusal
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY
 from carrel.sessions.model import Session
 from carrel.sessions.states import SessionState
-from carrel.tenancy.model import User
 
 KIND = "interactive"
 
@@ -70,26 +68,6 @@ async def admit(tx: AsyncSession, actor: Actor, project: ProjectId, wish: Wish) 
     return place
 
 
-def access_key_of(actor: Actor) -> str | None:
-    """The keypair that they act by; None for the page and for tokens."""
-    kind, _, key = actor.credential.partition(":")
-    return key if kind == "keypair" else None
-
-
-async def policy_of(tx: AsyncSession, actor: Actor) -> Mapping[str, Any]:
-    """The limits of the keypair that they act by; without one, those of what they do without."""
-    access_key = access_key_of(actor)
-    query = select(ResourcePolicy.limits)
-    if access_key:
-        query = query.join(Keypair, Keypair.policy_id == ResourcePolicy.id).where(
-            Keypair.access_key == access_key
-        )
-    else:
-        query = query.join(User, User.keypair_policy_id == ResourcePolicy.id).where(User.id == actor.user_id)
-    limits: Mapping[str, Any] = (await tx.execute(query)).scalar_one()
-    return limits
-
-
 async def usable_groups(tx: AsyncSession, actor: Actor, project: ProjectId) -> Sequence[ResourceGroup]:
     """Those in which the actor may start a session of this kind in the project, the default one first."""
     return [group for group in await groups.usable(tx, actor, project) if KIND in group.session_kinds]
@@ -121,7 +99,9 @@ async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, wanted: st
     if not allows(actor, "session.designate", Target()):
         raise refusal(actor, "session.designate")
     found = await tx.execute(
-        select(Node).where(or_(Node.id == wanted, Node.name == wanted), Node.group_id == group.id)
+        select(Node).where(
+            or_(Node.id == wanted, Node.name == wanted), Node.group_id == group.id, IS_KNOWN
+        )
     )
     node = found.scalar_one_or_none()
     if node is None:
@@ -170,7 +150,7 @@ def _time_limit(wanted: int | None, limits: Mapping[str, Any]) -> int | None:
 
 
 async def _machines(tx: AsyncSession, group: ResourceGroup) -> Sequence[Node]:
-    return (await tx.execute(select(Node).where(Node.group_id == group.id))).scalars().all()
+    return (await tx.execute(select(Node).where(Node.group_id == group.id, IS_KNOWN))).scalars().all()
 
 
 async def _require_possible(

@@ -34,7 +34,7 @@ class Session(Table):
 
     access_key: the keypair that asked for it; None: its owner did on the page, or with a token. priority: 0..100,
     the highest goes first. wanted_node: where an administrator wants it, and nowhere else. avoided_nodes: where it
-    failed to start. time_limit_s: how long it may run.
+    failed to start. time_limit_s: how long it may run. idle_ends_at: when it ends for being idle, once that was said.
     """
 
     __tablename__ = "sessions"
@@ -86,6 +86,7 @@ class Session(Table):
     restarts: Mapped[int] = mapped_column(default=0)
     not_before: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     deadline: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    idle_ends_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     idempotency_key: Mapped[str | None] = mapped_column(String(100))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

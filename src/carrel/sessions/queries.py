@@ -32,12 +32,18 @@ _COLUMNS = """
     json_build_object('id', p.id, 'name', p.name) AS project,
     json_build_object('id', u.id, 'email', u.email) AS owner,
     json_build_object('id', g.id, 'name', g.name) AS "group", s.priority, s.time_limit_s,
-    s.slots, n.name AS node, s.warnings, s.queue_position, s.created_at, s.started_at, s.ended_at"""
+    s.slots, n.name AS node, s.warnings, s.queue_position, s.idle_ends_at, s.created_at, s.started_at,
+    s.ended_at"""
 
 # What else a template holds is the gateway's business.
 _APPS = """(SELECT coalesce(json_agg(json_build_object(
     'name', a -> 'name', 'title', a -> 'title', 'protocol', a -> 'protocol')), '[]')
     FROM jsonb_array_elements(s.apps) a)"""
+
+_MOUNTS = """(SELECT coalesce(json_agg(json_build_object(
+    'folder_id', m.folder_id, 'folder_name', m.folder_name, 'path', m.path, 'subpath', m.subpath,
+    'read_only', m.read_only, 'automatic', m.folder_name LIKE '.%') ORDER BY m.position), '[]')
+    FROM vfolder_mounts m WHERE m.session_id = s.id)"""
 
 _JOINS = """
     JOIN projects p ON p.id = s.project_id
@@ -47,7 +53,8 @@ _JOINS = """
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, s.env, {_APPS} AS apps FROM sessions s {_JOINS} WHERE s.id = :id) x
+    FROM (SELECT {_COLUMNS}, s.env, {_APPS} AS apps, {_MOUNTS} AS mounts
+        FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
 
 
@@ -94,7 +101,9 @@ async def page(
     bound: dict[str, object] = {"limit": limit + 1}
     conditions = list(_reaching(actor, bound, mine=owner == "me"))
     if owner not in ("me", "all"):
-        conditions.append("s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = %(owner)s)")
+        conditions.append(
+            "s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = %(owner)s)"
+        )
         bound["owner"] = owner.lower()
     if states is not None:
         # Written out, so that the plan, made once, can use the index of the live ones.
@@ -259,7 +268,9 @@ async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:
 async def said_of_waiting(tx: AsyncSession) -> dict[SessionId, tuple[str | None, int | None]]:
     """Reason and place in the queue that those who wait were told last."""
     rows = await tx.execute(
-        select(Session.id, Session.reason, Session.queue_position).where(Session.state == SessionState.PENDING)
+        select(Session.id, Session.reason, Session.queue_position).where(
+            Session.state == SessionState.PENDING
+        )
     )
     return {row.id: (row.reason, row.queue_position) for row in rows}
 
@@ -291,6 +302,25 @@ async def marks(tx: AsyncSession) -> dict[SessionId, Mark]:
         )
     )
     return {row.id: (SessionState(row.state), row.attempts, row.restarts) for row in rows}
+
+
+async def failed_starts(tx: AsyncSession, session: SessionId, cause: str) -> int:
+    """How often, since it ran last, a start of the session ended like this and was to be tried again."""
+    entry = HistoryEntry
+    ran = (
+        select(func.max(entry.id))
+        .where(entry.session_id == session, entry.to_state == SessionState.RUNNING)
+        .scalar_subquery()
+    )
+    failed = await tx.execute(
+        select(func.count()).where(
+            entry.session_id == session,
+            entry.to_state == SessionState.PENDING,
+            entry.cause == cause,
+            entry.id > func.coalesce(ran, 0),
+        )
+    )
+    return failed.scalar_one()
 
 
 async def restarts_since(

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from carrel.http.auth import CurrentActor, names
 from carrel.http.quick import QuickRoute
-from carrel.sessions import environment, queries, service
+from carrel.sessions import environment, mounting, queries, service
 from carrel.sessions.schemas import (
     HistoryList,
     HistoryView,
@@ -17,6 +17,7 @@ from carrel.sessions.schemas import (
     SessionQuery,
     SessionRename,
 )
+from carrel.vfolders.schemas import MountList
 
 router = APIRouter(tags=["sessions"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
@@ -51,6 +52,7 @@ async def create(
         priority=body.priority,
         time_limit_s=body.time_limit_s,
         node=body.node,
+        mounts=body.mounts,
         idempotency_key=idempotency_key,
     )
     session = await service.enqueue(state.database, state.clock, actor, wanted)
@@ -166,3 +168,14 @@ async def history(request: Request, actor: CurrentActor, ref: Ref) -> HistoryLis
             for entry, email in entries
         ]
     )
+
+
+@router.get(
+    "/vfolders/{ref}/mounts",
+    operation_id="vfolders.mounts",
+    openapi_extra=names("vfolder.read"),
+)
+async def mounts(request: Request, actor: CurrentActor, ref: Ref) -> MountList:
+    """Live sessions that have a folder mounted; of those that you may not see, only that there is one."""
+    async with request.app.state.database.transaction() as tx:
+        return MountList(items=await mounting.mounted_in(tx, actor, ref))

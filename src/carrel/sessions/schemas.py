@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from carrel.core.ids import GroupId, SessionId
+from carrel.core.ids import FolderId, GroupId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.http.rules import EnvName, EnvValue, says
 from carrel.images.schemas import AppRef
@@ -19,6 +19,16 @@ SessionName = Annotated[
     str,
     StringConstraints(pattern=NAME_PATTERN),
     says("A name has 4 to 64 letters, digits or _; between the first and the last also . and -."),
+]
+MountPath = Annotated[
+    str,
+    StringConstraints(pattern=r"^/?[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*/?$", max_length=512),
+    says("A path in a session has letters, digits and _ . - in each of its names, with / between them."),
+]
+Subpath = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00]*$", max_length=1024),
+    says("A directory of a folder is at most 1024 characters, relative to the folder."),
 ]
 _MAX_BIGINT = 2**62
 Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole number from 0 to 100.")]
@@ -67,12 +77,26 @@ class SlotRequest(BaseModel):
         return self
 
 
+class MountRequest(BaseModel):
+    """folder: id or name. path: where in the session, absolute or below /home/work; left out: /home/work/NAME.
+
+    subpath: only this directory of the folder. read_only: though you may write.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    folder: str = Field(min_length=1, max_length=64)
+    path: MountPath | None = None
+    subpath: Subpath = ""
+    read_only: bool = False
+
+
 class SessionCreate(BaseModel):
     """image: a name in the catalogue or any image reference. name: generated when absent.
 
     group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
     highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
-    one to run on, for administrators.
+    one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names.
     """
 
     model_config = {"extra": "forbid"}
@@ -86,6 +110,18 @@ class SessionCreate(BaseModel):
     priority: Priority | None = None
     time_limit_s: Annotated[int, Field(ge=60, le=10 * 365 * 86400)] | None = None
     node: str | None = Field(default=None, max_length=253)
+    mounts: list[MountRequest] = Field(default=[], max_length=50)
+
+
+class MountView(BaseModel):
+    """A folder in a session. folder_id: null when it is gone. automatic: its name begins with a dot."""
+
+    folder_id: FolderId | None
+    folder_name: str
+    path: str
+    subpath: str
+    read_only: bool
+    automatic: bool
 
 
 class SessionPriority(BaseModel):
@@ -119,7 +155,10 @@ class ProgressView(BaseModel):
 
 
 class SessionView(BaseModel):
-    """reason: why it waits, failed or ended. queue_position: 1 is next."""
+    """reason: why it waits, failed or ended. queue_position: 1 is next.
+
+    idle_ends_at: when it ends because nobody seems to use it, from the warning on; null as long as that is far.
+    """
 
     id: SessionId
     name: str
@@ -138,6 +177,7 @@ class SessionView(BaseModel):
     node: str | None
     warnings: list[str]
     queue_position: int | None
+    idle_ends_at: datetime | None
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
@@ -148,6 +188,7 @@ class SessionDetail(SessionView):
 
     env: dict[str, str]
     apps: list[AppRef]
+    mounts: list[MountView]
 
 
 class SessionQuery(PageQuery):

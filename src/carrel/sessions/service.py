@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,12 +19,14 @@ from carrel.core.units import Slots, format_slot
 from carrel.db.database import Database
 from carrel.images import service as images
 from carrel.images.model import Image
+from carrel.limits.scopes import policy_of
 from carrel.nodes import service as nodes
 from carrel.policy.decide import Actor, Target, require
-from carrel.sessions import door, queries, transitions
+from carrel.sessions import door, mounting, queries, transitions
 from carrel.sessions.door import Wish
 from carrel.sessions.model import KeptLog, Session
 from carrel.sessions.names import generated_name
+from carrel.sessions.schemas import MountRequest
 from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
 from carrel.tenancy import service as tenancy
 
@@ -51,6 +53,7 @@ class Request:
     priority: int | None = None
     time_limit_s: int | None = None
     node: str | None = None
+    mounts: Sequence[MountRequest] = ()
     idempotency_key: str | None = None
 
 
@@ -97,9 +100,10 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
         read="session.create",
         missing=NotFound("project.not_found", f"You are in no project {request.project}."),
     )
-    image = await _image(tx, request)
+    image = await image_of(tx, request.image, request.slots)
     wish = Wish(request.slots, request.group, request.priority, request.time_limit_s, request.node)
     place = await door.admit(tx, actor, project, wish)
+    mounts = await mounting.plan(tx, actor, request.mounts)
     session = Session(
         id=SessionId(new_id()),
         name=request.name or generated_name(),
@@ -122,7 +126,10 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
     tx.add(session)
     await tx.flush()
     await transitions.announce_created(tx, session.id, actor=actor.user_id)
-    after = {"image": session.image, "slots": dict(request.slots)}
+    await mounting.hold(tx, session, mounts, clock.now())
+    after: dict[str, object] = {"image": session.image, "slots": dict(request.slots)}
+    if mounts.mounts:
+        after["mounts"] = [{"folder": one.folder.name, "path": one.path} for one in mounts.mounts]
     note(tx, actor, "session.create", session, details={"after": after})
     return session.id
 
@@ -157,18 +164,19 @@ async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> Proj
     raise NotFound("project.not_found", f"You are in no project {wanted}.", field="project")
 
 
-async def _image(tx: AsyncSession, request: Request) -> Image | None:
-    image = await images.find(tx, request.image)
-    if image is None and not REFERENCE.match(request.image):
+async def image_of(tx: AsyncSession, wanted: str, slots: Slots) -> Image | None:
+    """The image of the catalogue that is meant; None: a reference. Raises: Invalid, also when slots are too few."""
+    image = await images.find(tx, wanted)
+    if image is None and not REFERENCE.match(wanted):
         raise Invalid(
             "invalid.image",
-            f"{request.image} is neither an image in the catalogue nor an image reference.",
+            f"{wanted} is neither an image in the catalogue nor an image reference.",
             hint="See `carrel image ls`; a reference looks like registry.example.org/team/name:tag.",
             field="image",
         )
     least = image.min_slots if image else images.DEFAULT_MIN_SLOTS
     for slot, amount in least.items():
-        if request.slots.get(slot, 0) < amount:
+        if slots.get(slot, 0) < amount:
             raise Invalid(
                 "invalid.slots",
                 f"{image.name if image else 'A session'} needs at least {format_slot(slot, amount)}.",
@@ -251,7 +259,7 @@ async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) ->
     session = await find(tx, actor, ref, "session.update")
     if not await queries.lock(tx, session.id, SessionState.PENDING):
         raise Conflict("session.not_waiting", f"{session.name} does not wait any more.", field="priority")
-    most = (await door.policy_of(tx, actor))["max_priority"]
+    most = (await policy_of(tx, actor))["max_priority"]
     door.require_priority(actor, _target(session), priority, most)
     before = session.priority
     await transitions.prioritise(tx, session.id, priority)

@@ -2,7 +2,7 @@
 
 The update, the history and the event are one guarded statement: it moves exactly the sessions that are still
 in a state from which the lifecycle allows the move, and says which those were. Whoever comes second moves
-nothing.
+nothing. A session that ends lets go of its folders in the same statement.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
 _EVENT_DATA = """jsonb_build_object(
     'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'reason', {s}.reason, 'progress', {s}.progress,
     'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'priority', {s}.priority, 'node', {node},
-    'started_at', {s}.started_at, 'ended_at', {s}.ended_at)"""
+    'idle_ends_at', {s}.idle_ends_at, 'started_at', {s}.started_at, 'ended_at', {s}.ended_at)"""
 
 _NODE_NAME = "(SELECT name FROM nodes WHERE nodes.id = {s}.node_id)"
 
@@ -52,6 +52,7 @@ WITH given AS (
         deadline = g.deadline,
         progress = NULL,
         queue_position = NULL,
+        idle_ends_at = NULL,
         node_id = CASE WHEN g.target = 'PENDING' THEN NULL ELSE coalesce(old.node_id, s.node_id) END,
         address = CASE WHEN g.target = 'RUNNING' THEN g.address END,
         avoided_nodes = CASE WHEN g.target = 'PENDING' AND s.node_id IS NOT NULL
@@ -71,6 +72,9 @@ WITH given AS (
 ), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
     SELECT c.id, g.now, c.old_state, c.state, g.cause, c.reason, g.actor FROM changed c, given g
+), released AS (
+    UPDATE vfolder_mounts m SET released_at = g.now FROM changed c, given g
+    WHERE g.final AND m.session_id = c.id AND m.released_at IS NULL
 ), told AS ({_INSERT_EVENT})
 SELECT id, {_TELL} FROM changed
 """)  # noqa: S608 - no input in it
@@ -90,6 +94,20 @@ WITH changed AS (
 ), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason)
     SELECT id, :now, state, state, :cause, :reason FROM changed
+), told AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events') FROM changed
+""")  # noqa: S608 - no input in it
+
+_EXPECT_IDLE_END = text(f"""
+WITH changed AS (
+    UPDATE sessions SET idle_ends_at = g.ends_at
+    FROM (SELECT CAST(:ends_at AS timestamptz) AS ends_at) g
+    WHERE id = :id AND state = 'RUNNING' AND idle_ends_at IS DISTINCT FROM g.ends_at
+    RETURNING sessions.*
+), kept AS (
+    INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
+    SELECT id, :now, state, state, n.cause, :reason, :actor
+    FROM changed, (SELECT CAST(:cause AS text) AS cause) n WHERE n.cause IS NOT NULL
 ), told AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
@@ -130,6 +148,8 @@ _RENEW = text("""
     UPDATE sessions SET deadline = :deadline
     WHERE state = :state AND (started_at IS NOT NULL OR NOT :only_started)
 """)
+
+_RENEW_ONE = text("UPDATE sessions SET deadline = :deadline WHERE id = :id AND state = :state")
 
 _RELOCATE = text(f"""
 WITH changed AS (UPDATE sessions SET address = :address WHERE id = :id AND state = 'RUNNING' RETURNING *),
@@ -245,6 +265,13 @@ async def renew_deadlines(
         await tx.execute(_RENEW, bound)
 
 
+async def renew_deadline(tx: AsyncSession, session: SessionId, state: SessionState, *, now: datetime) -> None:
+    """The same for one session, if it is still in this state."""
+    await tx.execute(
+        _RENEW_ONE, {"id": session, "state": str(state), "deadline": now + LIFECYCLE.deadlines[state]}
+    )
+
+
 async def rename(tx: AsyncSession, session: SessionId, name: str) -> None:
     """Change the name of a live session. Raises: IntegrityError when it is taken."""
     await tx.execute(
@@ -306,6 +333,29 @@ async def warn(tx: AsyncSession, session: SessionId, *, cause: str, reason: str,
         },
     )
     return noted.first() is not None
+
+
+async def expect_idle_end(
+    tx: AsyncSession,
+    session: SessionId,
+    ends_at: datetime | None,
+    *,
+    now: datetime,
+    cause: str | None = None,
+    reason: str | None = None,
+    actor: str | None = None,
+) -> None:
+    """Say when a running session ends for being idle; None: not any more. cause: with one, the history has it."""
+    bound = {
+        "id": session,
+        "ends_at": ends_at,
+        "now": now,
+        "cause": cause,
+        "reason": reason,
+        "actor": actor,
+        "event": "session.updated",
+    }
+    await tx.execute(_EXPECT_IDLE_END, bound)
 
 
 async def refuse(tx: AsyncSession, refusals: Sequence[tuple[SessionId, str, int | None]]) -> None:

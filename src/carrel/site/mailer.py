@@ -1,15 +1,18 @@
-"""Sending mail beside what people wait for: a slow or broken mail server holds nobody up."""
+"""Writing to people beside what they wait for: neither the mail server nor who has an account shows in an answer."""
 
 import asyncio
 from collections.abc import Coroutine
+from datetime import timedelta
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
 from carrel.db.database import Database
 from carrel.db.seal import Seal
-from carrel.mail.smtp import Letter, MailError, MailServer, send
+from carrel.mail.smtp import Letter, MailError, send
+from carrel.site import outbox
 from carrel.site import service as site
 
 log = structlog.get_logger()
@@ -18,7 +21,7 @@ _FAREWELL_S = 5.0
 
 
 class Mailer:
-    """Lives in `app.state.mailer`. What goes wrong is logged, and shown in the settings."""
+    """Lives in `app.state.mailer`."""
 
     def __init__(self, database: Database, seal: Seal, clock: Clock) -> None:
         self._database = database
@@ -32,17 +35,16 @@ class Mailer:
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
-    async def deliver(self, to: str, letter: Letter) -> str | None:
-        """Hand a letter to the mail server; gives why not, or None."""
+    async def put(self, tx: AsyncSession, to: str, letter: Letter, lifetime: timedelta) -> None:
+        """Have a letter sent when this transaction has committed, tried again for as long as it is of use."""
+        await outbox.put(tx, self._seal, to, letter, self._clock.now(), lifetime)
+
+    async def try_now(self, to: str, letter: Letter) -> str | None:
+        """Hand a letter to the mail server once; gives why not, or None."""
         async with self._database.transaction() as tx:
-            account = await site.mail_account(tx, self._seal)
-        wanted = account.settings
-        if wanted.mail_sender is None or not wanted.mail_host:
+            server = outbox.server_of(await site.mail_account(tx, self._seal))
+        if server is None:
             return "No mail server is set."
-        server = MailServer(
-            wanted.mail_host, wanted.mail_port, wanted.mail_tls.value, wanted.mail_sender,
-            user=wanted.mail_user, password=account.password or "",
-        )  # fmt: skip
         error = None
         try:
             await send(server, to, letter)

@@ -1,9 +1,9 @@
-"""One row: what administrators have set, over the defaults of `schemas.SiteSettings`."""
+"""What administrators have set, in one row, over the defaults of `schemas.SiteSettings`; and letters to be sent."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, LargeBinary
+from sqlalchemy import CheckConstraint, DateTime, Index, LargeBinary, String
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -24,3 +24,20 @@ class SiteRow(Table):
     mail_password: Mapped[bytes | None] = mapped_column(LargeBinary)
     mail_error: Mapped[str | None]
     mail_error_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class QueuedLetter(Table):
+    """A letter that the mail server has not taken yet. letter: sealed, since links in it are secrets.
+
+    next_at: when it is tried. expires_at: from when on nobody needs it any more.
+    """
+
+    __tablename__ = "outbox"
+    __table_args__ = (Index("ix_outbox_next_at", "next_at"),)
+
+    id: Mapped[str] = mapped_column(String, primary_key=True)
+    recipient: Mapped[str] = mapped_column(String(254))
+    letter: Mapped[bytes] = mapped_column(LargeBinary)
+    tries: Mapped[int] = mapped_column(default=0)
+    next_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))

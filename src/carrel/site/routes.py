@@ -37,5 +37,5 @@ async def test_mail(request: Request, actor: CurrentActor, body: TestMail) -> Te
     state = request.app.state
     mailer: Mailer = state.mailer
     language = letters.language_of(request.headers.get("accept-language"))
-    error = await mailer.deliver(body.to, letters.test(language, link=state.settings.effective_public_url))
+    error = await mailer.try_now(body.to, letters.test(language, link=state.settings.effective_public_url))
     return TestMailResult(sent=error is None, error=error)

@@ -92,6 +92,12 @@ class SiteSettings(BaseModel):
     sign_up_verification: bool = Field(
         default=True, description="Whether they must follow a link in a mail before they can sign in."
     )
+    sign_up_keep_days: int = Field(
+        default=7,
+        ge=0,
+        le=3650,
+        description="Days after which an account that somebody made and never verified is deleted; 0: never.",
+    )
     mail_host: HostName = Field(default="", description="The mail server; empty: no mail is sent.")
     mail_port: int = Field(default=587, ge=1, le=65_535, description="Its port.")
     mail_tls: MailTls = Field(default=MailTls.STARTTLS, description="How the connection to it is encrypted.")
@@ -108,6 +114,15 @@ class SiteSettings(BaseModel):
     )
     audit_retention_days: int = Field(
         default=0, ge=0, le=36_500, description="How long the audit trail is kept; 0: for ever."
+    )
+    upload_most_bytes: int = Field(
+        default=0, ge=0, le=2**62, description="Most bytes that one uploaded file may have; 0: any number."
+    )
+    trash_days: int = Field(
+        default=30,
+        ge=0,
+        le=3650,
+        description="Days that folders stay in the trash before they are deleted for good; 0: until somebody does.",
     )
     announcement: str = Field(
         default="",
@@ -128,11 +143,15 @@ class SiteUpdate(SiteSettings):
 
 
 class SiteView(SiteSettings):
-    """mail_error: why mail could not be sent the last time; null when it could."""
+    """mail_error: why mail could not be sent the last time; null when it could.
+
+    mail_waiting: how many letters wait to be tried, or tried again.
+    """
 
     mail_password_set: bool
     mail_error: str | None
     mail_error_at: datetime | None
+    mail_waiting: int
 
 
 class TestMail(BaseModel):

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
 from carrel.core.errors import Invalid
 from carrel.db.seal import Seal
 from carrel.policy.decide import Actor, Target, require
-from carrel.site.model import SiteRow
+from carrel.site.model import QueuedLetter, SiteRow
 from carrel.site.schemas import SiteSettings, SiteUpdate, SiteView
 
 _PASSWORD_PURPOSE = "site:mail_password"
@@ -36,7 +36,7 @@ async def settings(tx: AsyncSession) -> SiteSettings:
 async def show(tx: AsyncSession, actor: Actor) -> SiteView:
     """The settings, and how mail stands. Raises: Forbidden."""
     require(actor, "site.read", Target())
-    return _view(await _row(tx))
+    return await _view(tx, await _row(tx))
 
 
 async def update(tx: AsyncSession, seal: Seal, actor: Actor, wanted: SiteUpdate) -> SiteView:
@@ -57,7 +57,7 @@ async def update(tx: AsyncSession, seal: Seal, actor: Actor, wanted: SiteUpdate)
     if details["after"]:
         audit.record(tx, actor, "site.update", "site", name="site", target=Target(), details=details)
     await tx.flush()
-    return _view(row)
+    return await _view(tx, row)
 
 
 async def mail_account(tx: AsyncSession, seal: Seal) -> MailAccount:
@@ -114,10 +114,12 @@ def _read(values: Mapping[str, Any]) -> SiteSettings:
     return SiteSettings.model_validate({k: v for k, v in values.items() if k in SiteSettings.model_fields})
 
 
-def _view(row: SiteRow) -> SiteView:
+async def _view(tx: AsyncSession, row: SiteRow) -> SiteView:
+    waiting = await tx.execute(select(func.count()).select_from(QueuedLetter))
     return SiteView(
         **_read(row.values).model_dump(),
         mail_password_set=row.mail_password is not None,
         mail_error=row.mail_error,
         mail_error_at=row.mail_error_at,
+        mail_waiting=waiting.scalar_one(),
     )

@@ -80,9 +80,9 @@ class Project(Table):
 
 class User(Table):
     """password_hash None: signs in by a provider or a passkey alone. role: never PROJECT_ADMIN, which
-    memberships say. addresses: networks (CIDR) to sign in from; empty: any. preferences: language,
-    theme and the like, the page's business. keypair_policy_id: of what they do without a keypair, and of new
-    keypairs.
+    memberships say. signed_up: made the account themselves. addresses: networks (CIDR) to sign in from; empty: any.
+    preferences: language, theme and the like, the page's business. keypair_policy_id: of what they do without a
+    keypair, and of new keypairs.
     """
 
     __tablename__ = "users"
@@ -111,6 +111,7 @@ class User(Table):
     password_hash: Mapped[str | None]
     password_set_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     must_change_password: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
+    signed_up: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     addresses: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     preferences: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
     policy_id: Mapped[PolicyId] = mapped_column(

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, DateTime, Index, String
+from sqlalchemy import BigInteger, DateTime, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import SessionId
@@ -10,7 +10,10 @@ from carrel.db.tables import Table
 
 
 class Sample(Table):
-    """cpu_millis: mean since the sample before. Unlogged: losing a minute of pictures in a crash is fine."""
+    """cpu_millis: mean since the sample before. Unlogged: losing a minute of pictures in a crash is fine.
+
+    accelerator_percent, accelerator_mem_percent: of the busiest of its devices; None: not measured.
+    """
 
     __tablename__ = "usage_samples"
     __table_args__ = (Index("ix_usage_samples_at", "at"), {"prefixes": ["UNLOGGED"]})
@@ -19,3 +22,5 @@ class Sample(Table):
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True), primary_key=True)
     cpu_millis: Mapped[int]
     mem_bytes: Mapped[int] = mapped_column(BigInteger)
+    accelerator_percent: Mapped[int | None] = mapped_column(SmallInteger)
+    accelerator_mem_percent: Mapped[int | None] = mapped_column(SmallInteger)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import Float, cast, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Unavailable
@@ -22,22 +22,43 @@ from carrel.usage.model import Sample
 TOPIC = "usage"
 INTERVAL_S = 5
 RECENT = 60
-KEPT = timedelta(hours=24)
+KEPT = timedelta(hours=25)
+"""A day of pictures, and of the longest window in which a session may be idle, with something to spare."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """cpu_millis: mean since the reading before."""
+    """cpu_millis: mean since the reading before. accelerator_*: of the busiest one; None: not measured."""
 
     session: SessionId
     cpu_millis: int
     mem_bytes: int
+    accelerator_percent: int | None = None
+    accelerator_mem_percent: int | None = None
+
+
+@dataclass(frozen=True)
+class Mean:
+    """What a session used in the minute that begins at `at`, on average."""
+
+    at: datetime
+    cpu_millis: float
+    mem_bytes: float
+    accelerator_percent: float | None
+    accelerator_mem_percent: float | None
 
 
 async def record(tx: AsyncSession, readings: Iterable[Reading], now: datetime) -> None:
     """Keep one sweep of readings and tell the pages."""
     rows = [
-        {"session_id": r.session, "at": now, "cpu_millis": r.cpu_millis, "mem_bytes": r.mem_bytes}
+        {
+            "session_id": r.session,
+            "at": now,
+            "cpu_millis": r.cpu_millis,
+            "mem_bytes": r.mem_bytes,
+            "accelerator_percent": r.accelerator_percent,
+            "accelerator_mem_percent": r.accelerator_mem_percent,
+        }
         for r in readings
     ]
     if rows:
@@ -56,6 +77,24 @@ async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> list
         select(Sample).where(Sample.session_id == session, Sample.at >= since).order_by(Sample.at)
     )
     return list(rows.scalars())
+
+
+async def minute_means(tx: AsyncSession, session: SessionId, since: datetime) -> list[Mean]:
+    """What a session used in each minute since then of which there is a sample, oldest first."""
+    minute = func.date_trunc("minute", Sample.at)
+    measures = (
+        Sample.cpu_millis,
+        Sample.mem_bytes,
+        Sample.accelerator_percent,
+        Sample.accelerator_mem_percent,
+    )
+    rows = await tx.execute(
+        select(minute, *(cast(func.avg(measure), Float) for measure in measures))
+        .where(Sample.session_id == session, Sample.at >= since)
+        .group_by(minute)
+        .order_by(minute)
+    )
+    return [Mean(*row) for row in rows]
 
 
 async def recent(tx: AsyncSession, sessions: list[SessionId], now: datetime) -> dict[SessionId, list[Sample]]:

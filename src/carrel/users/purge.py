@@ -1,11 +1,13 @@
 """Deleting users for good. The row stays, empty, because past sessions and the audit trail name it."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Conflict, Invalid
-from carrel.core.ids import SessionId
+from carrel.core.ids import SessionId, UserId
 from carrel.db.database import Database
 from carrel.keypairs.model import Keypair, SshKey, Token
 from carrel.limits.model import DEFAULT_POLICIES, PolicyKind
@@ -21,11 +23,36 @@ from carrel.tenancy.schemas import SessionsChoice
 from carrel.users.batch import trouble
 from carrel.users.schemas import UserPurged, UsersPurge, UsersPurged
 from carrel.users.service import end_sign_ins, record
+from carrel.vfolders import heirs
+from carrel.vfolders.people import recipient
 
 _THEIRS = (
     Keypair, Token, SshKey, Totp, RecoveryCode, Passkey, Challenge, OneTimeLink, FormerPassword,
     ExternalIdentity, Membership,
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FoldersChoice:
+    """to: who gets them, by e-mail or id. delete: they are deleted for good."""
+
+    to: str | None
+    delete: bool
+
+
+@dataclass(frozen=True)
+class Purged:
+    """ended: sessions that were live. folders: how many there were."""
+
+    id: UserId
+    ended: list[SessionId]
+    folders: int
+
+    def view(self, asked: str) -> UserPurged:
+        """For who asked for it. asked: for whom, in their words."""
+        return UserPurged(
+            user=asked, status="purged", id=self.id, ended=list(self.ended), folders=self.folders
+        )
 
 
 async def purge(
@@ -36,11 +63,13 @@ async def purge(
     *,
     confirm: str,
     sessions: SessionsChoice | None,
-) -> tuple[User, list[SessionId]]:
+    folders: FoldersChoice,
+) -> Purged:
     """Delete an inactive user for good; their live sessions end first. Their e-mail is free again.
 
     Raises: NotFound, Forbidden; Invalid when confirm is not the e-mail; Conflict when they are not inactive,
-    or naming live sessions when their end is not chosen.
+    or naming live sessions or folders when it is not chosen what becomes of them; Refused by a limit of who gets
+    the folders.
     """
     user = await tenancy.user(tx, actor, ref, "user.purge")
     _require_purgeable(user, confirm)
@@ -49,12 +78,13 @@ async def purge(
         tx, clock, actor, Session.owner_id == user.id, sessions,
         code="user.has_sessions", reason=f"{user.email} was deleted for good.",
     )  # fmt: skip
+    had = await _settle_folders(tx, clock, actor, user, folders)
     # 2. what they proved themselves with, and where they belonged
     await end_sign_ins(tx, user.id)
     for table in _THEIRS:
         await tx.execute(delete(table).where(table.user_id == user.id))
     # 3. who they were; the trail says it once more
-    await record(tx, actor, "user.purge", user, ended=ended)
+    await record(tx, actor, "user.purge", user, ended=ended, folders=had)
     user.state = UserState.PURGED
     user.role = Role.USER
     user.email = f"purged-{user.id}"
@@ -65,7 +95,26 @@ async def purge(
     user.keypair_policy_id = DEFAULT_POLICIES[PolicyKind.KEYPAIR]
     user.addresses, user.preferences, user.last_seen_at = [], {}, None
     await tx.flush()
-    return user, ended
+    return Purged(user.id, ended, had)
+
+
+async def _settle_folders(
+    tx: AsyncSession, clock: Clock, actor: Actor, user: User, choice: FoldersChoice
+) -> int:
+    """Hand over or delete what they have in folders, as was chosen. How many there were."""
+    if choice.to and choice.delete:
+        raise Invalid(
+            "user.folders",
+            "Their folders can be handed over or deleted, not both.",
+            hint="Choose one.",
+            field="folders_to",
+        )
+    if choice.to:
+        heir = await recipient(tx, choice.to, user.domain_id, field="folders_to")
+        return await heirs.inherit(tx, clock, actor, user, heir)
+    if not choice.delete:
+        await heirs.require_choice(tx, user)
+    return await heirs.abandon(tx, clock, actor, user)
 
 
 def _require_purgeable(user: User, confirm: str) -> None:
@@ -92,10 +141,11 @@ async def purge_many(database: Database, clock: Clock, actor: Actor, wanted: Use
     for one in wanted.users:
         try:
             async with database.transaction() as tx:
-                user, ended = await purge(
-                    tx, clock, actor, one.user, confirm=one.confirm, sessions=wanted.sessions
-                )
-            items.append(UserPurged(user=one.user, status="purged", id=user.id, ended=ended))
+                done = await purge(
+                    tx, clock, actor, one.user, confirm=one.confirm, sessions=wanted.sessions,
+                    folders=FoldersChoice(wanted.folders_to, wanted.delete_folders),
+                )  # fmt: skip
+            items.append(done.view(one.user))
         except CarrelError as error:
             items.append(UserPurged(user=one.user, status="failed", problem=trouble(error)))
     failed = sum(item.status == "failed" for item in items)

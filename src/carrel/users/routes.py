@@ -112,11 +112,12 @@ async def purge_one(request: Request, actor: RecentlyConfirmed, ref: Ref, body: 
     """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
     state = request.app.state
     async with state.database.transaction() as tx:
-        user, ended = await purge.purge(
-            tx, state.clock, actor, ref, confirm=body.confirm, sessions=body.sessions
-        )
+        purged = await purge.purge(
+            tx, state.clock, actor, ref, confirm=body.confirm, sessions=body.sessions,
+            folders=purge.FoldersChoice(body.folders_to, body.delete_folders),
+        )  # fmt: skip
     state.authenticator.forget()
-    return UserPurged(user=ref, status="purged", id=user.id, ended=ended)
+    return purged.view(ref)
 
 
 def _means(request: Request) -> service.Means:

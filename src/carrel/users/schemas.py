@@ -195,12 +195,18 @@ class UsersMade(BaseModel):
 
 
 class UserPurge(BaseModel):
-    """confirm: the user's e-mail. sessions: "end", when some are live."""
+    """confirm: the user's e-mail. sessions: "end", when some are live.
+
+    folders_to: who gets their folders, by e-mail or id; delete_folders: they are deleted for good. One of both, when
+    they have any. What is in their trash is deleted in any case.
+    """
 
     model_config = {"extra": "forbid"}
 
     confirm: str = Field(max_length=254)
     sessions: Literal[SessionsChoice.END] | None = None
+    folders_to: Ref | None = None
+    delete_folders: bool = False
 
 
 class PurgeOne(BaseModel):
@@ -213,21 +219,24 @@ class PurgeOne(BaseModel):
 
 
 class UsersPurge(BaseModel):
-    """sessions: "end", when some are live."""
+    """sessions: "end", when some are live. folders_to, delete_folders: as of one."""
 
     model_config = {"extra": "forbid"}
 
     users: Annotated[list[PurgeOne], Field(min_length=1, max_length=MAX_PURGE)]
     sessions: Literal[SessionsChoice.END] | None = None
+    folders_to: Ref | None = None
+    delete_folders: bool = False
 
 
 class UserPurged(BaseModel):
-    """user: as it was asked for. ended: sessions that were live and end now."""
+    """user: as it was asked for. ended: sessions that were live and end now. folders: how many they had."""
 
     user: str
     status: Literal["purged", "failed"]
     id: UserId | None = None
     ended: list[str] = []
+    folders: int = 0
     problem: Trouble | None = None
 
 

@@ -38,6 +38,7 @@ from carrel.users.drafts import (
     unknown_project,
 )
 from carrel.users.schemas import ProfileUpdate, UserCreate, UserUpdate
+from carrel.vfolders import heirs
 
 _PLAIN = {"name", "description", "state", "role", "must_change_password", "addresses"}
 
@@ -157,10 +158,15 @@ async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted:
         after["domain"] = domain.name
         user.domain_id = domain.id
     await tx.flush()
+    if domain:
+        await heirs.follow(tx, user, domain.id)
     if domain or "projects" in given:
         await _change_projects(tx, user, given.get("projects", []), before, after)
     # 3. what they had
     ended = await _end(tx, clock, actor, user, after, wanted.sessions)
+    if "role" in after:
+        # A cookie that was there before shall not be worth more, or other things, now.
+        await end_all(tx, user.id, but=actor.login_id)
     if after:
         await record(tx, actor, "user.update", user, before=before, after=after, **ended)
     return user.id

@@ -16,6 +16,7 @@ from carrel.engines.port import (
     ContainerState,
     EngineError,
     ImageUnusable,
+    MountUnusable,
     NodeInfo,
     Observed,
     Usage,
@@ -47,6 +48,11 @@ def observed(inspected: Mapping[str, Any]) -> Observed:
         epoch=int(labels.get(LABEL_EPOCH) or 0),
         started_at=_time(state["StartedAt"]),
     )
+
+
+def has_run(inspected: Mapping[str, Any]) -> bool:
+    """Whether a process of the container has ever run."""
+    return _time(inspected["State"]["StartedAt"]) is not None
 
 
 def address(answer: Mapping[str, Any]) -> str | None:
@@ -131,6 +137,8 @@ def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErr
     text = error.message.rstrip(".")
     if full := disk_full(text):
         return full
+    if lost := _lost_source(text):
+        return lost
     if error.status == 404 or "invalid reference format" in text:
         return pull_error(spec.image, text)
     # 400: what we asked for makes no sense to it, and will not later either.
@@ -142,8 +150,12 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
     text = error.message.rstrip(".")
     if full := disk_full(text):
         return full
+    if lost := _lost_source(text):
+        return lost
     if error.status == 404 and "No such container" in text:
         return ContainerGone(f"The container {spec.id} was removed while it was starting.")
+    if spec.mounts and "not a directory" in text:
+        return _in_the_way(spec)
     if "exec format error" in text:
         return ImageUnusable(f"The image {spec.image} is not made for the processor of this machine.")
     missing = any(sign in text for sign in ("no such file or directory", "executable file not found"))
@@ -165,6 +177,41 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
             retriable=True,
         )
     return EngineError(f"The container could not be started: {text}.", retriable=True)
+
+
+def link_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
+    """Why the links to the container's folders could not be made."""
+    text = error.message.rstrip(".")
+    if full := disk_full(text):
+        return full
+    if lost := _lost_source(text):
+        return lost
+    if "cannot overwrite" in text or "not a directory" in text:
+        return _in_the_way(spec)
+    return EngineError(f"The folders could not be mounted: {text}.", retriable=True)
+
+
+def _in_the_way(spec: ContainerSpec) -> MountUnusable:
+    return MountUnusable(
+        f"The image {spec.image} has something of its own where a folder is to be mounted; choose another path.",
+        retriable=False,
+    )
+
+
+_NO_SOURCE = re.compile(
+    r"bind source path does not exist: (.+)|error while creating mount source path '(.+?)'"
+)
+
+
+def _lost_source(text: str) -> MountUnusable | None:
+    """What a refusal for want of a directory to mount means; None for any other."""
+    found = _NO_SOURCE.search(text)
+    if found is None:
+        return None
+    return MountUnusable(
+        f"The directory {found[1] or found[2]}, which is to be mounted, is not on the engine's machine.",
+        retriable=True,
+    )
 
 
 _NO_PROCESS = re.compile(r"^(?:OCI runtime exec failed: |(?:crun|runc): )(.+?)(?:: unknown)?\s*$", re.DOTALL)

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import re
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 import aiodocker
 
 from carrel.accelerators.port import Accelerators, slots_of
-from carrel.engines.docker import answers
+from carrel.engines.docker import answers, mounts
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.events import Events
 from carrel.engines.docker.firewall import Firewall
@@ -99,13 +100,15 @@ class DockerEngine:
             if there is not None and there["State"]["Running"]:
                 return self._observed(there)
             # 2. What must hold before its first process runs.
-            await self._homes.furnish(name, spec.image)
+            if there is None or not answers.has_run(there):
+                await self._furnish(spec)
             await self._firewall.apply(spec.image)
             # 3. Start it, and see how that went.
             progress(Progress("start"))
             await self._start(spec)
             inspected = await self._inspect(name)
-            await self._homes.check(name, spec.image, inspected["Image"])
+            if not spec.mounts:
+                await self._homes.check(name, spec.image, inspected["Image"])
             return self._observed(inspected)
 
     async def remove(self, container: str, *, grace_s: float) -> None:
@@ -189,6 +192,23 @@ class DockerEngine:
                     raise answers.create_error(spec, error) from error
                 elif there := await self._settled(name):
                     return there
+
+    async def _furnish(self, spec: ContainerSpec) -> None:
+        """Give it home, user and links to its folders.
+
+        Only before it has run for the first time: by then it could have put links of its own in the way, through
+        which the daemon, which has its folders mounted while it unpacks, would reach other places.
+        """
+        name = self._names.container(spec.id)
+        await self._homes.furnish(name, spec.image)
+        if not spec.mounts:
+            return
+        await self._homes.check(name, spec.image, (await self._inspect(name))["Image"])
+        if links := mounts.links_archive(spec.mounts, made_at=time.time()):
+            try:
+                await self._homes.unpack(name, links)
+            except aiodocker.DockerError as error:
+                raise answers.link_error(spec, error) from error
 
     async def _settled(self, name: str) -> Any:
         """The container of that name once it is not on its way out; None if there is none left."""

@@ -29,7 +29,7 @@ class Homes:
         if known is None:
             known = self._known[image] = await self._learn(daemon_name)
         if known.archive is not None:
-            await self._unpack(daemon_name, known.archive)
+            await self.unpack(daemon_name, known.archive)
 
     async def check(self, daemon_name: str, image: str, image_id: str) -> None:
         """Put right what `furnish` assumed, if the image's name has come to mean another image since."""
@@ -58,7 +58,9 @@ class Homes:
                 raise
             return b""
 
-    async def _unpack(self, daemon_name: str, archive: bytes) -> None:
+    async def unpack(self, daemon_name: str, archive: bytes) -> None:
+        """Add what is in the archive to the container's root; a directory is never replaced by anything else."""
         path = f"containers/{daemon_name}/archive"
-        async with self._api.stream("PUT", path, params={"path": "/"}, body=archive) as content:
+        params = {"path": "/", "noOverwriteDirNonDir": "true"}
+        async with self._api.stream("PUT", path, params=params, body=archive) as content:
             await content.read()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from carrel.engines.docker.mounts import binds
 from carrel.engines.port import WORK_HOME, WORK_UID, ContainerSpec
 
 LABEL_INSTALLATION = "carrel.installation"
@@ -67,6 +68,8 @@ def configuration(spec: ContainerSpec, names: Names, *, network: str, with_init:
     if mem_bytes:
         shm_bytes = min(max(mem_bytes // 2, _SHM_MIN), _SHM_MAX)
         host |= {"Memory": mem_bytes, "MemorySwap": mem_bytes, "ShmSize": shm_bytes}
+    if spec.mounts:
+        host["Mounts"] = binds(spec.mounts)
     if millis:
         # The quota is the limit; the shares divide a crowded machine in the same proportion.
         host |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}

@@ -1,0 +1,31 @@
+"""Take letters to the mail server."""
+
+from collections.abc import Sequence
+
+from carrel.controllers.loop import Tools
+from carrel.site import outbox
+
+_TICK_S = 600.0
+
+
+class Post:
+    name = "post"
+    topics: Sequence[str] = (outbox.TOPIC,)
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._next_s = _TICK_S
+
+    @property
+    def tick_s(self) -> float:
+        """Until the next letter is to be tried again."""
+        return self._next_s
+
+    async def close(self) -> None:
+        """Nothing runs beside the step."""
+
+    async def step(self) -> None:
+        """Every letter that is due, one after the other."""
+        tools = self._tools
+        later = await outbox.send_due(tools.transaction, tools.seal, tools.clock.now())
+        self._next_s = _TICK_S if later is None else min(max(later.total_seconds(), 0.1), _TICK_S)

@@ -1,0 +1,80 @@
+"""Directories of the machine in a container.
+
+A whole directory is bound to its target. A part of one must not be: on the way to it a session can plant a symbolic
+link, or put one there at the last moment, and the daemon would follow it on the machine. So the whole directory is
+bound to a place that no session can change, and the target is a symbolic link to the part of it, which resolves inside
+the container and nowhere else. The same goes for a target that is deeper in the home, where its own directories could
+be swapped before the container starts again.
+
+     /home/work/data                  bound
+     /home/work/runs/mine  -->  /run/carrel/folders/1
+     /home/work/some       -->  /run/carrel/folders/2/part/of/it
+"""
+
+import io
+import tarfile
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from carrel.engines.port import WORK_HOME, WORK_UID, Mount
+
+_PLACES = PurePosixPath("/run/carrel/folders")
+_HOME = PurePosixPath(WORK_HOME)
+
+
+def binds(mounts: Sequence[Mount]) -> list[dict[str, object]]:
+    """The daemon's mounts: only the directory itself, nothing that is mounted below it, and none that is missing."""
+    return [
+        {
+            "Type": "bind",
+            "Source": mount.source,
+            "Target": str(_place(number)) if _is_linked(mount) else mount.target,
+            "ReadOnly": mount.read_only,
+            "BindOptions": {"Propagation": "rprivate", "NonRecursive": True},
+        }
+        for number, mount in enumerate(mounts)
+    ]
+
+
+def links_archive(mounts: Sequence[Mount], *, made_at: float) -> bytes | None:
+    """A tar for the root of a new container: the links, with the directories that they are in; None: there are none.
+
+    made_at: when they shall seem to be made, in seconds since 1970.
+    """
+    links = {
+        PurePosixPath(mount.target): _place(n) / mount.subpath
+        for n, mount in enumerate(mounts)
+        if _is_linked(mount)
+    }
+    if not links:
+        return None
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        # Also what is there already: an image that lets everybody write in /run could have the places moved away.
+        for directory in (_PLACES.parent.parent, _PLACES.parent, _PLACES):
+            tar.addfile(_entry(directory, 0, made_at))
+        for directory in sorted({each for target in links for each in _below_home(target)}):
+            tar.addfile(_entry(directory, WORK_UID, made_at))
+        for target, place in links.items():
+            tar.addfile(_entry(target, WORK_UID, made_at, link=str(place)))
+    return out.getvalue()
+
+
+def _is_linked(mount: Mount) -> bool:
+    return bool(mount.subpath) or any(_below_home(PurePosixPath(mount.target)))
+
+
+def _place(number: int) -> PurePosixPath:
+    return _PLACES / str(number)
+
+
+def _below_home(target: PurePosixPath) -> Iterator[PurePosixPath]:
+    """The directories between the home and the target."""
+    return (parent for parent in target.parents if _HOME in parent.parents)
+
+
+def _entry(path: PurePosixPath, owner: int, made_at: float, *, link: str = "") -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(str(path.relative_to("/")))
+    entry.type, entry.linkname = (tarfile.SYMTYPE, link) if link else (tarfile.DIRTYPE, "")
+    entry.mode, entry.uid, entry.gid, entry.mtime = 0o755, owner, owner, int(made_at)
+    return entry

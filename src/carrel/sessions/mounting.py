@@ -1,0 +1,245 @@
+"""Folders in sessions: which, where and how; held from the request until the session has ended.
+
+What is held stays where it is: a folder that a live session mounts is neither trashed, nor moved, nor handed over.
+`transitions.move` lets go of it when the session ends, in whatever way.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import CarrelError, Conflict, NotFound, Refused
+from carrel.core.ids import FolderId, SessionId, StorageHostId
+from carrel.policy.decide import Actor, allows
+from carrel.sessions import mount_paths, transitions
+from carrel.sessions.model import Session
+from carrel.sessions.schemas import MountRequest
+from carrel.storage.port import Place
+from carrel.storage_hosts.model import HostState, StorageHost
+from carrel.vfolders import access, quotas
+from carrel.vfolders.access import Held
+from carrel.vfolders.model import FolderMount, Permission, VFolder
+from carrel.vfolders.mounted import mounts_of
+from carrel.vfolders.schemas import MountedIn
+from carrel.vfolders.states import FolderState
+
+_AWAY = (HostState.UNAVAILABLE, HostState.UNUSABLE)
+LEFT_OUT, READ_ONLY = "folders_left_out", "folders_read_only"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A folder as it will be in a session. field: of the request for it; "mounts" when it comes by itself."""
+
+    held: Held
+    path: str
+    subpath: str
+    read_only: bool
+    field: str
+
+    @property
+    def folder(self) -> VFolder:
+        return self.held.folder
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a session gets, and what its owner is to be warned of: word and sentence."""
+
+    mounts: Sequence[Planned] = ()
+    warnings: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """A folder that a session holds."""
+
+    host: StorageHostId
+    place: Place
+    folder: str
+    path: str
+    subpath: str
+    read_only: bool
+
+
+async def plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> Plan:
+    """What a session with these requests would mount; the folders stay as they are until this transaction ends.
+
+    The actor's own folders with a dot before their name come with it, unless they are named. Of those, one whose
+    storage is away is left out and one that is full is read-only: they must not keep anybody from working.
+    Raises: NotFound, Forbidden, Invalid; Conflict for a state or an overlap; Refused by a quota.
+    """
+    # 1. what is asked for, and what comes by itself
+    named = [await _named(tx, actor, each, f"mounts.{number}") for number, each in enumerate(wanted)]
+    own, away = await _automatic(tx, actor, [each.folder.id for each in named])
+    # 2. from here on nobody changes them
+    kept = await _keep(tx, [each.folder.id for each in (*named, *own)])
+    for each in named:
+        _require_ready(each, kept)
+    own = [each for each in own if each.folder.id in kept and each.folder.state == FolderState.READY]
+    # 3. where, and how
+    mount_paths.require_apart([(each.path, f"{each.field}.path") for each in (*own, *named)])
+    for each in named:
+        if not each.read_only:
+            await _require_room(tx, each)
+    own, full = await _with_room(tx, own)
+    return Plan([*named, *own], [*away, *full])
+
+
+async def hold(tx: AsyncSession, session: Session, planned: Plan, now: datetime) -> None:
+    """Give a session that was just announced what was planned for it."""
+    for position, each in enumerate(planned.mounts):
+        tx.add(
+            FolderMount(
+                session_id=session.id, position=position,
+                folder_id=each.folder.id, folder_name=each.folder.name, owner_id=session.owner_id,
+                path=each.path, subpath=each.subpath, read_only=each.read_only,
+            )
+        )  # fmt: skip
+    await tx.flush()
+    for word, sentence in planned.warnings:
+        await transitions.warn(tx, session.id, cause=word, reason=sentence, now=now)
+
+
+async def held_by(tx: AsyncSession, sessions: Iterable[SessionId]) -> Mapping[SessionId, Sequence[Mounted]]:
+    """What each of these sessions mounts; those that mount nothing are left out."""
+    rows = await tx.execute(
+        select(FolderMount, VFolder)
+        .join(VFolder, VFolder.id == FolderMount.folder_id)
+        .where(FolderMount.session_id.in_(list(sessions)), FolderMount.released_at.is_(None))
+        .order_by(FolderMount.session_id, FolderMount.position)
+    )
+    found: defaultdict[SessionId, list[Mounted]] = defaultdict(list)
+    for mount, folder in rows:
+        place = Place(folder.scope, folder.id)
+        found[mount.session_id].append(
+            Mounted(folder.host_id, place, folder.name, mount.path, mount.subpath, mount.read_only)
+        )
+    return found
+
+
+# Made once: every pass of the scheduler begins with it.
+_KEPT_BACK = text("""
+    SELECT m.session_id, h.name
+    FROM storage_hosts h
+    JOIN vfolders f ON f.host_id = h.id
+    JOIN vfolder_mounts m ON m.folder_id = f.id AND m.released_at IS NULL
+    JOIN sessions s ON s.id = m.session_id AND s.state = 'PENDING'
+    WHERE h.state = ANY(:away) ORDER BY h.name
+""")
+
+
+async def kept_back(tx: AsyncSession) -> Mapping[SessionId, str]:
+    """Those who wait and could not start now, because a storage host that they need is away; with a sentence."""
+    rows = await tx.execute(_KEPT_BACK, {"away": [str(state) for state in _AWAY]})
+    return {
+        row.session_id: f"It waits for the storage host {row.name}, which does not answer." for row in rows
+    }
+
+
+async def mounted_in(tx: AsyncSession, actor: Actor, ref: str) -> list[MountedIn]:
+    """The live sessions that have a folder. Raises: NotFound, Forbidden, Conflict."""
+    held = await access.find(tx, actor, ref, "vfolder.read")
+    return await mounts_of(tx, actor, held.folder)
+
+
+async def _named(tx: AsyncSession, actor: Actor, wanted: MountRequest, field: str) -> Planned:
+    try:
+        held = await access.find(tx, actor, wanted.folder, "vfolder.use")
+        access.require(held, Permission.READ)
+    except CarrelError as error:
+        error.field = f"{field}.folder"
+        raise
+    return Planned(
+        held,
+        mount_paths.place(wanted.path, held.folder.name, field=f"{field}.path"),
+        mount_paths.part(wanted.subpath, field=f"{field}.subpath"),
+        wanted.read_only or not _writable(held),
+        field,
+    )
+
+
+def _writable(held: Held) -> bool:
+    return held.can(Permission.WRITE) and held.folder.permission != Permission.READ
+
+
+async def _automatic(
+    tx: AsyncSession, actor: Actor, named: Sequence[FolderId]
+) -> tuple[list[Planned], list[tuple[str, str]]]:
+    """The actor's own folders that come by themselves; and a warning about those that cannot."""
+    rows = await tx.execute(
+        select(VFolder, StorageHost.name, StorageHost.state)
+        .join(StorageHost, StorageHost.id == VFolder.host_id)
+        .where(
+            VFolder.owner_id == actor.user_id,
+            VFolder.name.startswith("."),
+            VFolder.state == FolderState.READY,
+            VFolder.id.not_in(named),
+        )
+        .order_by(VFolder.name)
+    )
+    own: list[Planned] = []
+    away: list[str] = []
+    for folder, host, state in rows:
+        held = Held(folder, Permission.DELETE)
+        if not allows(actor, "vfolder.use", access.target(folder)):
+            continue
+        if state in _AWAY:
+            away.append(f"{folder.name} (on {host})")
+            continue
+        path = mount_paths.place(None, folder.name, field="mounts")
+        own.append(Planned(held, path, "", not _writable(held), "mounts"))
+    said = f"It started without {', '.join(away)}: the storage does not answer."
+    return own, [(LEFT_OUT, said)] if away else []
+
+
+async def _keep(tx: AsyncSession, folders: Iterable[FolderId]) -> set[FolderId]:
+    """Read them again, and keep them as they are: those that are still there."""
+    kept = await tx.execute(
+        select(VFolder)
+        .where(VFolder.id.in_(sorted(set(folders))))
+        .order_by(VFolder.id)
+        .with_for_update(read=True)
+        .execution_options(populate_existing=True)
+    )
+    return {folder.id for folder in kept.scalars()}
+
+
+def _require_ready(planned: Planned, kept: set[FolderId]) -> None:
+    folder, field = planned.folder, f"{planned.field}.folder"
+    if folder.id not in kept:
+        raise NotFound("vfolder.not_found", f"There is no folder {folder.name} any more.", field=field)
+    if folder.state != FolderState.READY:
+        raise Conflict(
+            "vfolder.state",
+            f"{folder.name} cannot be mounted now: it is {folder.state.lower()}.",
+            hint="Restore it first." if folder.state == FolderState.TRASHED else "Wait until it is ready.",
+            field=field,
+            details={"state": folder.state},
+        )
+
+
+async def _require_room(tx: AsyncSession, planned: Planned) -> None:
+    try:
+        await quotas.require_room(tx, planned.folder)
+    except Refused as error:
+        error.field = f"{planned.field}.read_only"
+        error.hint = f"Mount it read-only, or: {error.hint[:1].lower()}{error.hint[1:]}"
+        raise
+
+
+async def _with_room(tx: AsyncSession, own: Sequence[Planned]) -> tuple[list[Planned], list[tuple[str, str]]]:
+    """Those that come by themselves, without the right to write when their owner's quota is used up."""
+    if all(each.read_only for each in own):
+        return list(own), []
+    try:
+        await quotas.require_room(tx, own[0].folder)
+    except Refused as error:
+        return [replace(each, read_only=True) for each in own], [
+            (READ_ONLY, f"The folders that come by themselves can only be read. {error.message}")
+        ]
+    return list(own), []

@@ -1,0 +1,105 @@
+"""Letters that wait for the mail server: written with what they tell of, tried until it takes them or they expire."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+import orjson
+import structlog
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Unavailable
+from carrel.core.ids import new_id
+from carrel.db.database import notify
+from carrel.db.seal import Seal
+from carrel.mail.smtp import Letter, MailError, MailServer, send
+from carrel.site import service as site
+from carrel.site.model import QueuedLetter
+
+log = structlog.get_logger()
+
+TOPIC = "outbox"
+_FIRST_PAUSE = timedelta(seconds=30)
+_LONGEST_PAUSE = timedelta(minutes=30)
+
+_Transaction = Callable[[], AbstractAsyncContextManager[AsyncSession]]
+
+
+async def put(tx: AsyncSession, seal: Seal, to: str, letter: Letter, now: datetime, lifetime: timedelta) -> None:
+    """Have a letter sent soon after this transaction commits; without a mail server: no-op."""
+    if not (await site.settings(tx)).sends_mail:
+        return
+    letter_id = new_id()
+    sealed = seal.close(orjson.dumps(asdict(letter)), _purpose(letter_id))
+    tx.add(QueuedLetter(id=letter_id, recipient=to, letter=sealed, next_at=now, expires_at=now + lifetime))
+    await tx.flush()
+    await notify(tx, TOPIC)
+
+
+async def send_due(transaction: _Transaction, seal: Seal, now: datetime) -> timedelta | None:
+    """Try each letter that is due; gives when to look again at the latest, None: whenever one is written.
+
+    A mail server that fails is left alone for a while, with all letters. One that takes a letter twice (we may end
+    between its word and ours) gets it under the same name.
+    """
+    while True:
+        async with transaction() as tx:
+            await tx.execute(delete(QueuedLetter).where(QueuedLetter.expires_at <= now))
+            # Those that failed come last: one that always does keeps no other back.
+            due = select(QueuedLetter).where(QueuedLetter.next_at <= now)
+            row = (await tx.execute(due.order_by(QueuedLetter.tries, QueuedLetter.next_at).limit(1))).scalar()
+            if row is None:
+                earliest = (await tx.execute(select(func.min(QueuedLetter.next_at)))).scalar()
+                return earliest - now if earliest else None
+            server = server_of(await site.mail_account(tx, seal))
+        error = await _try(server, seal, row) if server else MailError("No mail server is set.")
+        async with transaction() as tx:
+            await _settle(tx, row, error, now)
+
+
+def server_of(account: site.MailAccount) -> MailServer | None:
+    """The mail server of the settings; None: there is none."""
+    wanted = account.settings
+    if wanted.mail_sender is None or not wanted.mail_host:
+        return None
+    return MailServer(
+        wanted.mail_host, wanted.mail_port, wanted.mail_tls.value, wanted.mail_sender,
+        user=wanted.mail_user, password=account.password or "",
+    )  # fmt: skip
+
+
+async def _try(server: MailServer, seal: Seal, row: QueuedLetter) -> MailError | None:
+    try:
+        letter = Letter(**orjson.loads(seal.open(row.letter, _purpose(row.id))))
+    except Unavailable as error:  # sealed with another installation's key
+        return MailError(error.message, for_good=True)
+    try:
+        await send(server, row.recipient, letter, name=row.id)
+    except MailError as error:
+        log.warning("mail.failed", server=server.host, error=str(error), tries=row.tries + 1)
+        return error
+    return None
+
+
+async def _settle(tx: AsyncSession, row: QueuedLetter, error: MailError | None, now: datetime) -> None:
+    """Let go of a letter, or put it off, and say how mail stands."""
+    if error is None or error.for_good:
+        await tx.execute(delete(QueuedLetter).where(QueuedLetter.id == row.id))
+    else:
+        # A day's tries double to more than a length of time can be.
+        pause = min(_FIRST_PAUSE * 2 ** min(row.tries, 10), _LONGEST_PAUSE)
+        await tx.execute(
+            update(QueuedLetter).where(QueuedLetter.next_at < now + _FIRST_PAUSE).values(next_at=now + _FIRST_PAUSE)
+        )
+        await tx.execute(
+            update(QueuedLetter)
+            .where(QueuedLetter.id == row.id)
+            .values(tries=row.tries + 1, next_at=now + pause)
+        )
+    await site.note_mail(tx, now, str(error) if error else None)
+
+
+def _purpose(letter_id: str) -> str:
+    return f"outbox:{letter_id}"
