@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from carrel_client import operations
 from carrel_client.errors import CarrelError
+from carrel_client.files import Files, Uploads
 from carrel_client.transport import Transport, segment
 
 TYPE_CHECKING = False
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from carrel_client import models
     from carrel_client.execution import Completed, Execution, Terminal
+    from carrel_client.transfers import Transfers
 
 _API = "/api/v1"
 ENDED = frozenset({"TERMINATED", "CANCELLED", "ERROR"})
@@ -34,6 +36,8 @@ class Carrel(operations.Operations):
     audit: Audit
     scheduler: Scheduler
     metrics: Metrics
+    files: Files
+    uploads: Uploads
 
     def __init__(
         self,
@@ -54,6 +58,15 @@ class Carrel(operations.Operations):
         self.audit = Audit(self.transport)
         self.scheduler = Scheduler(self.transport)
         self.metrics = Metrics(self.transport)
+        self.files = Files(self.transport)
+        self.uploads = Uploads(self.transport)
+
+    @property
+    def transfers(self) -> Transfers:
+        """Whole files and trees, up and down."""
+        from carrel_client.transfers import Transfers
+
+        return Transfers(self.files, self.uploads)
 
     @classmethod
     def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> Carrel:

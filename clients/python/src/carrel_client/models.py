@@ -8,6 +8,20 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 
+class AccessEntry(TypedDict):
+    """Who can reach the files, since when, and why: it is theirs, or shared with them or with a project of theirs."""
+
+    permission: Permission
+    project: ProjectRef | None
+    since: str
+    user: UserRef
+    via: Literal["owner", "share", "project", "shared_project"]
+
+
+class AccessList(TypedDict):
+    items: list[AccessEntry]
+
+
 class AccessUpdate(TypedDict):
     """Everybody who may use the group while it is not public: ids or names, of people e-mails. Replaces what was."""
 
@@ -119,6 +133,9 @@ class AuditObject(TypedDict):
     name: str
 
 
+BackendKind = Literal["posix", "btrfs"]
+
+
 By = Literal["node", "group", "user", "keypair", "project", "domain"]
 
 
@@ -158,6 +175,7 @@ class CheckRequest(TypedDict):
 
     group: NotRequired[str | None]
     image: NotRequired[str | None]
+    mounts: NotRequired[list[MountRequest]]
     node: NotRequired[str | None]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
@@ -185,6 +203,9 @@ class CheckView(TypedDict):
     verdict: Verdict
 
 
+Clash = Literal["refuse", "replace", "rename"]
+
+
 class DeviceView(TypedDict):
     """An accelerator. family: how its slots begin. set: those with the same number are near each other.
 
@@ -203,6 +224,12 @@ class DevicesOfNode(TypedDict):
     count: int
     family: str
     set: int
+
+
+class DirectoryCreate(TypedDict):
+    """Its parents are made too."""
+
+    path: str
 
 
 class DomainCreate(TypedDict):
@@ -327,6 +354,10 @@ class Exchange(TypedDict):
     verifier: str
 
 
+class ExemptionUpdate(TypedDict):
+    exempt: bool
+
+
 class FactorAdded(TypedDict):
     """recovery_codes: shown this once; empty when you had some already.
 
@@ -351,8 +382,96 @@ class FactorsView(TypedDict):
 FaultKind = Literal["altered", "missing", "cut", "rewritten", "unguarded"]
 
 
+FileKind = Literal["file", "directory", "link", "other"]
+
+
+class FileList(TypedDict):
+    """total: how many are in the directory. permission: what you may do here; null never."""
+
+    items: list[FileView]
+    next_cursor: str | None
+    path: str
+    permission: Permission
+    total: int
+
+
+class FileView(TypedDict):
+    """name: what cannot be read as UTF-8 is shown with � in it, and readable is false: a session can rename it.
+    size_bytes: of a file. mode: permission bits, as octal digits. type: its media type, by its name. etag: changes
+    with its content; of files only."""
+
+    etag: str | None
+    kind: FileKind
+    mode: str
+    modified_at: str
+    name: str
+    path: str
+    readable: bool
+    size_bytes: int | None
+    type: str | None
+
+
+class FilesCopy(TypedDict):
+    """paths: what to copy into the directory `to`; or one path, with the path of its copy in `rename_to`. folder: id or
+    name of another folder to copy into; left out: the same."""
+
+    clash: NotRequired[Clash]
+    folder: NotRequired[str | None]
+    paths: list[str]
+    rename_to: NotRequired[str | None]
+    to: NotRequired[str]
+
+
+class FilesDone(TypedDict):
+    """paths: where they are now; for removal, what is gone."""
+
+    paths: list[str]
+    refused: list[NotDone]
+
+
+class FilesMove(TypedDict):
+    """paths: what to move into the directory `to`; or one path, with its new path in `rename_to`."""
+
+    clash: NotRequired[Clash]
+    paths: list[str]
+    rename_to: NotRequired[str | None]
+    to: NotRequired[str | None]
+
+
+class FilesPack(TypedDict):
+    paths: list[str]
+
+
+class FilesRemove(TypedDict):
+    paths: list[str]
+
+
+FolderState = Literal["CREATING", "COPYING", "READY", "MOVING", "TRASHED", "DELETING", "FAILED"]
+
+
+class ForgetRequest(TypedDict):
+    """confirm: the node's name."""
+
+    confirm: str
+
+
 class ForgotRequest(TypedDict):
     email: str
+
+
+class Forgotten(TypedDict):
+    """sessions: those that were on it, and end or start again elsewhere as its group says."""
+
+    id: str
+    name: str
+    sessions: list[str]
+
+
+class FoundFiles(TypedDict):
+    """complete: false when there were more than asked for, or looking took too long."""
+
+    complete: bool
+    items: list[FileView]
 
 
 class Greeting(TypedDict):
@@ -539,6 +658,49 @@ class HistoryView(TypedDict):
     to_state: SessionState
 
 
+HostState = Literal["unknown", "ok", "unavailable", "unusable"]
+
+
+IdleRule = Literal["traffic", "use", "lifetime"]
+
+
+class IdleRuleView(TypedDict):
+    """rule: traffic, use, or lifetime, which is no sign of idleness and nothing puts off. limit_s: how long may be.
+
+    since: from when on that counts; null: it counts as in use by this rule. ends_at: when it is long enough.
+    why: the reason that it would end with."""
+
+    ends_at: str | None
+    limit_s: int
+    rule: IdleRule
+    since: str | None
+    why: str
+
+
+class IdleUse(TypedDict):
+    """A session that, in every minute of the window, used less than each of these percentages of what it holds is idle.
+
+    below: of cpu, mem, accelerator (the busiest of them), accelerator_mem; those that a session does not hold are
+    left out. A minute of which something is not known counts as busy. grace_s: for so long nothing counts."""
+
+    below: dict[str, int]
+    grace_s: int
+    window_s: int
+
+
+class IdleView(TypedDict):
+    """rules: those that apply to it while it runs. active_at: when an app, a terminal or a command of it was last used,
+    to half a minute. kept_at: when somebody last said that it is in use. idle_ends_at: when it ends, once people were
+    warned."""
+
+    active_at: str | None
+    exempt: bool
+    idle_ends_at: str | None
+    kept_at: str | None
+    rules: list[IdleRuleView]
+    session: str
+
+
 class ImageList(TypedDict):
     items: list[ImageView]
     next_cursor: str | None
@@ -555,6 +717,24 @@ class ImageView(TypedDict):
     reference: str
     size_bytes: int | None
     title: str
+
+
+class InvitationList(TypedDict):
+    items: list[InvitationView]
+
+
+class InvitationView(TypedDict):
+    """What somebody offers you."""
+
+    created_at: str
+    folder_id: str
+    folder_name: str
+    id: str
+    invited_by: UserRef | None
+    owner: UserRef | None
+    permission: Permission
+    project: ProjectRef | None
+    used_bytes: int
 
 
 class KeypairCreate(TypedDict):
@@ -575,15 +755,21 @@ class KeypairLimits(TypedDict):
 
     slots, pending_slots: slot -> most that its sessions may hold together, or wait for; "*": any slot that is not
     named. A slot that is neither named nor under "*" cannot be used at all. sessions, pending_sessions: how many
-    at once. containers_per_session, lifetime_s: of each session. max_priority: the highest that it may ask for."""
+    at once. containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends when no app, terminal
+    or command of it was used for so long. idle_use: a session ends that uses as little as this says. max_priority: the
+    highest that it may ask for.
+    storage_hosts: names of those that it may keep new folders on, among those that are open to its owner."""
 
     containers_per_session: int | Literal["unlimited"]
+    idle_timeout_s: int | Literal["unlimited"]
+    idle_use: IdleUse | Literal["unlimited"]
     lifetime_s: int | Literal["unlimited"]
     max_priority: int
     pending_sessions: int | Literal["unlimited"]
     pending_slots: dict[str, int | Literal["unlimited"]]
     sessions: int | Literal["unlimited"]
     slots: dict[str, int | Literal["unlimited"]]
+    storage_hosts: list[str] | Literal["unlimited"]
 
 
 class KeypairList(TypedDict):
@@ -656,23 +842,40 @@ class LimitView(TypedDict):
 
 
 class LimitsChange(TypedDict):
-    """Single limits, of those that the policy's kind has. What is left out stays; slots are replaced as a whole."""
+    """Single limits, of those that the policy's kind has. What is left out stays; slots, lists and idle_use are
+    replaced as a whole."""
 
     containers_per_session: NotRequired[int | Literal["unlimited"]]
     folder_bytes: NotRequired[int | Literal["unlimited"]]
     folders: NotRequired[int | Literal["unlimited"]]
+    idle_timeout_s: NotRequired[int | Literal["unlimited"]]
+    idle_use: NotRequired[IdleUse | Literal["unlimited"]]
     lifetime_s: NotRequired[int | Literal["unlimited"]]
     max_priority: NotRequired[int]
     pending_sessions: NotRequired[int | Literal["unlimited"]]
     pending_slots: NotRequired[dict[str, int | Literal["unlimited"]]]
     sessions: NotRequired[int | Literal["unlimited"]]
     slots: NotRequired[dict[str, int | Literal["unlimited"]]]
+    storage_hosts: NotRequired[list[str] | Literal["unlimited"]]
 
 
 class LimitsTry(TypedDict):
     """limits: as one would change them; those that are left out are taken as they are."""
 
     limits: NotRequired[LimitsChange]
+
+
+class LinkCreate(TypedDict):
+    """paths: one file, or a selection that comes as a zip file; "" is the whole folder."""
+
+    paths: list[str]
+
+
+class LinkView(TypedDict):
+    """url: for one minute, and for this alone."""
+
+    expires_at: str
+    url: str
 
 
 class LoginList(TypedDict):
@@ -713,7 +916,8 @@ class Me(TypedDict):
 
     pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
     "enrol" (a second factor of yours); null when it is complete.
-    actions: what you may do, each with how far: "own", "project", "domain" or "all"."""
+    actions: what you may do, each with how far: "own", "project", "domain" or "all"; without node.read where nodes
+    are shown to superadmins only."""
 
     actions: dict[str, str]
     csrf_token: str | None
@@ -734,6 +938,12 @@ class MemberAdded(TypedDict):
 class MemberList(TypedDict):
     items: list[MemberView]
     next_cursor: str | None
+
+
+class MemberRemoved(TypedDict):
+    """still_mounted: live sessions of theirs that have folders of the project as before, until they end."""
+
+    still_mounted: list[MountedIn]
 
 
 class MemberUpdate(TypedDict):
@@ -761,6 +971,43 @@ class MembersAdded(TypedDict):
     added: int
     failed: int
     items: list[MemberAdded]
+
+
+class MountList(TypedDict):
+    items: list[MountedIn]
+
+
+class MountRequest(TypedDict):
+    """folder: id or name. path: where in the session, absolute or below /home/work; left out: /home/work/NAME.
+
+    subpath: only this directory of the folder. read_only: though you may write."""
+
+    folder: str
+    path: NotRequired[str | None]
+    read_only: NotRequired[bool]
+    subpath: NotRequired[str]
+
+
+class MountView(TypedDict):
+    """A folder in a session. folder_id: null when it is gone. automatic: its name begins with a dot."""
+
+    automatic: bool
+    folder_id: str | None
+    folder_name: str
+    path: str
+    read_only: bool
+    subpath: str
+
+
+class MountedIn(TypedDict):
+    """A live session that has the folder. session_name, owner: null when you may not know."""
+
+    owner: UserRef | None
+    path: str
+    read_only: bool
+    session_id: str
+    session_name: str | None
+    subpath: str
 
 
 class NodeCauseView(TypedDict):
@@ -876,6 +1123,22 @@ class NodesOfPolicy(TypedDict):
     slots: dict[str, int]
 
 
+class NotDone(TypedDict):
+    """What could not be done, and why."""
+
+    code: str
+    message: str
+    path: str
+
+
+class NotShared(TypedDict):
+    """Whom it could not be shared with, and why."""
+
+    code: str
+    message: str
+    who: str
+
+
 class OfferedProvider(TypedDict):
     """For the sign-in page. start: where the button leads; null: the form takes what people have there."""
 
@@ -899,6 +1162,7 @@ class OidcOptions(TypedDict):
     name_claim: NotRequired[str]
     require_verified_email: NotRequired[bool]
     scopes: NotRequired[list[str]]
+    sign_in_confirms: NotRequired[bool]
     trusted_email_domains: NotRequired[list[str]]
     trusted_factors: NotRequired[list[str]]
 
@@ -922,7 +1186,8 @@ class OverList(TypedDict):
 class OverView(TypedDict):
     """Somebody who has more than a limit allows.
 
-    scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have.
+    scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have,
+    "folders" and "folder_bytes" for what they keep.
     waiting: what waits is too much, and not what is held. ceiling: the most. used: what there is now."""
 
     ceiling: int
@@ -1027,6 +1292,9 @@ class PasswordRulesView(TypedDict):
     history: int
     min_length: int
     refuse_common: bool
+
+
+Permission = Literal["ro", "rw", "rw-delete"]
 
 
 class PolicyAssign(TypedDict):
@@ -1324,7 +1592,9 @@ class ProviderUpdate(TypedDict):
 
 
 class ProviderView(TypedDict):
-    """redirect_uri: what to register at an OpenID provider. people: how many have signed in by it."""
+    """redirect_uri: what to register at an OpenID provider. people: how many have signed in by it.
+
+    sign_ins: how many are signed in by it now, which ends when it is switched off or removed."""
 
     active: bool
     created_at: str
@@ -1338,6 +1608,7 @@ class ProviderView(TypedDict):
     people: int
     redirect_uri: str | None
     secret_set: bool
+    sign_ins: int
 
 
 class PurgeOne(TypedDict):
@@ -1348,11 +1619,12 @@ class PurgeOne(TypedDict):
 
 
 class QueueView(TypedDict):
-    """The queue of one group in order. length: of all of it. scheduler: how it is ordered."""
+    """The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered."""
 
     group: GroupRef
     items: list[QueuedView]
     length: int
+    next_cursor: str | None
     scheduler: Order
 
 
@@ -1369,6 +1641,26 @@ class QueuedView(TypedDict):
     session: str | None
     slots: dict[str, int]
     waits_since: str
+
+
+class QuotaList(TypedDict):
+    items: list[QuotaView]
+    next_cursor: str | None
+
+
+class QuotaView(TypedDict):
+    """What a person or a project takes of the space for folders. most_*: their limits; null: none. level: caution from
+    80 % used on, insufficient at the limit."""
+
+    folders: int
+    id: str
+    kind: Literal["user", "project"]
+    label: str
+    level: Literal["adequate", "caution", "insufficient"]
+    measured_at: str | None
+    most_bytes: int | None
+    most_folders: int | None
+    used_bytes: int
 
 
 class RecentUsage(TypedDict):
@@ -1459,11 +1751,12 @@ class SessionCreate(TypedDict):
 
     group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
     highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
-    one to run on, for administrators."""
+    one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names."""
 
     env: NotRequired[dict[str, str]]
     group: NotRequired[str | None]
     image: str
+    mounts: NotRequired[list[MountRequest]]
     name: NotRequired[str | None]
     node: NotRequired[str | None]
     priority: NotRequired[int | None]
@@ -1481,9 +1774,11 @@ class SessionDetail(TypedDict):
     env: dict[str, str]
     group: GroupRef
     id: str
+    idle_ends_at: str | None
     image: str
     image_name: str | None
     kind: str
+    mounts: list[MountView]
     name: str
     node: str | None
     owner: OwnerRef
@@ -1526,12 +1821,15 @@ SessionState = Literal[
 
 
 class SessionView(TypedDict):
-    """reason: why it waits, failed or ended. queue_position: 1 is next."""
+    """reason: why it waits, failed or ended. queue_position: 1 is next.
+
+    idle_ends_at: when it ends because nobody seems to use it, from the warning on; null as long as that is far."""
 
     created_at: str
     ended_at: str | None
     group: GroupRef
     id: str
+    idle_ends_at: str | None
     image: str
     image_name: str | None
     kind: str
@@ -1553,6 +1851,25 @@ class SessionView(TypedDict):
 SessionsChoice = Literal["keep", "end"]
 
 
+class ShareChanged(TypedDict):
+    """still_mounted: live sessions of theirs that have the folder as it was before, until they end."""
+
+    share: ShareView | None
+    still_mounted: list[MountedIn]
+
+
+class ShareCreate(TypedDict):
+    """users: e-mails of whom to invite. projects: ids or names, whose people then have it."""
+
+    permission: NotRequired[Permission]
+    projects: NotRequired[list[str]]
+    users: NotRequired[list[str]]
+
+
+class ShareList(TypedDict):
+    items: list[ShareView]
+
+
 class ShareNode(TypedDict):
     """One domain, project or user. share: of the group, held and had; entitled: by weight among those that ask or have.
 
@@ -1568,6 +1885,31 @@ class ShareNode(TypedDict):
     share: float
     waiting: int
     weight: float
+
+
+ShareState = Literal["invited", "accepted"]
+
+
+class ShareUpdate(TypedDict):
+    permission: Permission
+
+
+class ShareView(TypedDict):
+    """user, project: with whom; one of them."""
+
+    accepted_at: str | None
+    created_at: str
+    id: str
+    invited_by: UserRef | None
+    permission: Permission
+    project: ProjectRef | None
+    state: ShareState
+    user: UserRef | None
+
+
+class SharesAdded(TypedDict):
+    items: list[ShareView]
+    refused: list[NotShared]
 
 
 class SharesView(TypedDict):
@@ -1618,12 +1960,17 @@ class SiteUpdate(TypedDict):
     sign_up: NotRequired[bool]
     sign_up_domain: NotRequired[str | None]
     sign_up_email_domains: NotRequired[list[str]]
+    sign_up_keep_days: NotRequired[int]
     sign_up_project: NotRequired[str | None]
     sign_up_verification: NotRequired[bool]
+    trash_days: NotRequired[int]
+    upload_most_bytes: NotRequired[int]
 
 
 class SiteView(TypedDict):
-    """mail_error: why mail could not be sent the last time; null when it could."""
+    """mail_error: why mail could not be sent the last time; null when it could.
+
+    mail_waiting: how many letters wait to be tried, or tried again."""
 
     announcement: str
     api_rate_limit: int
@@ -1641,6 +1988,7 @@ class SiteView(TypedDict):
     mail_sender: str | None
     mail_tls: MailTls
     mail_user: str
+    mail_waiting: int
     nodes_visible: bool
     password_classes: int
     password_history: int
@@ -1650,8 +1998,11 @@ class SiteView(TypedDict):
     sign_up: bool
     sign_up_domain: str | None
     sign_up_email_domains: list[str]
+    sign_up_keep_days: int
     sign_up_project: str | None
     sign_up_verification: bool
+    trash_days: int
+    upload_most_bytes: int
 
 
 class SlotAmounts(TypedDict):
@@ -1711,7 +2062,109 @@ class Step(TypedDict):
     recovery_code: NotRequired[str | None]
 
 
+class StorageHostAccessUpdate(TypedDict):
+    """Everybody who may use the host while it is not public: ids or names. Replaces what was."""
+
+    domains: NotRequired[list[str]]
+    projects: NotRequired[list[str]]
+
+
+class StorageHostAccessView(TypedDict):
+    domains: list[DomainRef]
+    projects: list[ProjectRef]
+
+
+class StorageHostCreate(TypedDict):
+    """backend: what kind of storage it is; btrfs enforces quotas by itself. root: a directory on the server.
+
+    active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
+    names."""
+
+    active: NotRequired[bool]
+    backend: NotRequired[BackendKind]
+    description: NotRequired[str]
+    name: str
+    public: NotRequired[bool]
+    root: str
+
+
+class StorageHostList(TypedDict):
+    items: list[StorageHostView]
+    next_cursor: str | None
+
+
+class StorageHostRef(TypedDict):
+    id: str
+    name: str
+
+
+class StorageHostUpdate(TypedDict):
+    """What is left out stays. Back end and root stay as they are, for folders are there."""
+
+    active: NotRequired[bool]
+    description: NotRequired[str]
+    name: NotRequired[str]
+    public: NotRequired[bool]
+
+
+class StorageHostView(TypedDict):
+    """level: how much room is left, for people: caution from 80 % used on, insufficient from 95 %. hard_quota: it
+    refuses writing past a quota at once, in sessions too. instant_clone: whole folders are copied at once.
+    folders, used_bytes: how many of those that you may know of are on it, and what they take.
+
+    root, access, and problem, which is what is wrong when the state is not "ok": None for those who do not
+    administer storage."""
+
+    access: StorageHostAccessView | None
+    active: bool
+    backend: BackendKind
+    checked_at: str | None
+    created_at: str
+    description: str
+    folders: int
+    free_bytes: int | None
+    hard_quota: bool
+    id: str
+    instant_clone: bool
+    level: Literal["adequate", "caution", "insufficient", "unknown"]
+    name: str
+    problem: str | None
+    public: bool
+    root: str | None
+    state: HostState
+    total_bytes: int | None
+    used_bytes: int
+
+
 Strategy = Literal["dispersed", "concentrated", "round_robin"]
+
+
+TaskKind = Literal["clone", "move", "remove", "copy", "clean"]
+
+
+class TaskList(TypedDict):
+    items: list[TaskView]
+    next_cursor: str | None
+
+
+TaskState = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+class TaskView(TypedDict):
+    """done, total: bytes and files; totals are null while unknown. problem: why it failed."""
+
+    created_at: str
+    done_bytes: int
+    done_files: int
+    ended_at: str | None
+    folder_id: str | None
+    folder_name: str
+    id: str
+    kind: TaskKind
+    problem: str | None
+    state: TaskState
+    total_bytes: int | None
+    total_files: int | None
 
 
 class TestMail(TypedDict):
@@ -1778,6 +2231,26 @@ class Trouble(TypedDict):
     detail: str
     field: str | None
     hint: str
+
+
+class UploadList(TypedDict):
+    items: list[UploadView]
+
+
+class UploadView(TypedDict):
+    """An upload that is not finished. partial: a piece of one that is sent side by side; path: where that is to be, if
+    it was said. offset_bytes: how much has arrived."""
+
+    created_at: str
+    expires_at: str
+    id: str
+    length_bytes: int | None
+    offset_bytes: int
+    partial: bool
+    path: str
+
+
+UsageMode = Literal["general", "model", "data"]
 
 
 class UserBatch(TypedDict):
@@ -1901,16 +2374,22 @@ class UserProfile(TypedDict):
 
 
 class UserPurge(TypedDict):
-    """confirm: the user's e-mail. sessions: "end", when some are live."""
+    """confirm: the user's e-mail. sessions: "end", when some are live.
+
+    folders_to: who gets their folders, by e-mail or id; delete_folders: they are deleted for good. One of both, when
+    they have any. What is in their trash is deleted in any case."""
 
     confirm: str
+    delete_folders: NotRequired[bool]
+    folders_to: NotRequired[str | None]
     sessions: NotRequired[Literal["end"] | None]
 
 
 class UserPurged(TypedDict):
-    """user: as it was asked for. ended: sessions that were live and end now."""
+    """user: as it was asked for. ended: sessions that were live and end now. folders: how many they had."""
 
     ended: list[str]
+    folders: int
     id: str | None
     problem: Trouble | None
     status: Literal["purged", "failed"]
@@ -2000,8 +2479,10 @@ class UsersMade(TypedDict):
 
 
 class UsersPurge(TypedDict):
-    """sessions: "end", when some are live."""
+    """sessions: "end", when some are live. folders_to, delete_folders: as of one."""
 
+    delete_folders: NotRequired[bool]
+    folders_to: NotRequired[str | None]
     sessions: NotRequired[Literal["end"] | None]
     users: list[PurgeOne]
 
@@ -2012,6 +2493,80 @@ class UsersPurged(TypedDict):
     failed: int
     items: list[UserPurged]
     purged: int
+
+
+class VFolderClone(TypedDict):
+    """A copy under a new name: on the same host unless another is named. It is yours, unless you say to whom it shall
+    belong: owner, somebody's id or e-mail, or project, an id or a name; one of them."""
+
+    host: NotRequired[str | None]
+    name: str
+    owner: NotRequired[str | None]
+    project: NotRequired[str | None]
+
+
+class VFolderCreate(TypedDict):
+    """name: with a leading dot it is mounted into every session of its owner by itself. host: id or name of a storage
+    host; left out: the one of yours with the most room. project: id or name; left out: it is your own. permission:
+    what members may do at most, and how it is mounted at most."""
+
+    host: NotRequired[str | None]
+    name: str
+    permission: NotRequired[Permission]
+    project: NotRequired[str | None]
+    usage_mode: NotRequired[UsageMode]
+
+
+class VFolderHandOver(TypedDict):
+    """To whom it shall belong: a user's id or e-mail, or a project's id or name; one of them."""
+
+    project: NotRequired[str | None]
+    user: NotRequired[str | None]
+
+
+class VFolderList(TypedDict):
+    items: list[VFolderView]
+    next_cursor: str | None
+
+
+class VFolderMove(TypedDict):
+    host: str
+
+
+class VFolderUpdate(TypedDict):
+    """What is left out stays."""
+
+    name: NotRequired[str]
+    permission: NotRequired[Permission]
+    usage_mode: NotRequired[UsageMode]
+
+
+class VFolderView(TypedDict):
+    """owner, project: whose it is; one of them. my_permission: what you may do with its files; null: nothing, you only
+    administer it. mine: whether you own it, or administer its project. shared: with how many. mounted: in how many live
+    sessions. task: what is being done with it. expires_at: when it leaves the trash for good."""
+
+    automatic: bool
+    created_at: str
+    expires_at: str | None
+    files: int
+    host: StorageHostRef
+    id: str
+    measured_at: str | None
+    mine: bool
+    mounted: int
+    my_permission: Permission | None
+    name: str
+    owner: UserRef | None
+    permission: Permission
+    project: ProjectRef | None
+    reason: str | None
+    shared: int
+    state: FolderState
+    task: TaskView | None
+    trashed_at: str | None
+    usage_mode: UsageMode
+    used_bytes: int
 
 
 Verdict = Literal["starts", "waits", "never"]
@@ -2052,7 +2607,8 @@ class WhyView(TypedDict):
     """Why a session waits. waiting false: it does not, and the rest is empty.
 
     position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
-    nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits."""
+    nothing is any more, or it waits for something else than a place. expected_start: when it starts if nobody else
+    comes and all run to their time limits."""
 
     cause: Cause | None
     changes: list[ChangeView]

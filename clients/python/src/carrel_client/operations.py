@@ -56,6 +56,7 @@ class Audit(Group):
     def list(
         self,
         *,
+        id: int | None = None,
         from_: str | None = None,
         to: str | None = None,
         actor: str | None = None,
@@ -74,6 +75,7 @@ class Audit(Group):
             "GET",
             "/api/v1/audit",
             query={
+                "id": id,
                 "from": from_,
                 "to": to,
                 "actor": actor,
@@ -317,6 +319,100 @@ class Factors(Group):
         return answer
 
 
+class Files(Group):
+    def copy(
+        self,
+        ref: str,
+        *,
+        paths: Sequence[str],
+        clash: models.Clash = UNSET,
+        folder: str | None = UNSET,
+        rename_to: str | None = UNSET,
+        to: str = UNSET,
+    ) -> models.TaskView:
+        """Copy files and directories, within a folder or into another. The task tells how far it is."""
+        answer: models.TaskView = self._transport.call(
+            "POST",
+            f"/api/v1/vfolders/{segment(ref)}/files/copy",
+            body=_given(clash=clash, folder=folder, paths=paths, rename_to=rename_to, to=to),
+        )
+        return answer
+
+    def link(self, ref: str, *, paths: Sequence[str]) -> models.LinkView:
+        """An address that gives one file, or a selection as a zip file, to whoever has it, for a minute."""
+        answer: models.LinkView = self._transport.call(
+            "POST", f"/api/v1/vfolders/{segment(ref)}/links", body=_given(paths=paths)
+        )
+        return answer
+
+    def list(
+        self,
+        ref: str,
+        *,
+        path: str | None = None,
+        sort: Literal["name", "-name", "size", "-size", "modified", "-modified"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        kind: Literal["directory"] | None = None,
+    ) -> models.FileList:
+        """What a directory holds, directories first, a page at a time."""
+        answer: models.FileList = self._transport.call(
+            "GET",
+            f"/api/v1/vfolders/{segment(ref)}/files",
+            query={"path": path, "sort": sort, "limit": limit, "cursor": cursor, "kind": kind},
+        )
+        return answer
+
+    def make_directory(self, ref: str, *, path: str) -> models.FileView:
+        """Make a directory, and those above it."""
+        answer: models.FileView = self._transport.call(
+            "POST", f"/api/v1/vfolders/{segment(ref)}/files/directories", body=_given(path=path)
+        )
+        return answer
+
+    def move(
+        self,
+        ref: str,
+        *,
+        paths: Sequence[str],
+        clash: models.Clash = UNSET,
+        rename_to: str | None = UNSET,
+        to: str | None = UNSET,
+    ) -> models.FilesDone:
+        """Move files and directories within a folder, or rename one."""
+        answer: models.FilesDone = self._transport.call(
+            "POST",
+            f"/api/v1/vfolders/{segment(ref)}/files/move",
+            body=_given(clash=clash, paths=paths, rename_to=rename_to, to=to),
+        )
+        return answer
+
+    def remove(self, ref: str, *, paths: Sequence[str]) -> models.FilesDone:
+        """Delete files and directories. They are gone at once; their space comes back as a task goes on."""
+        answer: models.FilesDone = self._transport.call(
+            "POST", f"/api/v1/vfolders/{segment(ref)}/files/remove", body=_given(paths=paths)
+        )
+        return answer
+
+    def search(
+        self, ref: str, *, q: str, path: str | None = None, limit: int | None = None
+    ) -> models.FoundFiles:
+        """Files and directories below a path whose name holds the text, whatever the case of its letters."""
+        answer: models.FoundFiles = self._transport.call(
+            "GET",
+            f"/api/v1/vfolders/{segment(ref)}/files/search",
+            query={"q": q, "path": path, "limit": limit},
+        )
+        return answer
+
+    def show(self, ref: str, *, path: str) -> models.FileView:
+        """One file or directory."""
+        answer: models.FileView = self._transport.call(
+            "GET", f"/api/v1/vfolders/{segment(ref)}/files/info", query={"path": path}
+        )
+        return answer
+
+
 class Groups(Group):
     def create(
         self,
@@ -496,6 +592,21 @@ class Images(Group):
         return answer
 
 
+class Invitations(Group):
+    def accept(self, share: str) -> None:
+        """Take a folder that somebody offers you."""
+        self._transport.call("POST", f"/api/v1/invitations/{segment(share)}/accept")
+
+    def decline(self, share: str) -> None:
+        """Refuse a folder that somebody offers you."""
+        self._transport.call("POST", f"/api/v1/invitations/{segment(share)}/decline")
+
+    def list(self) -> models.InvitationList:
+        """Folders that others offer you."""
+        answer: models.InvitationList = self._transport.call("GET", "/api/v1/invitations")
+        return answer
+
+
 class Keypairs(Group):
     def create(self, *, name: str = UNSET) -> models.KeypairCreated:
         """Make a keypair of yours. The secret is in this answer and nowhere else."""
@@ -562,6 +673,13 @@ class Nodes(Group):
         """Empty a node: it takes nothing new, and each session on it is dealt with as is said first."""
         answer: models.DrainView = self._transport.call(
             "POST", f"/api/v1/nodes/{segment(ref)}/drain", body=_given(dry_run=dry_run, how=how)
+        )
+        return answer
+
+    def forget(self, ref: str, *, confirm: str) -> models.Forgotten:
+        """Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more."""
+        answer: models.Forgotten = self._transport.call(
+            "POST", f"/api/v1/nodes/{segment(ref)}/forget", body=_given(confirm=confirm)
         )
         return answer
 
@@ -803,9 +921,12 @@ class ProjectMembers(Group):
         )
         return answer
 
-    def remove(self, ref: str, user: str) -> None:
-        """Take somebody out of a project. Their sessions in it go on."""
-        self._transport.call("DELETE", f"/api/v1/projects/{segment(ref)}/members/{segment(user)}")
+    def remove(self, ref: str, user: str) -> models.MemberRemoved:
+        """Take somebody out of a project. Their sessions in it go on; those that keep folders of it are named."""
+        answer: models.MemberRemoved = self._transport.call(
+            "DELETE", f"/api/v1/projects/{segment(ref)}/members/{segment(user)}"
+        )
+        return answer
 
     def update(self, ref: str, user: str, *, admin: bool) -> models.MemberView:
         """Make a member an administrator of the project, or no more."""
@@ -925,7 +1046,7 @@ class Providers(Group):
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove an identity provider. Accounts that came from it stay, and cannot sign in by it any more."""
+        """Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay."""
         self._transport.call("DELETE", f"/api/v1/providers/{segment(ref)}")
 
     def show(self, ref: str) -> models.ProviderView:
@@ -951,11 +1072,31 @@ class Providers(Group):
         oidc: models.OidcOptions | None = UNSET,
         secret: str | None = UNSET,
     ) -> models.ProviderView:
-        """Change an identity provider; what is left out stays as it is."""
+        """Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it."""
         answer: models.ProviderView = self._transport.call(
             "PATCH",
             f"/api/v1/providers/{segment(ref)}",
             body=_given(active=active, domain=domain, ldap=ldap, mapping=mapping, oidc=oidc, secret=secret),
+        )
+        return answer
+
+
+class Quotas(Group):
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        of: Literal["me", "all"] | None = None,
+        kind: Literal["user", "project"] | None = None,
+        q: str | None = None,
+    ) -> models.QuotaList:
+        """How much of the space for folders people and projects take, and how much they may."""
+        answer: models.QuotaList = self._transport.call(
+            "GET",
+            "/api/v1/quotas",
+            query={"sort": sort, "limit": limit, "cursor": cursor, "of": of, "kind": kind, "q": q},
         )
         return answer
 
@@ -980,17 +1121,19 @@ class Scheduler(Group):
         answer: models.SchedulerPolicy = self._transport.call("GET", "/api/v1/scheduler/policy")
         return answer
 
-    def queue(self, *, group: str | None = None, limit: int | None = None) -> models.QueueView:
+    def queue(
+        self, *, group: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.QueueView:
         """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
         answer: models.QueueView = self._transport.call(
-            "GET", "/api/v1/scheduler/queue", query={"group": group, "limit": limit}
+            "GET", "/api/v1/scheduler/queue", query={"group": group, "limit": limit, "cursor": cursor}
         )
         return answer
 
-    def shares(self, *, group: str | None = None, limit: int | None = None) -> models.SharesView:
+    def shares(self, *, group: str | None = None) -> models.SharesView:
         """Who has, and has had, how much of a resource group, beside what their weight entitles them to."""
         answer: models.SharesView = self._transport.call(
-            "GET", "/api/v1/scheduler/shares", query={"group": group, "limit": limit}
+            "GET", "/api/v1/scheduler/shares", query={"group": group}
         )
         return answer
 
@@ -1014,6 +1157,7 @@ class Sessions(Group):
         slots: models.SlotRequest,
         group: str | None = UNSET,
         image: str | None = UNSET,
+        mounts: Sequence[models.MountRequest] = UNSET,
         node: str | None = UNSET,
         priority: int | None = UNSET,
         project: str | None = UNSET,
@@ -1026,6 +1170,7 @@ class Sessions(Group):
             body=_given(
                 group=group,
                 image=image,
+                mounts=mounts,
                 node=node,
                 priority=priority,
                 project=project,
@@ -1042,6 +1187,7 @@ class Sessions(Group):
         slots: models.SlotRequest,
         env: dict[str, str] = UNSET,
         group: str | None = UNSET,
+        mounts: Sequence[models.MountRequest] = UNSET,
         name: str | None = UNSET,
         node: str | None = UNSET,
         priority: int | None = UNSET,
@@ -1057,6 +1203,7 @@ class Sessions(Group):
                 env=env,
                 group=group,
                 image=image,
+                mounts=mounts,
                 name=name,
                 node=node,
                 priority=priority,
@@ -1068,9 +1215,26 @@ class Sessions(Group):
         )
         return answer
 
+    def exempt(self, ref: str, *, exempt: bool) -> models.IdleView:
+        """Let a session never count as idle, or let it again; for administrators."""
+        answer: models.IdleView = self._transport.call(
+            "PUT", f"/api/v1/sessions/{segment(ref)}/exemption", body=_given(exempt=exempt)
+        )
+        return answer
+
     def history(self, ref: str) -> models.HistoryList:
         """Every transition with its time, cause and actor, oldest first."""
         answer: models.HistoryList = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/history")
+        return answer
+
+    def idle(self, ref: str) -> models.IdleView:
+        """What would end a running session by itself, and how much time it has left by each rule."""
+        answer: models.IdleView = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/idle")
+        return answer
+
+    def keep(self, ref: str) -> models.IdleView:
+        """Say that a running session is in use: its idle clocks begin anew. Its lifetime stays as it is."""
+        answer: models.IdleView = self._transport.call("POST", f"/api/v1/sessions/{segment(ref)}/keep")
         return answer
 
     def list(
@@ -1140,6 +1304,50 @@ class Sessions(Group):
         return answer
 
 
+class Shares(Group):
+    def create(
+        self,
+        ref: str,
+        *,
+        permission: models.Permission = UNSET,
+        projects: Sequence[str] = UNSET,
+        users: Sequence[str] = UNSET,
+    ) -> models.SharesAdded:
+        """Invite people by e-mail, and share with projects. Who cannot be is named with the reason."""
+        answer: models.SharesAdded = self._transport.call(
+            "POST",
+            f"/api/v1/vfolders/{segment(ref)}/shares",
+            body=_given(permission=permission, projects=projects, users=users),
+        )
+        return answer
+
+    def leave(self, ref: str) -> models.ShareChanged:
+        """Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named."""
+        answer: models.ShareChanged = self._transport.call("POST", f"/api/v1/vfolders/{segment(ref)}/leave")
+        return answer
+
+    def list(self, ref: str) -> models.ShareList:
+        """With whom a folder is shared, those invited too; for its owner and administrators."""
+        answer: models.ShareList = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}/shares")
+        return answer
+
+    def remove(self, ref: str, share: str) -> models.ShareChanged:
+        """Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named."""
+        answer: models.ShareChanged = self._transport.call(
+            "DELETE", f"/api/v1/vfolders/{segment(ref)}/shares/{segment(share)}"
+        )
+        return answer
+
+    def update(self, ref: str, share: str, *, permission: models.Permission) -> models.ShareChanged:
+        """Change what somebody may do. Live sessions keep the folder as it was until they end, and are named."""
+        answer: models.ShareChanged = self._transport.call(
+            "PATCH",
+            f"/api/v1/vfolders/{segment(ref)}/shares/{segment(share)}",
+            body=_given(permission=permission),
+        )
+        return answer
+
+
 class Site(Group):
     def show(self) -> models.SiteView:
         """The settings of the installation."""
@@ -1179,8 +1387,11 @@ class Site(Group):
         sign_up: bool = UNSET,
         sign_up_domain: str | None = UNSET,
         sign_up_email_domains: Sequence[str] = UNSET,
+        sign_up_keep_days: int = UNSET,
         sign_up_project: str | None = UNSET,
         sign_up_verification: bool = UNSET,
+        trash_days: int = UNSET,
+        upload_most_bytes: int = UNSET,
     ) -> models.SiteView:
         """Change settings; what is left out stays as it is."""
         answer: models.SiteView = self._transport.call(
@@ -1210,8 +1421,11 @@ class Site(Group):
                 sign_up=sign_up,
                 sign_up_domain=sign_up_domain,
                 sign_up_email_domains=sign_up_email_domains,
+                sign_up_keep_days=sign_up_keep_days,
                 sign_up_project=sign_up_project,
                 sign_up_verification=sign_up_verification,
+                trash_days=trash_days,
+                upload_most_bytes=upload_most_bytes,
             ),
         )
         return answer
@@ -1233,6 +1447,79 @@ class SshKeys(Group):
     def remove(self, key: str) -> None:
         """Forget an SSH key of yours."""
         self._transport.call("DELETE", f"/api/v1/ssh-keys/{segment(key)}")
+
+
+class StorageHosts(Group):
+    def create(
+        self,
+        *,
+        name: str,
+        root: str,
+        active: bool = UNSET,
+        backend: models.BackendKind = UNSET,
+        description: str = UNSET,
+        public: bool = UNSET,
+    ) -> models.StorageHostView:
+        """Add a storage host. Its root is tried first; what is wrong with it is said."""
+        answer: models.StorageHostView = self._transport.call(
+            "POST",
+            "/api/v1/storage-hosts",
+            body=_given(
+                active=active, backend=backend, description=description, name=name, public=public, root=root
+            ),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+    ) -> models.StorageHostList:
+        """Storage hosts that one may keep folders on, with how much room they have; superadmins see all."""
+        answer: models.StorageHostList = self._transport.call(
+            "GET", "/api/v1/storage-hosts", query={"sort": sort, "limit": limit, "cursor": cursor, "q": q}
+        )
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Forget a storage host that keeps no folder. What is in its root stays."""
+        self._transport.call("DELETE", f"/api/v1/storage-hosts/{segment(ref)}")
+
+    def set_access(
+        self, ref: str, *, domains: Sequence[str] = UNSET, projects: Sequence[str] = UNSET
+    ) -> models.StorageHostView:
+        """Say which domains and projects may use the host while it is not public."""
+        answer: models.StorageHostView = self._transport.call(
+            "PUT",
+            f"/api/v1/storage-hosts/{segment(ref)}/access",
+            body=_given(domains=domains, projects=projects),
+        )
+        return answer
+
+    def show(self, ref: str) -> models.StorageHostView:
+        """One storage host."""
+        answer: models.StorageHostView = self._transport.call("GET", f"/api/v1/storage-hosts/{segment(ref)}")
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        active: bool = UNSET,
+        description: str = UNSET,
+        name: str = UNSET,
+        public: bool = UNSET,
+    ) -> models.StorageHostView:
+        """Change a storage host."""
+        answer: models.StorageHostView = self._transport.call(
+            "PATCH",
+            f"/api/v1/storage-hosts/{segment(ref)}",
+            body=_given(active=active, description=description, name=name, public=public),
+        )
+        return answer
 
 
 class Tokens(Group):
@@ -1271,6 +1558,17 @@ class Totp(Group):
     def remove(self) -> None:
         """Let codes of your app count no longer."""
         self._transport.call("DELETE", "/api/v1/factors/totp")
+
+
+class Uploads(Group):
+    def list(self, ref: str) -> models.UploadList:
+        """Your uploads into a folder that are not finished."""
+        answer: models.UploadList = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}/uploads")
+        return answer
+
+    def remove(self, ref: str, upload: str) -> None:
+        """Give an upload up."""
+        self._transport.call("DELETE", f"/api/v1/vfolders/{segment(ref)}/uploads/{segment(upload)}")
 
 
 class Usage(Group):
@@ -1361,19 +1659,38 @@ class Users(Group):
         )
         return answer
 
-    def purge(self, ref: str, *, confirm: str, sessions: Literal["end"] | None = UNSET) -> models.UserPurged:
+    def purge(
+        self,
+        ref: str,
+        *,
+        confirm: str,
+        delete_folders: bool = UNSET,
+        folders_to: str | None = UNSET,
+        sessions: Literal["end"] | None = UNSET,
+    ) -> models.UserPurged:
         """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
         answer: models.UserPurged = self._transport.call(
-            "POST", f"/api/v1/users/{segment(ref)}/purge", body=_given(confirm=confirm, sessions=sessions)
+            "POST",
+            f"/api/v1/users/{segment(ref)}/purge",
+            body=_given(
+                confirm=confirm, delete_folders=delete_folders, folders_to=folders_to, sessions=sessions
+            ),
         )
         return answer
 
     def purge_many(
-        self, *, users: Sequence[models.PurgeOne], sessions: Literal["end"] | None = UNSET
+        self,
+        *,
+        users: Sequence[models.PurgeOne],
+        delete_folders: bool = UNSET,
+        folders_to: str | None = UNSET,
+        sessions: Literal["end"] | None = UNSET,
     ) -> models.UsersPurged:
         """Delete inactive users for good. Each says what became of it."""
         answer: models.UsersPurged = self._transport.call(
-            "POST", "/api/v1/users/purge", body=_given(sessions=sessions, users=users)
+            "POST",
+            "/api/v1/users/purge",
+            body=_given(delete_folders=delete_folders, folders_to=folders_to, sessions=sessions, users=users),
         )
         return answer
 
@@ -1420,6 +1737,174 @@ class Users(Group):
         return answer
 
 
+class VfolderTasks(Group):
+    def cancel(self, ref: str) -> models.TaskView:
+        """End a task early; what it made so far is taken away again. Deleting cannot be ended."""
+        answer: models.TaskView = self._transport.call("POST", f"/api/v1/vfolder-tasks/{segment(ref)}/cancel")
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        open: bool | None = None,
+        folder: str | None = None,
+    ) -> models.TaskList:
+        """What you had done with folders, newest first."""
+        answer: models.TaskList = self._transport.call(
+            "GET",
+            "/api/v1/vfolder-tasks",
+            query={"sort": sort, "limit": limit, "cursor": cursor, "open": open, "folder": folder},
+        )
+        return answer
+
+    def show(self, ref: str) -> models.TaskView:
+        """How far one task is."""
+        answer: models.TaskView = self._transport.call("GET", f"/api/v1/vfolder-tasks/{segment(ref)}")
+        return answer
+
+
+class Vfolders(Group):
+    def access(self, ref: str) -> models.AccessList:
+        """Everybody who can reach the files of a folder, since when and why; for its owner and administrators."""
+        answer: models.AccessList = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}/access")
+        return answer
+
+    def clone(
+        self,
+        ref: str,
+        *,
+        name: str,
+        host: str | None = UNSET,
+        owner: str | None = UNSET,
+        project: str | None = UNSET,
+    ) -> models.VFolderView:
+        """Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on."""
+        answer: models.VFolderView = self._transport.call(
+            "POST",
+            f"/api/v1/vfolders/{segment(ref)}/clone",
+            body=_given(host=host, name=name, owner=owner, project=project),
+        )
+        return answer
+
+    def create(
+        self,
+        *,
+        name: str,
+        host: str | None = UNSET,
+        permission: models.Permission = UNSET,
+        project: str | None = UNSET,
+        usage_mode: models.UsageMode = UNSET,
+        idempotency_key: str | None = None,
+    ) -> models.VFolderView:
+        """Make a folder."""
+        answer: models.VFolderView = self._transport.call(
+            "POST",
+            "/api/v1/vfolders",
+            body=_given(host=host, name=name, permission=permission, project=project, usage_mode=usage_mode),
+            key=_key(idempotency_key),
+        )
+        return answer
+
+    def hand_over(
+        self, ref: str, *, project: str | None = UNSET, user: str | None = UNSET
+    ) -> models.VFolderView:
+        """Make a folder somebody else's, within their limits. It must not be mounted in a live session."""
+        answer: models.VFolderView = self._transport.call(
+            "POST", f"/api/v1/vfolders/{segment(ref)}/hand-over", body=_given(project=project, user=user)
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        of: Literal["me", "mine", "project", "shared", "all"] | None = None,
+        state: Literal["active", "trash"] | None = None,
+        project: str | None = None,
+        owner: str | None = None,
+        host: str | None = None,
+        usage_mode: models.UsageMode | None = None,
+        automatic: bool | None = None,
+        mountable: bool | None = None,
+        q: str | None = None,
+    ) -> models.VFolderList:
+        """Folders, by name: yours, your projects' and those that others share with you, unless asked otherwise."""
+        answer: models.VFolderList = self._transport.call(
+            "GET",
+            "/api/v1/vfolders",
+            query={
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "of": of,
+                "state": state,
+                "project": project,
+                "owner": owner,
+                "host": host,
+                "usage_mode": usage_mode,
+                "automatic": automatic,
+                "mountable": mountable,
+                "q": q,
+            },
+        )
+        return answer
+
+    def mounts(self, ref: str) -> models.MountList:
+        """Live sessions that have a folder mounted; of those that you may not see, only that there is one."""
+        answer: models.MountList = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}/mounts")
+        return answer
+
+    def move(self, ref: str, *, host: str) -> models.VFolderView:
+        """Move a folder to another storage host. It cannot be used meanwhile, and must not be mounted."""
+        answer: models.VFolderView = self._transport.call(
+            "POST", f"/api/v1/vfolders/{segment(ref)}/move", body=_given(host=host)
+        )
+        return answer
+
+    def remove(self, ref: str, *, name: str) -> models.TaskView:
+        """Delete a folder in the trash for good, with all that is in it. There is no way back."""
+        answer: models.TaskView = self._transport.call(
+            "DELETE", f"/api/v1/vfolders/{segment(ref)}", query={"name": name}
+        )
+        return answer
+
+    def restore(self, ref: str) -> models.VFolderView:
+        """Take a folder back from the trash."""
+        answer: models.VFolderView = self._transport.call("POST", f"/api/v1/vfolders/{segment(ref)}/restore")
+        return answer
+
+    def show(self, ref: str) -> models.VFolderView:
+        """One folder."""
+        answer: models.VFolderView = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}")
+        return answer
+
+    def trash(self, ref: str) -> models.VFolderView:
+        """Put a folder in the trash. It must not be mounted in a live session."""
+        answer: models.VFolderView = self._transport.call("POST", f"/api/v1/vfolders/{segment(ref)}/trash")
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        name: str = UNSET,
+        permission: models.Permission = UNSET,
+        usage_mode: models.UsageMode = UNSET,
+    ) -> models.VFolderView:
+        """Rename a folder, or change what it is for and what others may do with it."""
+        answer: models.VFolderView = self._transport.call(
+            "PATCH",
+            f"/api/v1/vfolders/{segment(ref)}",
+            body=_given(name=name, permission=permission, usage_mode=usage_mode),
+        )
+        return answer
+
+
 class Operations:
     """Every group, under its own name."""
 
@@ -1430,9 +1915,11 @@ class Operations:
         self.domains = Domains(transport)
         self.events = Events(transport)
         self.factors = Factors(transport)
+        self.files = Files(transport)
         self.groups = Groups(transport)
         self.held = Held(transport)
         self.images = Images(transport)
+        self.invitations = Invitations(transport)
         self.keypairs = Keypairs(transport)
         self.logins = Logins(transport)
         self.nodes = Nodes(transport)
@@ -1444,14 +1931,20 @@ class Operations:
         self.project_members = ProjectMembers(transport)
         self.projects = Projects(transport)
         self.providers = Providers(transport)
+        self.quotas = Quotas(transport)
         self.recovery_codes = RecoveryCodes(transport)
         self.resources = Resources(transport)
         self.scheduler = Scheduler(transport)
         self.server = Server(transport)
         self.sessions = Sessions(transport)
+        self.shares = Shares(transport)
         self.site = Site(transport)
         self.ssh_keys = SshKeys(transport)
+        self.storage_hosts = StorageHosts(transport)
         self.tokens = Tokens(transport)
         self.totp = Totp(transport)
+        self.uploads = Uploads(transport)
         self.usage = Usage(transport)
         self.users = Users(transport)
+        self.vfolder_tasks = VfolderTasks(transport)
+        self.vfolders = Vfolders(transport)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import quote, urlencode
 
 from carrel_client.errors import CarrelError, from_problem, too_slow, unreachable
-from carrel_client.wire import Connection, Response, Stale, Target, basic
+from carrel_client.wire import Connection, Part, Response, Stale, Target, basic
 
 TYPE_CHECKING = False  # spelled this way because importing `typing` takes 3 ms of a 50 ms budget
 if TYPE_CHECKING:
@@ -108,6 +108,53 @@ class Transport:
         finally:
             connection.close()
 
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | Part | None = None,
+        timeout_s: float | None = None,
+    ) -> tuple[dict[str, str], bytes]:
+        """Headers and body of the answer to a request whose body is no JSON. Not repeated after a broken connection:
+        the caller knows how much of it counts.
+
+        Raises: CarrelError.
+        """
+        limit_s = timeout_s or self.timeout_s
+        sent = dict(headers or {})
+        answer, connection = self._send(method, with_query(path, query), sent, body, limit_s, pauses=())
+        with Opened(self, answer, connection, limit_s):
+            return answer.headers, answer.read()
+
+    def open(
+        self,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        sent: object = None,
+    ) -> Opened:
+        """The answer to a GET, as a context manager in whose block its body is to be read.
+
+        sent: JSON, which makes it a POST; one that may be repeated like a GET.
+        """
+        given = dict(headers or {})
+        body = None
+        if sent is not None:
+            given["Content-Type"], body = "application/json", json.dumps(sent).encode()
+        answer, connection = self._send(
+            "GET" if body is None else "POST",
+            with_query(path, query),
+            given,
+            body,
+            self.timeout_s,
+            pauses=_PAUSES_S,
+        )
+        return Opened(self, answer, connection, self.timeout_s)
+
     def authorization(self) -> dict[str, str]:
         """The headers that say who is asking."""
         return dict(self._credentials)
@@ -118,12 +165,22 @@ class Transport:
             self._idle.pop().close()
 
     def _send(
-        self, method: str, path: str, headers: dict[str, str], body: bytes | None, timeout_s: float
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        body: bytes | Part | None,
+        timeout_s: float,
+        *,
+        pauses: Sequence[float] | None = None,
     ) -> tuple[Response, Connection]:
-        """The answer's head and its connection, after retries where a repeat is harmless."""
+        """The answer's head and its connection, after retries where a repeat is harmless.
+
+        pauses: before each retry of something that the caller knows to be harmless.
+        """
         everything = {"User-Agent": USER_AGENT, **self._credentials, **headers}
-        repeatable = method in _REPEATABLE or "Idempotency-Key" in headers
-        pauses = iter(_PAUSES_S)
+        repeatable = pauses is not None or method in _REPEATABLE or "Idempotency-Key" in headers
+        left = iter(_PAUSES_S if pauses is None else pauses)
         while True:
             connection = None
             try:
@@ -138,11 +195,14 @@ class Transport:
                 _close(connection)
                 if isinstance(broken, Stale) and repeatable:
                     continue  # costs no pause: the pool is finite, and a fresh connection is never stale
-                pause_s = next(pauses, None)
+                pause_s = next(left, None)
                 certain = connection is None  # nothing was sent, so that nothing can happen twice
                 if pause_s is None or not (repeatable or certain) or _hopeless(broken):
                     raise unreachable(self.target.url, broken) from broken
                 self._pause(pause_s)
+            except BaseException:
+                _close(connection)
+                raise
 
     def _kept(self) -> Connection | None:
         """An idle connection; it may turn out to be stale, so that only harmless repeats may use it."""
@@ -169,18 +229,49 @@ class Transport:
 
 
 def with_query(path: str, query: Mapping[str, object] | None) -> str:
-    """The path with those parameters that are not None; booleans as JSON spells them."""
+    """The path with those parameters that are not None; booleans as JSON spells them, a list one by one."""
     given = {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in (query or {}).items()
         if value is not None
     }
-    return f"{path}?{urlencode(given)}" if given else path
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
 
 def segment(text: str) -> str:
     """The text as one segment of a path."""
     return quote(text, safe="")
+
+
+class Opened:
+    """An answer while its body is read; its connection is kept when that was read to the end.
+
+    Raises: CarrelError on the way in when the answer is no, and for whatever breaks in the block.
+    """
+
+    def __init__(
+        self, transport: Transport, answer: Response, connection: Connection, timeout_s: float
+    ) -> None:
+        self._transport = transport
+        self._answer = answer
+        self._connection = connection
+        self._explaining = _Explaining(transport.target.url, timeout_s)
+
+    def __enter__(self) -> Response:
+        if self._answer.status >= 300:
+            try:
+                raise _refusal(self._answer, self._answer.read())
+            except BaseException as raised:
+                self.__exit__(type(raised), raised, None)
+                raise
+        return self._answer
+
+    def __exit__(self, kind: object, raised: BaseException | None, trace: object) -> None:
+        if self._answer.exhausted:
+            self._transport._keep(self._connection, self._answer)
+        else:
+            self._connection.close()
+        self._explaining.__exit__(kind, raised, trace)
 
 
 class _Silence:

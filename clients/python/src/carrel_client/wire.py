@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BufferedReader
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +17,7 @@ from carrel_client.errors import CarrelError
 _LINE_LIMIT = 65536
 _HEADER_LIMIT = 200
 _BLOCK = 65536
+_STEP = 1 << 20
 
 
 class WireError(ConnectionError):
@@ -25,6 +26,34 @@ class WireError(ConnectionError):
 
 class Stale(WireError):
     """A kept connection turned out to be closed before any of the answer came."""
+
+
+class Part:
+    """A stretch of an open file as the body of a request: it goes from the disk to the socket and nowhere else.
+
+    told: hears of every block that left, and of all of them as a negative number when they have to leave again.
+    """
+
+    def __init__(
+        self, file: BufferedReader, offset: int, length: int, told: Callable[[int], None] = lambda _: None
+    ) -> None:
+        self.length = length
+        self.sent = 0
+        self._file = file
+        self._offset = offset
+        self._told = told
+
+    def send(self, sock: socket.socket) -> None:
+        """Send all of it. Raises: OSError; EOFError when the file has become shorter."""
+        self._told(-self.sent)
+        self.sent = 0
+        while self.sent < self.length:
+            step = min(_STEP, self.length - self.sent)
+            count = sock.sendfile(self._file, self._offset + self.sent, step)
+            if not count:
+                raise EOFError("the file became shorter while it was sent")
+            self.sent += count
+            self._told(count)
 
 
 class Target:
@@ -94,7 +123,13 @@ class Connection:
         self._used = False
 
     def ask(
-        self, method: str, path: str, headers: dict[str, str], body: bytes | None, *, timeout_s: float | None
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        body: bytes | Part | None,
+        *,
+        timeout_s: float | None,
     ) -> Response:
         """The head of the answer; its body is still to be read.
 
@@ -104,19 +139,36 @@ class Connection:
         lines = [f"{method} {self.target.prefix}{path} HTTP/1.1", f"Host: {self.target.authority}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         if body is not None:
-            lines.append(f"Content-Length: {len(body)}")
+            lines.append(f"Content-Length: {body.length if isinstance(body, Part) else len(body)}")
         head = "\r\n".join(lines)
         if head.count("\r\n") != len(lines) - 1:
             raise ValueError("a header with a line break in it")
         kept, self._used = self._used, True
+        whole = True
         try:
-            self._sock.sendall(head.encode("latin-1") + b"\r\n\r\n" + (body or b""))
+            self._sock.sendall(
+                head.encode("latin-1") + b"\r\n\r\n" + (body if isinstance(body, bytes) else b"")
+            )
+            if isinstance(body, Part):
+                whole = self._send(body)
             first = self._reader.readline(_LINE_LIMIT)
         except ConnectionError as broken:
             raise (Stale(str(broken)) if kept else broken) from broken
         if not first:
             raise Stale("closed") if kept else WireError("the connection was closed without an answer")
-        return Response(self._reader, method, first)
+        answer = Response(self._reader, method, first)
+        answer.keeps = answer.keeps and whole
+        return answer
+
+    def _send(self, body: Part) -> bool:
+        """Whether all of it was taken: who refuses a body may say so and hang up without reading it."""
+        try:
+            body.send(self._sock)
+        except ConnectionError:
+            if not self._reader.peek(1):
+                raise
+            return False
+        return True
 
     def limit_silence(self, silence_s: float | None) -> None:
         """How long reading may wait from here on; None for ever."""
@@ -145,13 +197,19 @@ class Response:
         closes = self.headers.get("connection", "").lower()
         self.keeps = version == "1.1" and closes != "close" and (self._chunked or self._left is not None)
 
-    def blocks(self) -> Iterator[bytes]:
-        """The body, piece by piece as it arrives."""
+    @property
+    def exhausted(self) -> bool:
+        """Whether the body was read to its end, as far as its length tells."""
+        return self._left == 0
+
+    def blocks(self, size: int = _BLOCK) -> Iterator[bytes]:
+        """The body, piece by piece as it arrives, of at most that size."""
         if self._chunked:
             yield from self._chunks()
+            self._left = 0
             return
         while self._left is None or self._left > 0:
-            block = self._reader.read1(_BLOCK if self._left is None else min(self._left, _BLOCK))
+            block = self._reader.read1(size if self._left is None else min(self._left, size))
             if not block and self._left is None:
                 return
             if not block:

@@ -13,7 +13,20 @@ from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
 from carrel_client.profiles import names
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _PATIENCE_S = 2.0
+# Arguments that are folders and which of them, places in folders, and what is a place or a path of this machine.
+_FOLDERS: dict[str, dict[str, Any]] = {
+    "folder": {},
+    "folders": {},
+    "mounts": {"mountable": True},
+    "trashed": {"state": "trash"},
+}
+_PLACES = ("place", "places")
+_ENDS = ("sources", "to")
 
 _BASH = """\
 _carrel() {
@@ -110,16 +123,17 @@ def _of_arguments(parser: Arguments, given: list[str], current: str) -> dict[str
     options = {name: action for action in parser._actions for name in action.option_strings}
     name, equals, _ = current.partition("=")
     if equals and name in options:
-        return {f"{name}={value}": text for value, text in _values(options[name], given).items()}
+        return {f"{name}={value}": text for value, text in _values(options[name], given, "").items()}
     if given and given[-1] in options and options[given[-1]].nargs != 0:
-        return _values(options[given[-1]], given)
+        return _values(options[given[-1]], given, current)
     if current.startswith("-"):
         return {name: action.help or "" for name, action in options.items() if name.startswith("--")}
     positionals = [action for action in parser._actions if not action.option_strings]
     index = len(_positional_words(options, given))
-    if not positionals or (index >= len(positionals) and positionals[-1].nargs != "+"):
+    repeats = any(action.nargs in ("+", "*") for action in positionals)
+    if not positionals or (index >= len(positionals) and not repeats):
         return {}
-    return _values(positionals[min(index, len(positionals) - 1)], _positional_words(options, given))
+    return _values(positionals[min(index, len(positionals) - 1)], _positional_words(options, given), current)
 
 
 def _positional_words(options: dict[str, argparse.Action], given: list[str]) -> list[str]:
@@ -136,7 +150,7 @@ def _positional_words(options: dict[str, argparse.Action], given: list[str]) -> 
     return words
 
 
-def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
+def _values(action: argparse.Action, given: list[str], current: str) -> dict[str, str]:
     """What an argument may be, with what it means; asks the server where only it knows."""
     if action.choices:
         return {str(choice): "" for choice in action.choices}
@@ -145,6 +159,20 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
     if action.dest in ("id", "ids"):
         sessions = _client().sessions.list(state="live", limit=200)["items"]
         return {session["name"]: f"{session['state']} {session['id']}" for session in sessions}
+    if action.dest in _FOLDERS:
+        return _folders(_FOLDERS[action.dest])
+    if action.dest in _PLACES or (action.dest in _ENDS and ":" in current):
+        return _places(current)
+    if action.dest in _ENDS:
+        return {f"{name}:": text for name, text in _folders({}).items()} | _local(current)
+    if action.dest == "invitations":
+        offers = _client().invitations.list()["items"]
+        return {offer["folder_name"]: offer["permission"] for offer in offers}
+    if action.dest in ("host", "hosts"):
+        return {host["name"]: host["backend"] for host in _client().storage_hosts.list(limit=200)["items"]}
+    if action.dest == "tasks":
+        open_tasks = _client().vfolder_tasks.list(open=True, limit=200)["items"]
+        return {task["id"]: f"{task['kind']} {task['folder_name']}" for task in open_tasks}
     if action.dest == "app" and given:
         return {app["name"]: app["title"] for app in _client().apps.list(given[0])["items"]}
     if action.dest == "image":
@@ -152,11 +180,15 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
     if action.dest == "project":
         return {project["name"]: "" for project in _client().auth.me()["projects"]}
     if action.dest in ("user", "users", "emails"):
-        return {user["email"]: user["name"] for user in _client().users.list(sort="email", limit=200)["items"]}
+        return {
+            user["email"]: user["name"] for user in _client().users.list(sort="email", limit=200)["items"]
+        }
     if action.dest in ("provider", "providers"):
         return {each["name"]: each["kind"] for each in _client().providers.list()["items"]}
     if action.dest in ("domain", "domains"):
-        return {domain["name"]: domain["description"] for domain in _client().domains.list(limit=200)["items"]}
+        return {
+            domain["name"]: domain["description"] for domain in _client().domains.list(limit=200)["items"]
+        }
     if action.dest in ("group", "groups"):
         return {group["name"]: group["description"] for group in _client().groups.list(limit=200)["items"]}
     if action.dest in ("node", "nodes"):
@@ -170,6 +202,46 @@ def _values(action: argparse.Action, given: list[str]) -> dict[str, str]:
     if action.dest == "access_keys":
         return {pair["access_key"]: pair["created_at"] for pair in _client().keypairs.list()["items"]}
     return {}
+
+
+def _folders(wanted: dict[str, Any]) -> dict[str, str]:
+    """Names of folders, and whose they are."""
+    found = _client().vfolders.list(limit=200, **wanted)["items"]
+    return {
+        folder["name"]: folder["owner"]["email"]
+        if folder["owner"]
+        else (folder["project"] or {"name": ""})["name"]
+        for folder in found
+    }
+
+
+def _places(current: str) -> dict[str, str]:
+    """Folders with a colon behind them, and behind the colon what is there."""
+    folder, colon, path = current.partition(":")
+    if not colon:
+        return {f"{name}:": text for name, text in _folders({}).items()}
+    directory = path.rpartition("/")[0]
+    found = _client().files.list(folder, path=directory, limit=1000)["items"]
+    above = f"{folder}:{directory}/" if directory else f"{folder}:"
+    return {
+        f"{above}{each['name']}{'/' if each['kind'] == 'directory' else ''}": ""
+        for each in found
+        if each["readable"] and each["name"].isprintable()
+    }
+
+
+def _local(current: str) -> dict[str, str]:
+    """What is on this machine, for arguments that may be here or in a folder."""
+    directory, slash, _ = current.rpartition("/")
+    try:
+        entries = list(os.scandir(directory or slash or "."))
+    except OSError:
+        return {}
+    return {
+        f"{directory}{slash}{entry.name}{'/' if entry.is_dir() else ''}": ""
+        for entry in entries
+        if entry.name.isprintable() and (entry.name[0] != "." or current.rpartition("/")[2][:1] == ".")
+    }
 
 
 def _client() -> Carrel:

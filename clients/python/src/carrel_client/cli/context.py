@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 
 from carrel_client.cli import output
-from carrel_client.client import Carrel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from carrel_client.cli.progress import Progress
+    from carrel_client.client import Carrel
 
 _PATIENCE_S = 2.0
 
@@ -30,6 +30,8 @@ class Context:
         Raises: CarrelError when nobody is signed in.
         """
         if self._client is None:
+            from carrel_client.client import Carrel  # help does not need it
+
             self._client = Carrel.from_environment(self.profile)
             if sys.stderr.isatty():
                 self._client.transport.waiting = self._waiting

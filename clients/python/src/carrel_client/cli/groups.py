@@ -244,6 +244,11 @@ def _settings(parser: Arguments) -> None:
         "--node-loss", dest="node_loss_s", metavar="TIME", type=time, help="how long it must be gone for that"
     )
     parser.add_argument("--app-address", metavar="URL", help="where its apps are reached")
+    for option, emptied in (("slot-priority", []), ("app-address", "")):
+        parser.add_argument(
+            f"--no-{option}", dest=option.replace("-", "_"), action="store_const", const=emptied,
+            help="the scarcest slot decides" if emptied == [] else "where all apps are",
+        )  # fmt: skip
 
 
 def _wanted(args: argparse.Namespace) -> dict[str, Any]:
@@ -251,8 +256,9 @@ def _wanted(args: argparse.Namespace) -> dict[str, Any]:
         args, "description", "public", "session_kinds", "scheduler", "placement", "slot_priority", "patience_s",
         "half_life_s", "on_node_loss", "node_loss_s", "app_address", "pending_timeout_s",
     )  # fmt: skip
-    if fields.get("pending_timeout_s") == 0:
-        fields["pending_timeout_s"] = None
+    for field in ("pending_timeout_s", "app_address"):
+        if field in fields and not fields[field]:
+            fields[field] = None
     return fields
 
 

@@ -9,6 +9,7 @@ from carrel_client.cli.output import Column, print_line, print_table
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import ceiling_argument, ceilings, list_arguments, listed
 from carrel_client.slots import format_amount, slots_text
+from carrel_client.units import format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,9 +93,13 @@ def _row(one: models.OverView) -> list[str]:
         one["scope"].replace("_", "-"),
         who,
         f"{slot}, waiting" if one["waiting"] else slot,
-        format_amount(slot, one["ceiling"]),
-        format_amount(slot, one["used"]),
+        _amount(slot, one["ceiling"]),
+        _amount(slot, one["used"]),
     ]
+
+
+def _amount(slot: str, amount: int) -> str:
+    return format_size(amount) if slot == "folder_bytes" else format_amount(slot, amount)
 
 
 def _ceilings(parser: Arguments, what: str) -> None:

@@ -9,7 +9,7 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.groups import used_text
 from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading
-from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.cli.people import each, given, list_arguments, listed, retyped
 from carrel_client.errors import CarrelError
 from carrel_client.slots import parse_slot, slots_text
 
@@ -148,6 +148,30 @@ def drain(args: argparse.Namespace, context: Context) -> int:
             return _REFUSED
         said = context.client.nodes.drain(args.node, how=how)
     context.answer(said, lambda: _print_drain(said))
+    return 0
+
+
+def forget_arguments(parser: Arguments) -> None:
+    _node(parser)
+    parser.add_argument("--yes", action="store_true", help="do not ask for its name")
+    parser.explain(
+        "Give up a node that is DOWN and never comes back: the sessions on it end, or start again elsewhere, as its"
+        " resource group says of lost nodes, and it is not listed any more. Should the engine name it again, it is"
+        " back."
+    )
+    parser.example("carrel node forget gpu-1")
+
+
+def forget(args: argparse.Namespace, context: Context) -> int:
+    """Give up a node."""
+    node = context.client.nodes.show(args.node)
+    if not args.yes:
+        say(f"{node['name']} is {_state(node)}; live sessions on it: {node['live_sessions']}")
+        if not retyped(node["name"]):
+            raise CarrelError("client.unconfirmed", f"{node['name']} is not forgotten.", status=409)
+    gone = context.client.nodes.forget(node["id"], confirm=node["name"])
+    lost = len(gone["sessions"])
+    context.answer(gone, lambda: print_line(f"{gone['name']} is forgotten; sessions that were on it: {lost}"))
     return 0
 
 

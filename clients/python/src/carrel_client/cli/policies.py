@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 UNLIMITED = "unlimited"
 _KINDS = ("keypair", "user", "project")
+_MEASURES = ("cpu", "mem", "accelerator", "accelerator_mem")
 _FULL: dict[str, dict[str, Any]] = {
     "keypair": {
         "slots": {"*": UNLIMITED},
@@ -31,7 +32,10 @@ _FULL: dict[str, dict[str, Any]] = {
         "pending_slots": {"*": UNLIMITED},
         "containers_per_session": UNLIMITED,
         "lifetime_s": UNLIMITED,
+        "idle_timeout_s": UNLIMITED,
+        "idle_use": UNLIMITED,
         "max_priority": 50,
+        "storage_hosts": UNLIMITED,
     },
     "user": {
         "slots": {"*": UNLIMITED},
@@ -113,7 +117,7 @@ def create_arguments(parser: Arguments) -> None:
     )
     parser.example(
         "carrel policy create students --kind keypair --slot cpu=8 --slot mem=32g --slot cuda.shares=0.5"
-        " --sessions 2 --lifetime 12h",
+        " --sessions 2 --lifetime 12h --idle-timeout 1h --idle-use cpu=5,accelerator=5,window=1h,grace=10m",
         "carrel policy create staff --kind user --slot cpu=64 --slot '*=unlimited'",
         "carrel policy create small --kind project --folders 10 --folder-size 500g",
     )
@@ -263,8 +267,24 @@ def _limit_arguments(parser: Arguments) -> None:
         help='how long one session may run, as 12h or 3d, or "unlimited"',
     )  # fmt: skip
     parser.add_argument(
+        "--idle-timeout", dest="idle_timeout_s", metavar="TIME",
+        type=reading(partial(_or_unlimited, _seconds)),
+        help='a session ends when no app, terminal or command of it was used for so long, as 1h, or "unlimited"',
+    )  # fmt: skip
+    parser.add_argument(
+        "--idle-use", metavar="USE", type=reading(_idle_use),
+        help="a session ends when, for a whole window, it used less than these percentages of what it holds:"
+        " cpu=5,mem=10,accelerator=5,accelerator_mem=5,window=1h,grace=10m, those that shall be looked at; grace"
+        ' is how long after its start nothing counts; or "unlimited"',
+    )  # fmt: skip
+    parser.add_argument(
         "--max-priority", metavar="N", type=reading(whole_number), help="the highest priority, 0 to 100"
     )
+    parser.add_argument(
+        "--storage-host", dest="storage_hosts", metavar="NAME", action="append",
+        help='a storage host that new folders may be kept on; again for another; "unlimited": any that is open to'
+        " them, '': none",
+    )  # fmt: skip
     parser.add_argument(
         "--folder-size", dest="folder_bytes", metavar="SIZE", type=reading(partial(_or_unlimited, parse_size)),
         help='how much all folders hold together, as 500g, or "unlimited"',
@@ -274,7 +294,11 @@ def _limit_arguments(parser: Arguments) -> None:
 def _limits(args: argparse.Namespace) -> dict[str, Any]:
     """The limits that were given."""
     limits = given(args, *{field for full in _FULL.values() for field in full})
-    return {field: dict(most) if isinstance(most, list) else most for field, most in limits.items()}
+    for slots in limits.keys() & {"slots", "pending_slots"}:
+        limits[slots] = dict(limits[slots])
+    if hosts := limits.get("storage_hosts"):
+        limits["storage_hosts"] = UNLIMITED if UNLIMITED in hosts else [host for host in hosts if host]
+    return limits
 
 
 def _or_unlimited(parse: Callable[[str], int], text: str) -> int | str:
@@ -283,6 +307,24 @@ def _or_unlimited(parse: Callable[[str], int], text: str) -> int | str:
 
 def _seconds(text: str) -> int:
     return round(parse_duration(text))
+
+
+def _idle_use(text: str) -> dict[str, object] | str:
+    """What counts as little use, as in "cpu=5,window=1h,grace=10m"."""
+    if text == UNLIMITED:
+        return UNLIMITED
+    use: dict[str, Any] = {"window_s": 0, "grace_s": 0, "below": {}}
+    for part in text.split(","):
+        name, equals, value = part.strip().partition("=")
+        if name in ("window", "grace") and equals:
+            use[f"{name}_s"] = _seconds(value)
+        elif name in _MEASURES and value.rstrip("%").isdigit():
+            use["below"][name] = int(value.rstrip("%"))
+        else:
+            raise ValueError(f"{part!r} is none of {', '.join(_MEASURES)} with a percentage, window and grace")
+    if not use["window_s"] or not use["below"]:
+        raise ValueError(f"{text!r} needs a window and something to look at, as cpu=5,window=1h")
+    return use
 
 
 def _slot_limit(text: str) -> tuple[str, int | str]:
@@ -301,7 +343,10 @@ def _limits_text(limits: Mapping[str, Any]) -> str:
         "pending_sessions": "pending sessions",
         "containers_per_session": "containers per session",
         "lifetime_s": "lifetime",
+        "idle_timeout_s": "idle for",
+        "idle_use": "idle use",
         "max_priority": "priority",
+        "storage_hosts": "storage hosts",
         "folders": "folders",
         "folder_bytes": "folder size",
     }
@@ -314,13 +359,32 @@ def _limits_text(limits: Mapping[str, Any]) -> str:
 
 
 def _most(field: str, most: Any) -> str:
+    if field == "idle_use" and isinstance(most, dict):
+        return _idle_use_text(most)
     if isinstance(most, dict):
         return ", ".join(f"{slot} {_amount(slot, amount)}" for slot, amount in sorted(most.items())) or "none"
+    if isinstance(most, list):
+        return ", ".join(most) or "none"
     if most == UNLIMITED:
         return UNLIMITED
-    if field == "lifetime_s":
+    if field in ("lifetime_s", "idle_timeout_s"):
         return format_duration(most)
     return format_size(most) if field == "folder_bytes" else str(most)
+
+
+def _idle_use_text(use: Mapping[str, Any]) -> str:
+    """As --idle-use reads it."""
+    below = [f"{name}={use['below'][name]}" for name in _MEASURES if name in use["below"]]
+    times = [f"window={_plain(use['window_s'])}", f"grace={_plain(use['grace_s'])}"]
+    return ",".join([*below, *times])
+
+
+def _plain(seconds: int) -> str:
+    """ "1h", "90m", "45s": the largest unit of which it is a whole number."""
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds and seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
 
 
 def _amount(slot: str, most: int | str) -> str:

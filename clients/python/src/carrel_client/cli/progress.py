@@ -8,6 +8,10 @@ import time
 
 from carrel_client.cli.output import display_width, printable, terminal_width
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _BAR_WIDTH = 24
 _PLAIN_EVERY_S = 5.0
@@ -17,7 +21,7 @@ class Progress:
     """One moving line on a terminal's stderr; elsewhere a plain line for each stage, and now and then one between.
 
     Use as a context manager; inside another one's block it shows nothing.
-    after_s: show nothing before that, and no plain lines: for what is mostly quick.
+    after_s: show nothing before that, and no plain line for a stage: for what is mostly quick.
     """
 
     _in_use = False
@@ -32,17 +36,23 @@ class Progress:
         self._began = time.monotonic()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
+        self._drawing = threading.Lock()
 
     def update(self, text: str, fraction: float | None = None, *, stage: str = "") -> None:
         """Show this from now on. fraction: how much of it is done, None when nobody knows."""
         changed, next_stage = printable(text) != self._text, stage != self._stage or not self._text
         self._text, self._fraction, self._stage = printable(text), fraction, stage
         now = time.monotonic()
-        plain = not sys.stderr.isatty() and not self._after_s
-        if plain and (next_stage or (changed and now - self._told_at > _PLAIN_EVERY_S)):
+        begun = not self._after_s or now - self._began > _PLAIN_EVERY_S
+        worth_it = (changed and now - self._told_at > _PLAIN_EVERY_S) or (next_stage and not self._after_s)
+        if begun and worth_it and not sys.stderr.isatty():
             self._told_at = now
             sys.stderr.write(f"{self._text}\n")
             sys.stderr.flush()
+
+    def silent(self) -> AbstractContextManager[None]:
+        """A block in which the line is away, because somebody is asked something."""
+        return _Silent(self)
 
     def __enter__(self) -> Progress:
         if self._moving:
@@ -62,9 +72,10 @@ class Progress:
             return
         turn = 0
         while not self._over.wait(0.1):
-            if self._text:
-                sys.stderr.write(f"\r{self._line(turn)}\033[K")
-                sys.stderr.flush()
+            with self._drawing:
+                if self._text:
+                    sys.stderr.write(f"\r{self._line(turn)}\033[K")
+                    sys.stderr.flush()
             turn += 1
         sys.stderr.write("\r\033[K")
         sys.stderr.flush()
@@ -83,3 +94,16 @@ class Progress:
         while text and display_width(text) > room:
             text = text[:-1]
         return f"{sign} {text}{rest}"
+
+
+class _Silent:
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def __enter__(self) -> None:
+        self._progress._drawing.acquire()
+        if self._progress._moving:
+            sys.stderr.write("\r\033[K")
+
+    def __exit__(self, *raised: object) -> None:
+        self._progress._drawing.release()

@@ -227,9 +227,10 @@ def expel_arguments(parser: Arguments) -> None:
 
 def expel(args: argparse.Namespace, context: Context) -> int:
     """Take people out of a project."""
+    from carrel_client.cli.vfolders import still_mounted
 
     def remove(user: str) -> tuple[object, str]:
-        context.client.project_members.remove(args.project, user)
+        still_mounted(context.client.project_members.remove(args.project, user)["still_mounted"])
         return {"user": user, "removed": True}, f"{user} is out of it"
 
     return each(context, args.users, remove)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _STATES = {"on": "green", "off": "red"}
 _STEPS = {"ok": "green", "failed": "red"}
-_SWITCHES = ("create_users", "may_appoint_superadmins", "require_verified_email")
+_SWITCHES = ("create_users", "may_appoint_superadmins", "require_verified_email", "sign_in_confirms")
 _LISTS = ("trusted_email_domains", "scopes", "trusted_factors")
 _ON, _OFF = ("on", "true", "yes"), ("off", "false", "no")
 
@@ -106,7 +106,7 @@ def update_arguments(parser: Arguments) -> None:
     parser.add_argument("--domain", help="where people who come for the first time are made")
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--on", action="store_true", help="offer it")
-    state.add_argument("--off", action="store_true", help="offer it to nobody")
+    state.add_argument("--off", action="store_true", help="offer it to nobody, and sign out who came by it")
     _shared_arguments(parser)
     parser.add_argument("--no-secret", action="store_true", help="forget its secret")
     parser.add_argument("--no-map", action="store_true", help="let its groups give nothing")
@@ -158,7 +158,8 @@ def test(args: argparse.Namespace, context: Context) -> int:
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("providers", metavar="PROVIDER", nargs="+", help="names or ids")
     parser.explain(
-        "Remove identity providers. Accounts that came from them stay; who has no other way to sign in cannot."
+        "Remove identity providers. Who is signed in by one (carrel provider show says how many) is signed out at\n"
+        "once. Accounts that came from them stay; who has no other way to sign in cannot."
     )
     parser.example("carrel provider rm corp")
 
@@ -249,6 +250,7 @@ def _print(provider: models.ProviderView) -> None:
         ("kind", provider["kind"]),
         ("state", "on" if provider["active"] else "off"),
         ("domain", provider["domain"]["name"]),
+        ("people", f"{provider['people']}, {provider['sign_ins']} signed in now"),
         ("secret", "set" if provider["secret_set"] else "not set"),
         ("redirect URI", provider["redirect_uri"] or ""),
         *((name, _said(value)) for name, value in options.items()),

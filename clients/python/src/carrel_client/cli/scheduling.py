@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from datetime import datetime
 
 from carrel_client.cli.context import Context
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from carrel_client import models
+
+_PAGE = 1000
 
 
 def wish_arguments(parser: Arguments) -> None:
@@ -155,14 +158,22 @@ def priority(args: argparse.Namespace, context: Context) -> int:
 
 def queue_arguments(parser: Arguments) -> None:
     _group_argument(parser)
-    parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many (default 50)")
+    parser.add_argument(
+        "--limit", type=reading(whole_number), default=50, help="at most so many (default 50); 0 for all"
+    )
     parser.explain("Show who waits in a resource group, in the order in which they are looked at.")
     parser.example("carrel scheduler queue", "carrel scheduler queue --group gpu -o json")
 
 
 def queue(args: argparse.Namespace, context: Context) -> int:
     """Show who waits."""
-    found = context.client.scheduler.queue(group=args.group, limit=args.limit)
+    wanted = args.limit or sys.maxsize
+    found = context.client.scheduler.queue(group=args.group, limit=min(wanted, _PAGE))
+    while found["next_cursor"] and len(found["items"]) < wanted:
+        more = context.client.scheduler.queue(
+            group=args.group, limit=min(wanted - len(found["items"]), _PAGE), cursor=found["next_cursor"]
+        )
+        found = {**more, "items": [*found["items"], *more["items"]]}
 
     def show() -> None:
         columns = [Column(title) for title in ("PLACE", "NAME", "OWNER", "PROJECT", "SLOTS", "PRIORITY", "WHY")]

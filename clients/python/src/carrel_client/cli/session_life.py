@@ -10,9 +10,10 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.main import exit_code
 from carrel_client.cli.output import print_json, print_line, report, say
 from carrel_client.cli.parser import Arguments, reading
+from carrel_client.cli.people import each
 from carrel_client.cli.progress import Progress
 from carrel_client.cli.scheduling import wish_arguments, wished_slots
-from carrel_client.cli.session_views import print_session, progress_text
+from carrel_client.cli.session_views import local_time, print_session, progress_text
 from carrel_client.client import ENDED, SETTLED
 from carrel_client.errors import CarrelError
 from carrel_client.units import parse_cpu, parse_duration, parse_size
@@ -46,6 +47,11 @@ def create_arguments(parser: Arguments) -> None:
         help="environment variable, may come more than once; K alone takes the value from here",
     )
     parser.add_argument("--project", help="id or name (default: yours)")
+    parser.add_argument(
+        "-v", "--mount", type=reading(_mount), action="append", default=[], dest="mounts",
+        metavar="FOLDER[:SUBPATH][:PATH][:ro]",
+        help="a folder, or a directory of it, and where in the session (default /home/work/FOLDER); again for another",
+    )  # fmt: skip
     wish_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="until it runs; exit code 1 when it ends instead")
     parser.add_argument(
@@ -59,6 +65,7 @@ def create_arguments(parser: Arguments) -> None:
     parser.example(
         "carrel session create --wait",
         "carrel session create --image starter --cpu 2 --mem 4g --name train-3 --env SEED=7 --wait",
+        "carrel session create -v data -v corpus:train:/data:ro --wait",
         "carrel session create --cpu 8 --mem 64g --slot cuda.device=1 --group gpu --time-limit 12h",
         "id=$(carrel session create -q --wait) && carrel session exec $id -- python3 --version",
     )
@@ -76,6 +83,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
         priority=args.priority,
         time_limit_s=round(args.time_limit) if args.time_limit else None,
         node=args.node,
+        mounts=args.mounts,
     )
     if args.wait:
         session = _wait(context, session, SETTLED, args.timeout)
@@ -108,6 +116,36 @@ def rename(args: argparse.Namespace, context: Context) -> int:
     session = context.client.sessions.rename(args.id, name=args.name)
     context.answer(session, lambda: print_line(f"{session['id']} is now {session['name']}"))
     return 0
+
+
+def keep_arguments(parser: Arguments) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique beginnings of them, or names")
+    exempt = parser.add_mutually_exclusive_group()
+    exempt.add_argument(
+        "--always", dest="exempt", action="store_const", const=True,
+        help="let it never count as idle; administrators only",
+    )  # fmt: skip
+    exempt.add_argument(
+        "--no-longer", dest="exempt", action="store_const", const=False, help="let it count as idle again"
+    )
+    parser.explain(
+        "Say that sessions are in use although they look idle: their idle clocks begin anew. Their lifetime stays."
+    )
+    parser.example("carrel session keep train-3", "carrel session keep train-3 --always")
+
+
+def keep(args: argparse.Namespace, context: Context) -> int:
+    """Say that sessions are in use."""
+
+    def one(ref: str) -> tuple[object, str]:
+        if args.exempt is not None:
+            kept = context.client.sessions.exempt(ref, exempt=args.exempt)
+            return kept, f"{ref} {'never counts' if args.exempt else 'counts'} as idle{'' if args.exempt else ' again'}"
+        kept = context.client.sessions.keep(ref)
+        ends = min((rule["ends_at"] for rule in kept["rules"] if rule["ends_at"]), default=None)
+        return kept, f"{ref} is kept" + (f"; it ends at {local_time(ends)} at the earliest" if ends else "")
+
+    return each(context, args.ids, one)
 
 
 def rm_arguments(parser: Arguments) -> None:
@@ -184,3 +222,20 @@ def _variable(text: str) -> tuple[str, str]:
     if not given and name not in os.environ:
         raise ValueError(f"{name} has no value here; write {name}=VALUE")
     return name, value if given else os.environ[name]
+
+
+def _mount(text: str) -> models.MountRequest:
+    """FOLDER[:SUBPATH][:PATH][:ro]. Of two in the middle the first is in the folder; a single one is a path in the
+    session when it begins with a slash.
+    """
+    folder, *rest = text.split(":")
+    wanted: models.MountRequest = {"folder": folder}
+    if rest and rest[-1] in ("ro", "rw"):
+        wanted["read_only"] = rest.pop() == "ro"
+    if len(rest) == 2 or (rest and rest[-1].startswith("/")):
+        wanted["path"] = rest.pop()
+    if rest and rest[0]:
+        wanted["subpath"] = rest[0]
+    if not folder or len(rest) > 1:
+        raise ValueError(f"{text!r} is not FOLDER[:SUBPATH][:PATH][:ro], as data or corpus:train:/data:ro")
+    return wanted

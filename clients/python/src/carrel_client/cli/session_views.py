@@ -24,10 +24,10 @@ from carrel_client.units import format_cpu, format_duration, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-
     from carrel_client import models
 
 _PAGE = 200
+_RULES = {"traffic": "no traffic", "use": "little use", "lifetime": "lifetime"}
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -82,7 +82,14 @@ def show_arguments(parser: Arguments) -> None:
 def show(args: argparse.Namespace, context: Context) -> int:
     """Show one session."""
     session = context.client.sessions.show(args.id)
-    context.answer(session, lambda: print_session(session))
+
+    def show() -> None:
+        print_session(session)
+        if session["state"] == "RUNNING":
+            rules = context.client.sessions.idle(args.id)["rules"]
+            print_facts([(_RULES[rule["rule"]], rule_text(rule)) for rule in rules])
+
+    context.answer(session, show)
     return 0
 
 
@@ -97,7 +104,7 @@ def history(args: argparse.Namespace, context: Context) -> int:
     found = context.client.sessions.history(args.id)
     columns = [Column("AT"), state_column(), Column("CAUSE"), Column("BY"), Column("REASON")]
     rows = [
-        [_local(step["at"]), step["to_state"], step["cause"], step["actor"] or "", step["reason"] or ""]
+        [local_time(step["at"]), step["to_state"], step["cause"], step["actor"] or "", step["reason"] or ""]
         for step in found["items"]
     ]
     context.answer(found, lambda: print_table(columns, rows))
@@ -182,14 +189,38 @@ def print_session(session: models.SessionDetail) -> None:
             ("project", session["project"]["name"]),
             ("owner", session["owner"]["email"]),
             ("node", session["node"] or ""),
-            ("created", _local(session["created_at"])),
-            ("started", _local(session["started_at"])),
-            ("ended", _local(session["ended_at"])),
+            ("created", local_time(session["created_at"])),
+            ("started", local_time(session["started_at"])),
+            ("ended", local_time(session["ended_at"])),
+            ("ends idle", local_time(session["idle_ends_at"])),
             ("apps", ", ".join(app["name"] for app in session["apps"])),
+            *(("folder", mount_text(mount)) for mount in session["mounts"]),
             ("env", " ".join(f"{name}={value}" for name, value in session["env"].items())),
             *(("warning", warning) for warning in session["warnings"]),
         ]
     )
+
+
+def rule_text(rule: models.IdleRuleView) -> str:
+    """What a rule leaves a session: "for 12 min of 1 h; ends in 48 min"."""
+    most = format_duration(rule["limit_s"])
+    if rule["since"] is None or rule["ends_at"] is None:
+        return f"not now; it ends after {most}"
+    now = datetime.now(UTC)
+    gone_s = max(0, round((now - datetime.fromisoformat(rule["since"])).total_seconds()))
+    left_s = max(0, round((datetime.fromisoformat(rule["ends_at"]) - now).total_seconds()))
+    return f"for {format_duration(gone_s)} of {most}; ends in {format_duration(left_s)}"
+
+
+def mount_text(mount: models.MountView) -> str:
+    """What is mounted where: "data/train at /home/work/data, read-only"."""
+    what = "/".join(filter(None, [mount["folder_name"], mount["subpath"]]))
+    return f"{what} at {mount['path']}{', read-only' if mount['read_only'] else ''}"
+
+
+def local_time(at: str | None) -> str:
+    """A time as clocks here show it."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
 
 
 def progress_text(session: models.SessionView | models.SessionDetail) -> str:
@@ -209,7 +240,11 @@ def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
     while True:
         size = min(_PAGE, wanted - len(found["items"]))
         page = context.client.sessions.list(
-            state=args.state or "live", q=args.search, owner=args.owner, limit=size, cursor=found["next_cursor"]
+            state=args.state or "live",
+            q=args.search,
+            owner=args.owner,
+            limit=size,
+            cursor=found["next_cursor"],
         )
         found = {**page, "items": found["items"] + page["items"]}
         if not page["next_cursor"] or len(found["items"]) >= wanted:
@@ -243,11 +278,6 @@ def _age(now: datetime, since: str) -> str:
         if seconds >= size:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
-
-
-def _local(at: str | None) -> str:
-    """A time as clocks here show it."""
-    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
 
 
 def _sparkline(values: list[int], width: int = 40) -> str:

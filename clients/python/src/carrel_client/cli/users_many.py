@@ -12,7 +12,7 @@ from carrel_client.cli import sheets
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_line, printable, say
 from carrel_client.cli.parser import USAGE, Arguments, reading, whole_number
-from carrel_client.cli.people import given
+from carrel_client.cli.people import given, retyped
 from carrel_client.cli.progress import Progress
 from carrel_client.cli.sheets import Row
 from carrel_client.cli.users import fields, fields_of
@@ -103,12 +103,21 @@ def generate(args: argparse.Namespace, context: Context) -> int:
 def purge_arguments(parser: Arguments) -> None:
     parser.add_argument("emails", metavar="E-MAIL", nargs="+", help="whom to delete, by e-mail")
     parser.add_argument("--sessions", choices=("end",), help="end the sessions that they still have")
+    folders = parser.add_mutually_exclusive_group()
+    folders.add_argument("--folders-to", metavar="E-MAIL", help="who gets the folders that they have")
+    folders.add_argument(
+        "--delete-folders", action="store_true", default=None, help="delete the folders that they have"
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.explain(
         "Delete inactive users for good: nothing is left but an id, which past sessions name. This cannot be\n"
-        "undone. Each is named on the command line by e-mail, and you are asked once more."
+        "undone. Each is named on the command line by e-mail, and you are asked once more. Whoever has folders is\n"
+        "deleted only when you say what becomes of those."
     )
-    parser.example("carrel user disable ada@example.org", "carrel user purge ada@example.org")
+    parser.example(
+        "carrel user disable ada@example.org",
+        "carrel user purge ada@example.org --folders-to grace@example.org",
+    )
 
 
 def purge(args: argparse.Namespace, context: Context) -> int:
@@ -117,11 +126,12 @@ def purge(args: argparse.Namespace, context: Context) -> int:
         say("Nobody is deleted.")
         return _REFUSED
     items: list[models.UserPurged] = []
+    choices = given(args, "sessions", "folders_to", "delete_folders")
     with Progress(after_s=1.0) as progress:
         for part in _parts(args.emails, _PURGED):
             progress.update("deleting users", len(items) / len(args.emails))
             wanted: list[models.PurgeOne] = [{"user": email, "confirm": email} for email in part]
-            items += context.client.users.purge_many(users=wanted, **given(args, "sessions"))["items"]
+            items += context.client.users.purge_many(users=wanted, **choices)["items"]
     failed = sum(item["status"] == "failed" for item in items)
 
     def show() -> None:
@@ -136,17 +146,7 @@ def purge(args: argparse.Namespace, context: Context) -> int:
 
 
 def _sure(emails: Sequence[str]) -> bool:
-    wanted = emails[0] if len(emails) == 1 else f"delete {len(emails)} users"
-    if not sys.stdin.isatty():
-        raise CarrelError(
-            "client.unconfirmed",
-            "Nobody is there to be asked.",
-            status=422,
-            hint="Give --yes if you mean it.",
-        )
-    sys.stderr.write(f"This cannot be undone. Type {printable(wanted)} to go on: ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip() == wanted
+    return retyped(emails[0] if len(emails) == 1 else f"delete {len(emails)} users")
 
 
 def _making(parser: Arguments) -> None:

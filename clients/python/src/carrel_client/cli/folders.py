@@ -1,0 +1,115 @@
+"""What the commands about folders share: places in them, and waiting for what takes long."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.parser import Arguments
+from carrel_client.cli.progress import Progress
+from carrel_client.errors import CarrelError
+from carrel_client.units import format_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+
+_FOLDER = re.compile(r"(\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*):(.*)", re.DOTALL)
+_FASTEST_S, _SLOWEST_S = 0.1, 1.0
+_DOING = {
+    "clone": "copying {}",
+    "move": "moving {}",
+    "remove": "deleting {}",
+    "copy": "copying files of {}",
+    "clean": "making room in {}",
+}
+
+
+class Place:
+    """A path in a folder, as FOLDER:PATH. path: as written, without a slash before it; "" is all of the folder."""
+
+    __slots__ = ("folder", "path")
+
+    def __init__(self, folder: str, path: str) -> None:
+        self.folder = folder
+        self.path = path.lstrip("/") or ("/" if path else "")
+
+    @property
+    def inner(self) -> str:
+        """The path without slashes at its ends."""
+        return self.path.strip("/")
+
+
+def place(text: str) -> Place | None:
+    """The place that is meant; None for what is no FOLDER:PATH, such as ./a:b."""
+    found = _FOLDER.fullmatch(text)
+    return Place(*found.groups()) if found else None
+
+
+def inside(text: str) -> Place:
+    """The place in a folder that is meant. Raises: CarrelError for what is none."""
+    found = place(text)
+    if found is None:
+        raise CarrelError(
+            "usage", f"{text} is no place in a folder.", status=422, hint=f"Write FOLDER:PATH, as {text}:."
+        )
+    return found
+
+
+def of_one_folder(texts: list[str]) -> tuple[str, list[Place]]:
+    """Places that must be in one folder. Raises: CarrelError when they are in several."""
+    places = [inside(text) for text in texts]
+    if len({each.folder for each in places}) > 1:
+        raise CarrelError(
+            "usage", "These are in several folders.", status=422, hint="Give those of one folder at a time."
+        )
+    return places[0].folder, places
+
+
+def waiting_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "--no-wait", action="store_true", help="return at once; carrel vfolder tasks tells how far it is"
+    )
+
+
+def until_done(context: Context, task: models.TaskView) -> models.TaskView:
+    """The task when it has ended, with its progress on stderr meanwhile.
+
+    Raises: CarrelError when it did not do what it was for.
+    """
+    pause_s = _FASTEST_S
+    with Progress(after_s=1.0) as line:
+        while task["ended_at"] is None:
+            line.update(f"{_DOING[task['kind']].format(task['folder_name'])}: {amount(task)}", fraction(task))
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, _SLOWEST_S)
+            task = context.client.vfolder_tasks.show(task["id"])
+    if task["state"] != "done":
+        raise CarrelError(
+            f"client.task_{task['state']}",
+            task["problem"] or f"This was {task['state']}.",
+            status=409,
+            hint=f"carrel vfolder tasks --folder {task['folder_id'] or task['folder_name']}",
+        )
+    return task
+
+
+def fraction(task: models.TaskView) -> float | None:
+    """How much of it is done; None while nobody knows."""
+    for done, total in (
+        (task["done_bytes"], task["total_bytes"]), (task["done_files"], task["total_files"]),
+    ):  # fmt: skip
+        if total:
+            return done / total
+    return None
+
+
+def amount(task: models.TaskView) -> str:
+    """ "12 of 80 files, 1.2 GiB of 4 GiB"."""
+    files, size = f"{task['done_files']:,}", format_size(task["done_bytes"])
+    if task["total_files"] is not None:
+        files += f" of {task['total_files']:,}"
+    if task["total_bytes"] is not None:
+        size += f" of {format_size(task['total_bytes'])}"
+    return f"{files} files, {size}"

@@ -1,0 +1,244 @@
+"""Commands about the files in a folder: listing, finding, reading, making directories, moving and deleting."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.folders import Place, inside, of_one_folder, place, waiting_arguments
+from carrel_client.cli.output import Column, print_line, print_table, report, say, write_bytes
+from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.people import agreed, each
+from carrel_client.cli.session_views import local_time
+from carrel_client.errors import CarrelError
+from carrel_client.units import format_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from carrel_client import models
+
+_PAGE = 1000
+_BLOCK = 256 << 10
+CLASHES = ("refuse", "replace", "rename")
+_KINDS = {"directory": "cyan", "link": "dim", "other": "dim"}
+
+
+def list_files(args: argparse.Namespace, context: Context) -> int:
+    """What `vfolder ls FOLDER:PATH` prints; a folder alone is all of it."""
+    where = place(args.place) or Place(args.place, "")
+    wanted = args.limit or sys.maxsize
+    items: list[models.FileView] = []
+    total = 0
+    for page in _pages(context, where, sort=args.sort, recursive=args.recursive):
+        items += page["items"][: wanted - len(items)]
+        total += page["total"]
+        if len(items) >= wanted:
+            break
+    answer = {"items": items, "path": where.inner, "total": total}
+    context.answer(answer, lambda: _print(items))
+    if len(items) < total and not context.as_json:
+        say(f"These are {len(items):,} of {total:,}; see more with --limit.")
+    return 0
+
+
+def mkdir_arguments(parser: Arguments) -> None:
+    parser.add_argument("places", metavar="FOLDER:PATH", nargs="+", help="directories to make")
+    parser.explain("Make directories, and those above them.")
+    parser.example("carrel vfolder mkdir data:runs/2026/first")
+
+
+def mkdir(args: argparse.Namespace, context: Context) -> int:
+    """Make directories."""
+
+    def make(text: str) -> tuple[object, str]:
+        where = inside(text)
+        made = context.client.files.make_directory(where.folder, path=where.inner)
+        return made, f"{where.folder}:{made['path']} is made"
+
+    return each(context, args.places, make)
+
+
+def mv_arguments(parser: Arguments) -> None:
+    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="FOLDER:PATH; or a folder to rename")
+    parser.add_argument("to", metavar="TO", help="FOLDER:PATH in the same folder; or the folder's new name")
+    parser.add_argument(
+        "--clash", choices=CLASHES, default="refuse", help="what becomes of a file whose name is taken"
+    )
+    parser.explain(
+        "Move files and directories within a folder: into a directory when TO is one or ends with a slash, else to\n"
+        "that path. Without colons, give a folder another name."
+    )
+    parser.example(
+        "carrel vfolder mv data:a.csv data:b.csv data:tables/",
+        "carrel vfolder mv data:draft.txt data:paper.txt",
+        "carrel vfolder mv data data-2026",
+    )
+
+
+def mv(args: argparse.Namespace, context: Context) -> int:
+    """Move files, or rename a folder."""
+    if place(args.to) is None and not any(map(place, args.sources)):
+        if len(args.sources) > 1:
+            raise CarrelError("usage", "Only one folder can get that name.", status=422)
+        args.folder, args.name = args.sources[0], args.to
+        from carrel_client.cli.vfolders import rename
+
+        return rename(args, context)
+    folder, places = of_one_folder([*args.sources, args.to])
+    *sources, to = places
+    files = context.client.files
+    paths = [source.inner for source in sources]
+    if goes_into(context, to, several=len(paths) > 1):
+        done = files.move(folder, paths=paths, to=to.inner, clash=args.clash)
+    else:
+        done = files.move(folder, paths=paths, rename_to=to.inner, clash=args.clash)
+    return _tell(context, done, lambda path: f"{folder}:{path}")
+
+
+def rm_arguments(parser: Arguments) -> None:
+    parser.add_argument("places", metavar="FOLDER[:PATH]", nargs="+", help="files, or folders in the trash")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    waiting_arguments(parser)
+    parser.explain(
+        "Delete files and directories of a folder, with all that is in them. Without a colon, delete a folder in\n"
+        "the trash for good, after its name was typed once more. There is no way back."
+    )
+    parser.example(
+        "carrel vfolder rm data:old.csv data:runs/2025",
+        "carrel vfolder trash old-data && carrel vfolder rm old-data --yes",
+    )
+
+
+def rm(args: argparse.Namespace, context: Context) -> int:
+    """Delete files, or folders for good."""
+    places = [text for text in args.places if place(text)]
+    if not places:
+        from carrel_client.cli.vfolder_life import remove_folders
+
+        return remove_folders(context, args.places, yes=args.yes, wait=not args.no_wait)
+    if len(places) < len(args.places):
+        raise CarrelError(
+            "usage",
+            "These are files and folders.",
+            status=422,
+            hint="Give one kind at a time; with a colon it is a file.",
+        )
+    folder, found = of_one_folder(places)
+    paths = [where.inner for where in found]
+    if "" in paths:
+        raise CarrelError(
+            "usage",
+            f"{folder}: is all of the folder.",
+            status=422,
+            hint=f"Name what is in it, or: carrel vfolder trash {folder}",
+        )
+    shown = places[0] if len(places) == 1 else f"{len(places)} files and directories of {folder}"
+    if not agreed(f"Delete {shown} for good?", yes=args.yes):
+        return 1
+    done = context.client.files.remove(folder, paths=paths)
+    return _tell(context, done, lambda path: f"{folder}:{path} is deleted")
+
+
+def find_arguments(parser: Arguments) -> None:
+    parser.add_argument("place", metavar="FOLDER[:PATH]", help="below which directory")
+    parser.add_argument("text", metavar="TEXT", help="part of a name, whatever the case of its letters")
+    parser.add_argument("--limit", type=reading(whole_number), default=200, help="at most so many")
+    parser.explain("Find files and directories by a part of their names.")
+    parser.example("carrel vfolder find data .csv", "carrel vfolder find data:runs checkpoint --limit 1000")
+
+
+def find(args: argparse.Namespace, context: Context) -> int:
+    """Find files by name."""
+    where = place(args.place) or Place(args.place, "")
+    found = context.client.files.search(where.folder, path=where.inner, q=args.text, limit=args.limit)
+
+    def show() -> None:
+        for each_found in found["items"]:
+            print_line(f"{where.folder}:{each_found['path']}{_sign(each_found)}")
+        if not found["complete"]:
+            say("These are not all; look below a directory, or give --limit.")
+
+    context.answer(found, show)
+    return 0
+
+
+def cat_arguments(parser: Arguments) -> None:
+    parser.add_argument("places", metavar="FOLDER:PATH", nargs="+", help="files")
+    parser.explain("Print files as they are.")
+    parser.without_output()
+    parser.example("carrel vfolder cat data:notes.md", "carrel vfolder cat data:table.csv | head")
+
+
+def cat(args: argparse.Namespace, context: Context) -> int:
+    """Print files."""
+    for text in args.places:
+        where = inside(text)
+        with context.client.files.download(where.folder, path=where.inner) as answer:
+            for block in answer.blocks(_BLOCK):
+                write_bytes(block)
+    return 0
+
+
+def goes_into(context: Context, to: Place, *, several: bool) -> bool:
+    """Whether a path means the directory that something goes into, and not its new name."""
+    if several or not to.inner or to.path.endswith("/"):
+        return True
+    try:
+        return context.client.files.show(to.folder, path=to.inner)["kind"] == "directory"
+    except CarrelError as error:
+        if error.status != 404:
+            raise
+        return False
+
+
+def _pages(context: Context, where: Place, *, sort: Any, recursive: bool) -> Iterator[models.FileList]:
+    """What is there, a page at a time, and with `recursive` what is below.
+
+    Shape: `total` is 0 but in the first page of a directory.
+    """
+    waiting = [where.inner]
+    while waiting:
+        path = waiting.pop(0)
+        cursor, first = None, True
+        while first or cursor:
+            page = context.client.files.list(where.folder, path=path, sort=sort, limit=_PAGE, cursor=cursor)
+            yield page if first else {**page, "total": 0}
+            cursor, first = page["next_cursor"], False
+            if recursive:
+                directories = (found for found in page["items"] if found["kind"] == "directory")
+                waiting += [found["path"] for found in directories if found["readable"]]
+
+
+def _print(items: Iterable[models.FileView]) -> None:
+    columns = [Column("PATH"), Column("KIND", _KINDS)]
+    columns += [Column(title) for title in ("SIZE", "MODE", "MODIFIED")]
+    rows = [
+        [
+            found["path"] + _sign(found),
+            found["kind"],
+            format_size(found["size_bytes"]) if found["size_bytes"] is not None else "",
+            found["mode"],
+            local_time(found["modified_at"]),
+        ]
+        for found in items
+    ]
+    print_table(columns, rows)
+
+
+def _sign(found: models.FileView) -> str:
+    return "/" if found["kind"] == "directory" else ""
+
+
+def _tell(context: Context, done: models.FilesDone, sentence: Callable[[str], str]) -> int:
+    def show() -> None:
+        for path in done["paths"]:
+            print_line(sentence(path))
+
+    context.answer(done, show)
+    for refused in done["refused"]:
+        report(CarrelError(refused["code"], f"{refused['path']}: {refused['message']}", status=409))
+    return 1 if done["refused"] else 0

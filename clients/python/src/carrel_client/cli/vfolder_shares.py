@@ -1,0 +1,240 @@
+"""Commands about who has a folder: sharing it, invitations, and everybody who can reach it."""
+
+from __future__ import annotations
+
+import argparse
+
+from carrel_client.cli.context import Context
+from carrel_client.cli.main import exit_code
+from carrel_client.cli.output import Column, print_line, print_table, report, say
+from carrel_client.cli.parser import Arguments
+from carrel_client.cli.people import each
+from carrel_client.cli.session_views import local_time
+from carrel_client.cli.vfolders import PERMISSIONS, still_mounted
+from carrel_client.errors import CarrelError
+from carrel_client.units import format_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+
+_STATES = {"accepted": "green", "invited": "yellow"}
+_VIA = {"owner": "it is theirs", "share": "shared with them", "project": "in the project {}",
+        "shared_project": "shared with the project {}"}  # fmt: skip
+
+
+def share_arguments(parser: Arguments) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="its name or id")
+    parser.add_argument("users", metavar="E-MAIL", nargs="*", help="whom to invite, or whose share to change")
+    parser.add_argument(
+        "--with-project",
+        metavar="PROJECT",
+        action="append",
+        default=[],
+        help="share with a project; again for more",
+    )
+    parser.add_argument(
+        "--permission", choices=PERMISSIONS, default="ro", help="read, write, or delete as well (default ro)"
+    )
+    parser.explain(
+        "Invite people to a folder by e-mail, and share it with projects. Who has it already gets the permission;\n"
+        "sessions that have the folder keep it as it was until they end, and are named."
+    )
+    parser.example(
+        "carrel vfolder share data ada@example.org bob@example.org --permission rw",
+        "carrel vfolder share corpus --with-project vision",
+    )
+
+
+def share(args: argparse.Namespace, context: Context) -> int:
+    """Share a folder, or change what somebody may do with it."""
+    if not args.users and not args.with_project:
+        raise CarrelError("usage", "With whom?", status=422, hint="Give e-mails, or --with-project.")
+    shares = context.client.shares
+    have = {_with(there).lower(): there["id"] for there in shares.list(args.folder)["items"]}
+    called = [*args.users, *args.with_project]
+    for who in [who for who in called if who.lower() in have]:
+        changed = shares.update(args.folder, have[who.lower()], permission=args.permission)
+        context.answer(changed, lambda who=who: print_line(f"{who} now has {args.permission}"))  # type: ignore[misc]
+        still_mounted(changed["still_mounted"])
+    users = [who for who in args.users if who.lower() not in have]
+    projects = [who for who in args.with_project if who.lower() not in have]
+    if not users and not projects:
+        return 0
+    added = shares.create(args.folder, users=users, projects=projects, permission=args.permission)
+
+    def show() -> None:
+        for made in added["items"]:
+            how = "is invited" if made["state"] == "invited" else "has it"
+            print_line(f"{_with(made)} {how}: {made['permission']}")
+
+    context.answer(added, show)
+    for refused in added["refused"]:
+        report(CarrelError(refused["code"], f"{refused['who']}: {refused['message']}", status=409))
+    return 1 if added["refused"] else 0
+
+
+def unshare_arguments(parser: Arguments) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="its name or id")
+    parser.add_argument(
+        "users", metavar="WHO", nargs="+", help="e-mails, names of projects, or ids of shares"
+    )
+    parser.explain("Take a folder back from people and projects, or invitations that nobody has accepted.")
+    parser.example("carrel vfolder unshare data bob@example.org")
+
+
+def unshare(args: argparse.Namespace, context: Context) -> int:
+    """Take a folder back."""
+    worst = 0
+    for who in args.users:
+        try:
+            changed = context.client.shares.remove(args.folder, who)
+        except CarrelError as error:
+            report(error)
+            worst = max(worst, exit_code(error))
+            continue
+        context.answer(changed, lambda who=who: print_line(f"{who} has it no longer"))  # type: ignore[misc]
+        still_mounted(changed["still_mounted"])
+    return worst
+
+
+def shares_arguments(parser: Arguments) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="its name or id")
+    parser.example("carrel vfolder shares data")
+
+
+def shares(args: argparse.Namespace, context: Context) -> int:
+    """List with whom a folder is shared."""
+    found = context.client.shares.list(args.folder)
+    columns = [Column("WHO"), Column("PERMISSION"), Column("STATE", _STATES), Column("BY"), Column("SINCE")]
+    rows = [
+        [
+            _with(there),
+            there["permission"],
+            there["state"],
+            there["invited_by"]["email"] if there["invited_by"] else "",
+            local_time(there["accepted_at"] or there["created_at"]),
+        ]
+        for there in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def access_arguments(parser: Arguments) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="its name or id")
+    parser.explain("List everybody who can reach the files of a folder, since when, and why.")
+    parser.example("carrel vfolder access corpus")
+
+
+def access(args: argparse.Namespace, context: Context) -> int:
+    """List who can reach a folder's files."""
+    found = context.client.vfolders.access(args.folder)
+    columns = [Column(title) for title in ("WHO", "PERMISSION", "SINCE", "WHY")]
+    rows = [
+        [
+            entry["user"]["email"],
+            entry["permission"],
+            local_time(entry["since"]),
+            _VIA[entry["via"]].format(entry["project"]["name"] if entry["project"] else ""),
+        ]
+        for entry in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def invitations_arguments(parser: Arguments) -> None:
+    parser.explain("List the folders that others offer you.")
+    parser.example("carrel vfolder invitations", "carrel vfolder accept corpus")
+
+
+def invitations(args: argparse.Namespace, context: Context) -> int:
+    """List invitations."""
+    found = context.client.invitations.list()
+    columns = [Column(title) for title in ("FOLDER", "FROM", "PERMISSION", "SIZE", "SINCE", "ID")]
+    rows = [
+        [
+            offer["folder_name"],
+            offer["invited_by"]["email"] if offer["invited_by"] else "",
+            offer["permission"],
+            format_size(offer["used_bytes"]),
+            local_time(offer["created_at"]),
+            offer["id"],
+        ]
+        for offer in found["items"]
+    ]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def accept_arguments(parser: Arguments) -> None:
+    parser.add_argument("invitations", metavar="FOLDER", nargs="+", help="names of the folders, or ids")
+    parser.example("carrel vfolder accept corpus")
+
+
+def accept(args: argparse.Namespace, context: Context) -> int:
+    """Take folders that others offer."""
+
+    def take(ref: str) -> tuple[object, str]:
+        offer = _offer(context, ref)
+        context.client.invitations.accept(offer["id"])
+        return offer, f"you have {offer['folder_name']}: {offer['permission']}"
+
+    return each(context, args.invitations, take)
+
+
+def decline_arguments(parser: Arguments) -> None:
+    parser.add_argument("invitations", metavar="FOLDER", nargs="+", help="names of the folders, or ids")
+    parser.example("carrel vfolder decline corpus")
+
+
+def decline(args: argparse.Namespace, context: Context) -> int:
+    """Refuse folders that others offer."""
+
+    def refuse(ref: str) -> tuple[object, str]:
+        offer = _offer(context, ref)
+        context.client.invitations.decline(offer["id"])
+        return offer, f"{offer['folder_name']} is declined"
+
+    return each(context, args.invitations, refuse)
+
+
+def leave_arguments(parser: Arguments) -> None:
+    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="names or ids")
+    parser.explain("Give up folders that others share with you.")
+    parser.example("carrel vfolder leave corpus")
+
+
+def leave(args: argparse.Namespace, context: Context) -> int:
+    """Give up folders of others."""
+
+    def give_up(ref: str) -> tuple[object, str]:
+        still_mounted(context.client.shares.leave(ref)["still_mounted"])
+        return {"folder": ref, "left": True}, f"you have {ref} no longer"
+
+    return each(context, args.folders, give_up)
+
+
+def _offer(context: Context, ref: str) -> models.InvitationView:
+    """The invitation that is meant by its id or by the folder. Raises: CarrelError when it is not the only one."""
+    offers = context.client.invitations.list()["items"]
+    found = [offer for offer in offers if ref in (offer["id"], offer["folder_id"], offer["folder_name"])]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        say(f"{len(found)} people offer you a folder named {ref}:")
+        for offer in found:
+            say(f"  {offer['id']}  from {offer['invited_by']['email'] if offer['invited_by'] else '?'}")
+    raise CarrelError(
+        "client.no_invitation" if not found else "client.ambiguous",
+        f"Nobody offers you {ref}." if not found else f"Which {ref} is meant?",
+        status=404 if not found else 409,
+        hint="carrel vfolder invitations",
+    )
+
+
+def _with(there: models.ShareView) -> str:
+    if there["user"]:
+        return there["user"]["email"]
+    return there["project"]["name"] if there["project"] else ""

@@ -1,0 +1,182 @@
+"""Transfers in several threads: how far they are together, when to try again, and who does what."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+from carrel_client.errors import CarrelError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+_AHEAD = 2000
+_TOLD_EVERY_S = 0.1
+_PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 15.0, 15.0)
+# Too slow, locked by the connection that broke, asked too often, a checksum that is not right, a server that goes.
+_PASSING = frozenset({408, 423, 429, 460, 502, 503, 504})
+FOR_ALL = frozenset({401, 403, 502, 503, 504, 507})
+"""What is true of one file is true of the others: may not, no room, nobody there."""
+_MOST_FAILURES = 1000
+_LAST_WORDS_S = 1.0
+
+
+class Stopped(Exception):
+    """The transfer was ended; whoever hears of it leaves what they do as it is."""
+
+
+class Meter:
+    """How far a transfer is, and whether it shall go on. Threads add to it.
+
+    total_files, total_bytes: of what was found so far; everything was found once `complete`.
+    """
+
+    def __init__(self, told: Callable[[Meter], None] | None = None) -> None:
+        self.files = self.total_files = 0
+        self.bytes = self.total_bytes = 0
+        self.complete = False
+        self._told = told
+        self._told_at = 0.0
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+
+    def found(self, size: int) -> None:
+        """One more file to move."""
+        with self._lock:
+            self.total_files += 1
+            self.total_bytes += size
+
+    def add(self, size: int) -> None:
+        """So many bytes moved; negative for those that have to move again. Raises: Stopped."""
+        with self._lock:
+            self.bytes += size
+        self._tell()
+
+    def finished(self) -> None:
+        """One more file is where it shall be."""
+        with self._lock:
+            self.files += 1
+        self._tell()
+
+    def pause(self, seconds: float) -> None:
+        """Wait. Raises: Stopped, at once."""
+        if self._stop.wait(seconds):
+            raise Stopped
+
+    def stop(self) -> None:
+        """Let all threads leave what they do."""
+        self._stop.set()
+
+    @property
+    def stopped(self) -> bool:
+        return self._stop.is_set()
+
+    def _tell(self) -> None:
+        if self._stop.is_set():
+            raise Stopped
+        now = time.monotonic()
+        if self._told and now - self._told_at >= _TOLD_EVERY_S:
+            self._told_at = now
+            self._told(self)
+
+
+class Patience:
+    """Decides after an error whether to try again, and waits before that; never for good."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._pauses = iter(_PAUSES_S)
+
+    def after(self, error: CarrelError) -> None:
+        """Return when it is time for another try. Raises: the error, when there shall be none."""
+        pause_s = next(self._pauses, None) if error.status in _PASSING else None
+        if pause_s is None:
+            raise error
+        self._meter.pause(pause_s)
+
+    def renew(self) -> None:
+        """Something moved: begin with short pauses again."""
+        self._pauses = iter(_PAUSES_S)
+
+
+class Crew:
+    """Threads that do what they are given, as a context manager that ends when all of it is done.
+
+    failures: what went wrong, by the name of the job. An error that holds for every job ends them all and is raised.
+    """
+
+    def __init__(self, size: int, meter: Meter) -> None:
+        self._meter = meter
+        self._jobs: queue.Queue[tuple[str, Callable[[], None]] | None] = queue.Queue(_AHEAD)
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(size)]
+        self._fatal: BaseException | None = None
+        self.failures: list[tuple[str, CarrelError]] = []
+
+    def give(self, name: str, job: Callable[[], None]) -> None:
+        """Have this done by the next who is free; waits while very much is waiting. Raises: Stopped."""
+        while True:
+            if self._meter.stopped:
+                raise Stopped
+            try:
+                self._jobs.put((name, job), timeout=0.2)
+                return
+            except queue.Full:
+                continue
+
+    def fail(self, name: str, error: CarrelError) -> None:
+        """Note that this could not be done."""
+        if len(self.failures) < _MOST_FAILURES:
+            self.failures.append((name, error))
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, kind: object, raised: BaseException | None, trace: object) -> None:
+        if raised:
+            self._meter.stop()
+        for _ in self._threads:
+            self._end_one()
+        # Who stops early need not wait for a server that does not answer.
+        ends_at = time.monotonic() + _LAST_WORDS_S
+        for thread in self._threads:
+            thread.join(max(0.0, ends_at - time.monotonic()) if raised else None)
+        if self._fatal and (raised is None or isinstance(raised, Stopped)):
+            raise self._fatal from None
+
+    def _end_one(self) -> None:
+        while True:
+            try:
+                self._jobs.put(None, timeout=0.2)
+                return
+            except queue.Full:
+                if self._meter.stopped:
+                    return
+
+    def _work(self) -> None:
+        while not self._meter.stopped:
+            try:
+                given = self._jobs.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            if given is None:
+                return
+            name, job = given
+            try:
+                job()
+            except Stopped:
+                return
+            except CarrelError as error:
+                if error.status in FOR_ALL or error.code == "client.disk_full":
+                    self._fatal = self._fatal or error
+                    self._meter.stop()
+                    return
+                self.fail(name, error)
+            except BaseException as defect:
+                self._fatal = defect
+                self._meter.stop()
+                return

@@ -1,0 +1,126 @@
+"""Files and trees of a folder, found one after another and brought to this machine."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from functools import partial
+
+from carrel_client.crew import Crew
+from carrel_client.errors import CarrelError
+from carrel_client.fetching import fetch
+from carrel_client.files import Files
+from carrel_client.outcome import Transfer, taken
+from carrel_client.packing import SMALL, Bundle, fetch_packed
+from carrel_client.sending import Source, naming
+from carrel_client.up import listing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+    from carrel_client.outcome import Clash
+
+
+class Down:
+    """Finds what is to be fetched, and has it fetched."""
+
+    def __init__(self, files: Files, folder: str, clash: Clash, done: Transfer) -> None:
+        self._files = files
+        self._folder = folder
+        self._clash = clash
+        self._done = done
+        self._bundle: Bundle | None = None
+
+    def bring(self, crew: Crew, path: str, to: str) -> None:
+        """A file or a directory of the folder into a local directory."""
+        contents = path.endswith("/")
+        path = path.strip("/")
+        if not path:
+            self._tree(crew, "", to if contents else os.path.join(to, self._folder))
+            return
+        found = self._files.show(self._folder, path=path)
+        if found["kind"] == "directory":
+            self._tree(crew, path, to if contents else os.path.join(to, _safe(found["name"])))
+            return
+        with naming(to):
+            os.makedirs(to, exist_ok=True)
+        self.file(crew, found, os.path.join(to, _safe(found["name"])))
+
+    def file(self, crew: Crew, found: models.FileView, local: str) -> None:
+        """Have one file brought here."""
+        if found["kind"] != "file":
+            self._done.skip(found["path"], f"it is a {found['kind']}")
+            return
+        if not found["readable"]:
+            self._done.skip(found["path"], "its name is not UTF-8; a session can rename it")
+            return
+        there = _stat(local)
+        if there and Source(local, "", there).is_there(found):
+            self._done.unchanged += 1
+            return
+        target = local
+        if there:
+            choice = self._clash if isinstance(self._clash, str) else self._clash(local)
+            if choice == "skip":
+                self._done.skip(found["path"], "its name is taken here")
+                return
+            if choice == "refuse" or stat.S_ISDIR(there.st_mode):
+                crew.fail(found["path"], taken(local))
+                return
+            target = _free(local) if choice == "rename" else local
+        size = found["size_bytes"] or 0
+        self._done.meter.found(size)
+        if size <= SMALL:
+            self._small(crew).add(found["path"], size, (found, target))
+        else:
+            crew.give(found["path"], partial(self._fetch, (found, target)))
+
+    def finish(self) -> None:
+        """Have fetched what still waits for others to travel with."""
+        if self._bundle:
+            self._bundle.flush()
+
+    def _small(self, crew: Crew) -> Bundle:
+        if self._bundle is None:
+            several = partial(fetch_packed, self._files, self._folder, self._done.meter)
+            self._bundle = Bundle(crew, self._fetch, several)
+        return self._bundle
+
+    def _fetch(self, wanted: tuple[models.FileView, str]) -> None:
+        fetch(self._files, self._folder, *wanted, self._done.meter)
+
+    def _tree(self, crew: Crew, path: str, local: str) -> None:
+        waiting = [(path, local)]
+        while waiting:
+            path, local = waiting.pop()
+            with naming(local):
+                os.makedirs(local, exist_ok=True)
+            for found in listing(self._files, self._folder, path):
+                target = os.path.join(local, _safe(found["name"]))
+                if found["kind"] == "directory" and found["readable"]:
+                    waiting.append((found["path"], target))
+                else:
+                    self.file(crew, found, target)
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _safe(name: str) -> str:
+    """A name that leads nowhere but into its directory. Raises: CarrelError for any other."""
+    if name in ("", ".", "..") or "/" in name or "\0" in name:
+        raise CarrelError("client.odd_name", f"The server names a file {name!r}.", status=502)
+    return name
+
+
+def _free(path: str) -> str:
+    """A path like this one that nothing has: with a number before its ending."""
+    stem, ending = os.path.splitext(path)
+    return next(
+        other for number in itertools.count(1) if _stat(other := f"{stem} ({number}){ending}") is None
+    )

@@ -1,0 +1,122 @@
+"""One file of a folder on its way to this machine: it gets its name when all of it is there."""
+
+from __future__ import annotations
+
+import glob
+import os
+from datetime import datetime
+from hashlib import sha256
+from io import BufferedWriter
+
+from carrel_client.crew import Meter, Patience
+from carrel_client.errors import CarrelError
+from carrel_client.files import Files
+from carrel_client.sending import AT_ONCE, naming
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+
+_BLOCK = 256 << 10
+_LONGEST_NAME = 255
+EXECUTABLE = 0o111
+_MARK = 12
+
+
+def fetch(files: Files, folder: str, wanted: models.FileView, local: str, meter: Meter) -> None:
+    """Bring the file here, in the place of what is there. What an earlier run brought of it is kept.
+
+    Raises: CarrelError, Stopped.
+    """
+    unfinished = part_of(local, wanted)
+    with naming(local), open(unfinished, "ab") as file:
+        _Fetching(files, folder, wanted, file, meter).run()
+    with naming(local):
+        _finish(unfinished, wanted)
+        os.replace(unfinished, local)
+        if (wanted["size_bytes"] or 0) > AT_ONCE:
+            _forget_others(unfinished)
+    meter.finished()
+
+
+def part_of(local: str, wanted: models.FileView) -> str:
+    """Where the beginning of a file is kept; another one for each content that the file has had."""
+    directory, name = os.path.split(local)
+    mark = sha256(f"{wanted['path']}\n{wanted['etag']}".encode()).hexdigest()[:_MARK]
+    stem = name.encode()[: _LONGEST_NAME - 20].decode(errors="ignore")
+    return os.path.join(directory, f".{stem}.{mark}.part")
+
+
+class _Fetching:
+    def __init__(
+        self, files: Files, folder: str, wanted: models.FileView, file: BufferedWriter, meter: Meter
+    ) -> None:
+        self._files = files
+        self._folder = folder
+        self._wanted = wanted
+        self._file = file
+        self._meter = meter
+        self._have = file.tell()
+        self._etag = _quoted(wanted["etag"])
+
+    def run(self) -> None:
+        patience = Patience(self._meter)
+        self._meter.add(self._have)
+        while True:
+            before = self._have
+            try:
+                self._read()
+                return
+            except CarrelError as error:
+                if error.status == 416 and self._have:
+                    self._forget()
+                    continue
+                if self._have > before:
+                    patience.renew()
+                patience.after(error)
+
+    def _read(self) -> None:
+        if self._have and self._have == self._wanted["size_bytes"]:
+            return
+        opened = self._files.download(
+            self._folder, path=self._wanted["path"], offset=self._have, etag=self._etag
+        )
+        with opened as answer:
+            if answer.status != 206:
+                self._forget()
+            self._etag = answer.headers.get("etag", self._etag)
+            for block in answer.blocks(_BLOCK):
+                with naming(self._file.name):
+                    self._file.write(block)
+                self._have += len(block)
+                self._meter.add(len(block))
+        with naming(self._file.name):
+            self._file.flush()
+
+    def _forget(self) -> None:
+        """Begin again: what is here is of another content."""
+        with naming(self._file.name):
+            self._file.truncate(0)
+        self._meter.add(-self._have)
+        self._have = 0
+
+
+def _forget_others(unfinished: str) -> None:
+    """Delete the beginnings of what the file was before. Looks at the whole directory, too much for small files."""
+    directory, name = os.path.split(unfinished)
+    stem = name.rpartition(".part")[0].rpartition(".")[0]
+    for other in glob.glob(f"{glob.escape(os.path.join(directory, stem))}.{'?' * _MARK}.part"):
+        os.unlink(other)
+
+
+def _finish(unfinished: str, wanted: models.FileView) -> None:
+    seconds = datetime.fromisoformat(wanted["modified_at"]).timestamp()
+    mode = os.stat(unfinished).st_mode
+    # Who may run it there may run it here, as far as whoever may read it here.
+    if int(wanted["mode"], 8) & 0o100:
+        os.chmod(unfinished, mode | (mode >> 2 & EXECUTABLE))
+    os.utime(unfinished, (seconds, seconds))
+
+
+def _quoted(etag: str | None) -> str | None:
+    return f'"{etag}"' if etag and not etag.endswith('"') else etag

@@ -1,0 +1,187 @@
+"""Operations whose bodies are bytes: contents of files, zip files, and uploads as tus 1.0 has them."""
+
+from __future__ import annotations
+
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterator, Mapping, Sequence
+
+from carrel_client import operations
+from carrel_client.transport import Opened, segment
+from carrel_client.wire import Part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+
+_API = "/api/v1"
+_OFFSETS = {"Content-Type": "application/offset+octet-stream"}
+_TUS = {"Tus-Resumable": "1.0.0"}
+_JOIN_TIMEOUT_S = 1800.0
+
+
+class Files(operations.Files):
+    """What is in a folder. A path is relative to it, with / between names."""
+
+    def download(
+        self, ref: str, *, path: str, offset: int = 0, etag: str | None = None, until: int | None = None
+    ) -> Opened:
+        """A file's bytes, to be read in a `with` block.
+
+        offset, until: the first and behind the last byte wanted. etag: only if the file is still that one; else the
+        answer's status is 200 instead of 206, and the whole file comes.
+        """
+        headers = {}
+        if offset or until is not None:
+            headers["Range"] = f"bytes={offset}-{'' if until is None else until - 1}"
+            if etag:
+                headers["If-Range"] = etag
+        return self._transport.open(_folder(ref, "content"), query={"path": path}, headers=headers)
+
+    def write(
+        self, ref: str, *, path: str, content: bytes, etag: str | None = None, new: bool = False
+    ) -> models.FileView:
+        """Make or replace a file, whole. etag: only while it is still that one. new: only if there is none."""
+        import json
+
+        headers = {"Content-Type": "application/octet-stream"}
+        headers |= {"If-Match": etag} if etag else {"If-None-Match": "*"} if new else {}
+        _, text = self._transport.exchange(
+            "PUT", _folder(ref, "content"), query={"path": path}, headers=headers, body=content
+        )
+        written: models.FileView = json.loads(text)
+        return written
+
+    def unpack(
+        self, ref: str, *, body: bytes, path: str = "", clash: models.Clash = "refuse"
+    ) -> models.FilesDone:
+        """Take a tar file of small files apart into a directory of the folder."""
+        import json
+
+        _, text = self._transport.exchange(
+            "POST",
+            _folder(ref, "files", "unpack"),
+            query={"path": path, "clash": clash},
+            headers={"Content-Type": "application/x-tar"},
+            body=body,
+        )
+        done: models.FilesDone = json.loads(text)
+        return done
+
+    def pack(self, ref: str, *, paths: Sequence[str]) -> Opened:
+        """Small files as a tar file, to be read in a `with` block."""
+        return self._transport.open(_folder(ref, "files", "pack"), sent={"paths": list(paths)})
+
+    def archive(self, ref: str, *, paths: Sequence[str]) -> Iterator[bytes]:
+        """Files and directories as a zip file, piece by piece; "" is the whole folder."""
+        return self._transport.stream(
+            _folder(ref, "archive"), query={"path": list(paths)}, patience=lambda: 60.0
+        )
+
+    def by_link(self, token: str) -> Iterator[bytes]:
+        """What a link was made for, piece by piece."""
+        return self._transport.stream(f"{_API}/downloads/{segment(token)}", patience=lambda: 60.0)
+
+
+class UploadState:
+    """How far an upload is. length: None while nobody has said. metadata: as the upload was made with."""
+
+    __slots__ = ("length", "metadata", "offset")
+
+    def __init__(self, offset: int, length: int | None, metadata: Mapping[str, str]) -> None:
+        self.offset = offset
+        self.length = length
+        self.metadata = metadata
+
+
+class Uploads(operations.Uploads):
+    """Uploads, a request at a time. `Transfers.upload` does whole files and trees."""
+
+    def options(self, ref: str) -> dict[str, str]:
+        """What the server can do of tus, as headers."""
+        return self._transport.exchange("OPTIONS", _folder(ref, "uploads"), headers=_TUS)[0]
+
+    def create(
+        self,
+        ref: str,
+        *,
+        length: int | None,
+        metadata: Mapping[str, str],
+        body: bytes | None = None,
+        partial: bool = False,
+    ) -> tuple[str, int]:
+        """A new upload's id, and how much of it the server has: as much of the body as came with it.
+
+        length: None when it is to be said with the last bytes. metadata: `path`, and if wanted `clash` and
+        `modified`. partial: a part of a later upload.
+        """
+        known = {"Upload-Defer-Length": "1"} if length is None else {"Upload-Length": str(length)}
+        headers = _TUS | known | {"Upload-Metadata": _spelled(metadata)}
+        headers |= {"Upload-Concat": "partial"} if partial else {}
+        headers |= _OFFSETS if body is not None else {}
+        answer, _ = self._transport.exchange(
+            "POST", _folder(ref, "uploads"), headers=headers, body=body or b""
+        )
+        return _made(answer), int(answer.get("upload-offset", "0"))
+
+    def join(self, ref: str, *, parts: Sequence[str], metadata: Mapping[str, str]) -> str:
+        """The id of the upload that puts these partial ones together; its file is there then."""
+        places = " ".join(_folder(ref, "uploads", part) for part in parts)
+        headers = _TUS | {"Upload-Concat": f"final;{places}", "Upload-Metadata": _spelled(metadata)}
+        answer, _ = self._transport.exchange(
+            "POST", _folder(ref, "uploads"), headers=headers, body=b"", timeout_s=_JOIN_TIMEOUT_S
+        )
+        return _made(answer)
+
+    def show(self, ref: str, upload: str) -> UploadState:
+        """How much of it has arrived."""
+        answer, _ = self._transport.exchange("HEAD", _folder(ref, "uploads", upload), headers=_TUS)
+        length = answer.get("upload-length", "")
+        return UploadState(
+            int(answer.get("upload-offset", "0")),
+            int(length) if length else None,
+            _metadata(answer.get("upload-metadata", "")),
+        )
+
+    def append(
+        self,
+        ref: str,
+        upload: str,
+        *,
+        offset: int,
+        body: bytes | Part,
+        checksum: str | None = None,
+        length: int | None = None,
+    ) -> int:
+        """How much has arrived after this. checksum: of the body, "sha1" and its digest in base64.
+
+        length: of all of it, when that was not said before.
+        """
+        headers = _TUS | _OFFSETS | {"Upload-Offset": str(offset)}
+        headers |= {} if length is None else {"Upload-Length": str(length)}
+        headers |= {"Upload-Checksum": checksum} if checksum else {}
+        answer, _ = self._transport.exchange(
+            "PATCH", _folder(ref, "uploads", upload), headers=headers, body=body
+        )
+        return int(answer.get("upload-offset", "0"))
+
+    def remove(self, ref: str, upload: str) -> None:
+        """Give an upload up."""
+        self._transport.exchange("DELETE", _folder(ref, "uploads", upload), headers=_TUS)
+
+
+def _folder(ref: str, *parts: str) -> str:
+    return "/".join([f"{_API}/vfolders", *map(segment, (ref, *parts))])
+
+
+def _made(answer: Mapping[str, str]) -> str:
+    return answer.get("location", "").rstrip("/").rpartition("/")[2]
+
+
+def _spelled(metadata: Mapping[str, str]) -> str:
+    pairs = (f"{key} {b2a_base64(value.encode(), newline=False).decode()}" for key, value in metadata.items())
+    return ",".join(pairs)
+
+
+def _metadata(text: str) -> dict[str, str]:
+    pairs = (pair.strip().partition(" ") for pair in text.split(",") if pair.strip())
+    return {key: a2b_base64(value).decode("utf-8", "replace") for key, _, value in pairs}

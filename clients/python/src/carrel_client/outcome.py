@@ -1,0 +1,62 @@
+"""What becomes of a transfer, and of files whose name is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from carrel_client.crew import Crew, Meter
+from carrel_client.errors import CarrelError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Choice = Literal["refuse", "replace", "rename", "skip"]
+    Clash = Choice | Callable[[str], Choice]
+
+_MOST_SKIPPED = 1000
+
+
+class Transfer:
+    """What became of a transfer. unchanged: files that were there already. skipped: what is not for moving, and why.
+
+    failed: what could not be moved, and why.
+    """
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.unchanged = 0
+        self.skipped: list[tuple[str, str]] = []
+        self.failed: list[tuple[str, CarrelError]] = []
+
+    def skip(self, name: str, why: str) -> None:
+        if len(self.skipped) < _MOST_SKIPPED:
+            self.skipped.append((name, why))
+
+
+class Bringing:
+    """A crew at work on a transfer, whose failures become those of the transfer."""
+
+    def __init__(self, size: int, done: Transfer) -> None:
+        self._crew = Crew(size, done.meter)
+        self._done = done
+
+    def __enter__(self) -> Crew:
+        return self._crew.__enter__()
+
+    def __exit__(self, kind: object, raised: BaseException | None, trace: object) -> None:
+        if not raised:
+            self._done.meter.complete = True
+        try:
+            self._crew.__exit__(kind, raised, trace)
+        finally:
+            self._done.failed = self._crew.failures
+
+
+def taken(where: str) -> CarrelError:
+    return CarrelError(
+        "client.taken",
+        f"{where} is there already, and it is another one.",
+        status=409,
+        hint="Say what becomes of it: --clash replace, rename or skip.",
+    )

@@ -1,0 +1,214 @@
+"""Small files on their way in and out of a folder, many in one request, as tar files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from carrel_client.crew import FOR_ALL, Crew, Meter, Patience
+from carrel_client.errors import CarrelError
+from carrel_client.fetching import EXECUTABLE, fetch, part_of
+from carrel_client.files import Files
+from carrel_client.sending import Place, Source, changed, landed, local_error, naming, send
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarfile import TarFile, TarInfo
+    from typing import Any
+
+    from carrel_client import models
+    from carrel_client.wire import Response
+
+SMALL = 256 << 10
+"""Files up to this travel together."""
+_MOST_FILES = 200
+_MOST_BYTES = 4 << 20
+
+
+class Bundle:
+    """Gathers what travels together, and has a crew do it. single: what to do with one alone."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        single: Callable[[Any], None],
+        several: Callable[[Crew, Sequence[Any]], None],
+    ) -> None:
+        self._crew = crew
+        self._single = single
+        self._several = several
+        self._held: list[Any] = []
+        self._names: list[str] = []
+        self._size = 0
+
+    def add(self, name: str, size: int, one: object) -> None:
+        """name: for words."""
+        self._held.append(one)
+        self._names.append(name)
+        self._size += size
+        if len(self._held) >= _MOST_FILES or self._size >= _MOST_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Have done what was gathered."""
+        held, names = self._held, self._names
+        self._held, self._names, self._size = [], [], 0
+        if len(held) == 1:
+            self._crew.give(names[0], partial(self._single, held[0]))
+        elif held:
+            self._crew.give(names[0], partial(self._several, self._crew, held))
+
+
+def send_packed(place: Place, meter: Meter, crew: Crew, sources: Sequence[Source]) -> None:
+    """Bring small files into the folder, all with the same clash. Raises: Stopped; CarrelError that holds for all."""
+    packed, body = _tar(crew, sources)
+    patience = Patience(meter)
+    while packed:
+        try:
+            done = place.files.unpack(place.folder, body=body, clash=packed[0].clash)
+            break
+        except CarrelError as error:
+            try:
+                patience.after(error)
+            except CarrelError:
+                # What is true of all of them together need not be true of each.
+                _one_by_one(crew, error, [(each.local, partial(send, place, each, meter)) for each in packed])
+                return
+    else:
+        return
+    refused = {each["path"]: each for each in done["refused"]}
+    for source in packed:
+        no = refused.get(source.path)
+        # An earlier try may have brought it, which nobody heard of.
+        if no is None or (no["code"] == "file.exists" and landed(place, source)):
+            meter.add(source.size)
+            meter.finished()
+        else:
+            crew.fail(source.local, CarrelError(no["code"], no["message"], status=409))
+
+
+def fetch_packed(
+    files: Files, folder: str, meter: Meter, crew: Crew, wanted: Sequence[tuple[models.FileView, str]]
+) -> None:
+    """Bring small files here. Raises: Stopped; CarrelError that holds for all."""
+    left = {found["path"]: (found, local) for found, local in wanted}
+    patience = Patience(meter)
+    while left:
+        before = len(left)
+        try:
+            _read(files, folder, meter, crew, left)
+            break
+        except CarrelError as error:
+            if len(left) < before:
+                patience.renew()
+            patience.after(error)
+    # What did not come along is asked for by itself, and says why.
+    jobs = [
+        (found["path"], partial(fetch, files, folder, found, local, meter)) for found, local in left.values()
+    ]
+    _one_by_one(crew, None, jobs)
+
+
+def _tar(crew: Crew, sources: Sequence[Source]) -> tuple[list[Source], bytes]:
+    """Those that could be read, and all of them as a tar file."""
+    from io import BytesIO
+    from tarfile import PAX_FORMAT, TarFile, TarInfo
+
+    made, packed = BytesIO(), []
+    with TarFile(fileobj=made, mode="w", format=PAX_FORMAT) as tar:
+        for source in sources:
+            try:
+                with open(source.local, "rb") as file:
+                    content = file.read(source.size + 1)
+            except OSError as wrong:
+                crew.fail(source.local, local_error(source.local, wrong))
+                continue
+            if len(content) != source.size:
+                crew.fail(source.local, changed(source))
+                continue
+            info = TarInfo(source.path)
+            info.size = source.size
+            info.mtime = source.modified_s
+            info.mode = 0o755 if source.executable else 0o644
+            tar.addfile(info, BytesIO(content))
+            packed.append(source)
+    return packed, made.getvalue()
+
+
+def _read(
+    files: Files, folder: str, meter: Meter, crew: Crew, left: dict[str, tuple[models.FileView, str]]
+) -> None:
+    """Have those that come taken out of what is left. Raises: CarrelError."""
+    import tarfile
+
+    with files.pack(folder, paths=list(left)) as answer:
+        body = _Body(answer)
+        try:
+            with tarfile.open(fileobj=body, mode="r|") as tar:  # type: ignore[call-overload]
+                for member in tar:
+                    tar.members = []  # it would remember all of them
+                    if member.name in left:
+                        found, local = left.pop(member.name)
+                        _keep(crew, tar, member, found, local, meter)
+        except tarfile.TarError:
+            return  # the rest comes one by one
+        body.drain()
+
+
+def _keep(
+    crew: Crew, tar: TarFile, member: TarInfo, found: models.FileView, local: str, meter: Meter
+) -> None:
+    content = tar.extractfile(member)
+    data = content.read() if content else b""
+    unfinished = part_of(local, found)
+    try:
+        with naming(local):
+            with open(unfinished, "wb") as file:
+                file.write(data)
+                if member.mode & 0o100:
+                    mode = os.fstat(file.fileno()).st_mode
+                    os.fchmod(file.fileno(), mode | (mode >> 2 & EXECUTABLE))
+            os.utime(unfinished, (member.mtime, member.mtime))
+            os.replace(unfinished, local)
+    except CarrelError as error:
+        if error.code == "client.disk_full":
+            raise
+        crew.fail(found["path"], error)
+        return
+    meter.add(len(data))
+    meter.finished()
+
+
+def _one_by_one(crew: Crew, why: CarrelError | None, jobs: Sequence[tuple[str, Callable[[], None]]]) -> None:
+    if why and why.status in FOR_ALL:
+        raise why
+    for name, job in jobs:
+        try:
+            job()
+        except CarrelError as error:
+            if error.status in FOR_ALL or error.code == "client.disk_full":
+                raise
+            crew.fail(name, error)
+
+
+class _Body:
+    """An answer's body as something to read from."""
+
+    def __init__(self, answer: Response) -> None:
+        self._blocks: Iterator[bytes] = answer.blocks()
+        self._held = b""
+
+    def read(self, size: int) -> bytes:
+        while len(self._held) < size:
+            block = next(self._blocks, b"")
+            if not block:
+                break
+            self._held += block
+        taken, self._held = self._held[:size], self._held[size:]
+        return taken
+
+    def drain(self) -> None:
+        """Read what is left of it, so that its connection can be kept."""
+        for _ in self._blocks:
+            continue

@@ -1,0 +1,298 @@
+"""One local file on its way into a folder, by tus 1.0, whatever happens to the connection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from io import BufferedReader
+
+from carrel_client.crew import Crew, Meter, Patience
+from carrel_client.errors import CarrelError
+from carrel_client.files import Files, Uploads
+from carrel_client.wire import Part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from carrel_client import models
+
+    Made = TypeVar("Made")
+
+AT_ONCE = 4 << 20
+"""Files up to this go in one request, which costs less than being able to go on with them."""
+_PIECE = 64 << 20
+# What has to be sent again when a checksum is wrong.
+_CHECKED_PIECE = 16 << 20
+_READ = 1 << 20
+# How far two clocks' spellings of the same time may differ.
+_SAME_TIME_S = 0.002
+_GONE = (404, 410)
+
+
+class Place:
+    """A folder that files go into, and the uploads into it that an earlier run did not finish.
+
+    checked: send a checksum with every piece. parts: how many pieces of a large file travel at a time.
+    """
+
+    def __init__(self, files: Files, uploads: Uploads, folder: str, *, checked: bool, parts: int) -> None:
+        self.files = files
+        self.uploads = uploads
+        self.folder = folder
+        self.checked = checked
+        self.parts = parts
+        self.unfinished: dict[tuple[str, ...], str] = {}
+        self._looked = False
+
+    def look_for_unfinished(self) -> None:
+        """Learn what can be gone on with: uploads of the same file, unchanged, to the same path. Once is enough."""
+        if self._looked:
+            return
+        self._looked = True
+        for upload in self.uploads.list(self.folder)["items"]:
+            try:
+                state = self.uploads.show(self.folder, upload["id"])
+            except CarrelError:
+                continue  # it has expired meanwhile, or somebody else sends to it
+            self.unfinished[_key(state.metadata)] = upload["id"]
+
+
+class Source:
+    """A local file as it was when it was found. path: where it goes in the folder. clash: what if that is taken."""
+
+    __slots__ = ("clash", "executable", "local", "modified_s", "path", "size")
+
+    def __init__(
+        self, local: str, path: str, found: os.stat_result, *, clash: models.Clash = "refuse"
+    ) -> None:
+        self.local = local
+        self.path = path
+        self.clash = clash
+        self.size = found.st_size
+        self.executable = bool(found.st_mode & 0o100)
+        self.modified_s = found.st_mtime_ns // 1000 / 1_000_000
+
+    def is_there(self, there: models.FileView) -> bool:
+        """Whether that file in the folder is this one already, as far as size and time tell."""
+        same = there["kind"] == "file" and there["size_bytes"] == self.size
+        return same and abs(_seconds(there) - self.modified_s) < _SAME_TIME_S
+
+
+def send(place: Place, source: Source, meter: Meter) -> None:
+    """Bring the file into the folder. Raises: CarrelError, Stopped."""
+    try:
+        with open(source.local, "rb") as file:
+            if os.fstat(file.fileno()).st_size != source.size:
+                raise changed(source)
+            _Sending(place, source, meter).run(file)
+    except OSError as wrong:
+        raise local_error(source.local, wrong) from None
+    except EOFError:
+        raise changed(source) from None
+    meter.finished()
+
+
+class _Sending:
+    def __init__(self, place: Place, source: Source, meter: Meter) -> None:
+        self._place = place
+        self._source = source
+        self._meter = meter
+        self._metadata = {"path": source.path, "clash": source.clash}
+        self._metadata |= {"modified": f"{source.modified_s:.6f}"} if source.modified_s >= 0 else {}
+        self._metadata |= {"executable": "1"} if source.executable else {}
+
+    def run(self, file: BufferedReader) -> None:
+        size = self._source.size
+        if size <= AT_ONCE:
+            self._at_once(file)
+        elif self._place.parts > 1 and size > self._place.parts * AT_ONCE:
+            self._in_parts()
+        else:
+            self._stretch(file, 0, size, self._metadata, partial_upload=False)
+
+    def _at_once(self, file: BufferedReader) -> None:
+        content = file.read(self._source.size + 1)
+        if len(content) != self._source.size:
+            raise changed(self._source)
+        made = self._persistently(lambda: self._create(len(content), self._metadata, content))
+        if made is None:
+            self._meter.add(len(content))
+            return
+        upload, arrived = made
+        self._meter.add(arrived)
+        if arrived < len(content):
+            self._append(file, 0, len(content), upload, arrived)
+
+    def _in_parts(self) -> None:
+        """Pieces side by side, each a partial upload, and then one upload of all of them."""
+        size, count = self._source.size, self._place.parts
+        edges = [size * index // count for index in range(count + 1)]
+        made: dict[int, str] = {}
+
+        def one(index: int) -> None:
+            metadata = self._metadata | {"part": f"{index + 1}/{count}"}
+            begin, end = edges[index], edges[index + 1]
+            with open(self._source.local, "rb") as file:
+                made[index] = self._stretch(file, begin, end - begin, metadata, partial_upload=True)
+
+        crew = Crew(count, self._meter)
+        with crew:
+            for index in range(count):
+                crew.give(str(index), partial(one, index))
+        for _, error in crew.failures:
+            raise error
+        place = self._place
+        parts = [made[index] for index in range(count)]
+        self._persistently(lambda: place.uploads.join(place.folder, parts=parts, metadata=self._metadata))
+
+    def _stretch(
+        self,
+        file: BufferedReader,
+        begin: int,
+        length: int,
+        metadata: Mapping[str, str],
+        *,
+        partial_upload: bool,
+    ) -> str:
+        """The upload that has these bytes; where one was begun earlier, it goes on there."""
+        place = self._place
+        upload = place.unfinished.pop(_key(metadata), "")
+        if upload:
+            try:
+                state = place.uploads.show(place.folder, upload)
+                upload, arrived = (upload, state.offset) if state.length == length else ("", 0)
+            except CarrelError:
+                upload = ""
+        if not upload:
+            made = self._persistently(lambda: self._create(length, metadata, None, partial_upload))
+            upload, arrived = made or ("", length)
+        self._meter.add(arrived)
+        self._append(file, begin, length, upload, arrived)
+        return upload
+
+    def _create(
+        self, length: int, metadata: Mapping[str, str], body: bytes | None, partial_upload: bool = False
+    ) -> tuple[str, int]:
+        place = self._place
+        return place.uploads.create(
+            place.folder, length=length, metadata=metadata, body=body, partial=partial_upload
+        )
+
+    def _persistently(self, make: Callable[[], Made]) -> Made | None:
+        """What it makes, after as many tries as make sense; None when a try that was not answered has made it."""
+        patience = Patience(self._meter)
+        while True:
+            try:
+                return make()
+            except CarrelError as error:
+                if error.status == 409 and landed(self._place, self._source):
+                    return None
+                patience.after(error)
+
+    def _append(self, file: BufferedReader, begin: int, length: int, upload: str, arrived: int) -> None:
+        """Send what is missing, from what the server says it has."""
+        place, patience = self._place, Patience(self._meter)
+        while arrived < length:
+            piece = min(_CHECKED_PIECE if place.checked else _PIECE, length - arrived)
+            body = Part(file, begin + arrived, piece, self._meter.add)
+            checksum = _checksum(file, begin + arrived, piece) if place.checked else None
+            try:
+                before, arrived = (
+                    arrived,
+                    place.uploads.append(place.folder, upload, offset=arrived, body=body, checksum=checksum),
+                )
+                patience.renew()
+            except CarrelError as error:
+                before, arrived = arrived, self._after(error, patience, upload, arrived, length)
+            self._meter.add(arrived - before - body.sent)
+
+    def _after(self, error: CarrelError, patience: Patience, upload: str, believed: int, length: int) -> int:
+        """How much the server has, after something went wrong. Raises: CarrelError when that was for good."""
+        first = error
+        while True:
+            if error.status in _GONE:
+                if landed(self._place, self._source):
+                    return length
+                raise first
+            if error.status != 409:
+                patience.after(error)
+            try:
+                arrived = self._place.uploads.show(self._place.folder, upload).offset
+            except CarrelError as again:
+                error = again
+                continue
+            if first.status == 409 and arrived == believed:
+                raise first  # it was about something else than how much has arrived
+            return arrived
+
+
+class naming:
+    """Says which local file it was that this machine refused. Raises: CarrelError in the place of OSError."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, raised: BaseException | None, trace: object) -> None:
+        if isinstance(raised, OSError):
+            raise local_error(self._path, raised) from None
+
+
+def local_error(path: str, wrong: OSError) -> CarrelError:
+    """The error for what this machine's own files refuse."""
+    from errno import EDQUOT, ENOSPC
+
+    full = wrong.errno in (ENOSPC, EDQUOT)
+    return CarrelError(
+        "client.disk_full" if full else "client.local_file",
+        f"{path}: {wrong.strerror or wrong}.",
+        status=400,
+        hint="Make room, and run the same again: it goes on where it was." if full else "",
+    )
+
+
+def changed(source: Source) -> CarrelError:
+    """The error for a file that is not what it was when it was found."""
+    return CarrelError(
+        "client.file_changed",
+        f"{source.local} changed while it was sent.",
+        status=400,
+        hint="Run the same again when nobody writes to it.",
+    )
+
+
+def landed(place: Place, source: Source) -> bool:
+    """Whether the file is there, though nothing was heard of it."""
+    try:
+        there = place.files.show(place.folder, path=source.path)
+    except CarrelError:
+        return False
+    return source.is_there(there)
+
+
+def _checksum(file: BufferedReader, offset: int, length: int) -> str:
+    from binascii import b2a_base64
+    from hashlib import sha1
+
+    digest = sha1(usedforsecurity=False)
+    while length:
+        block = os.pread(file.fileno(), min(_READ, length), offset)
+        if not block:
+            raise EOFError
+        digest.update(block)
+        offset, length = offset + len(block), length - len(block)
+    return f"sha1 {b2a_base64(digest.digest(), newline=False).decode()}"
+
+
+def _key(metadata: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(metadata.get(name, "") for name in ("path", "clash", "modified", "part"))
+
+
+def _seconds(there: models.FileView) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(there["modified_at"]).timestamp()

@@ -1,0 +1,78 @@
+"""What comes through a pipe on its way into a folder: its length is known when it has ended."""
+
+from __future__ import annotations
+
+from carrel_client.crew import Meter, Patience
+from carrel_client.errors import CarrelError
+from carrel_client.sending import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from carrel_client import models
+
+_PIECE = 8 << 20
+"""So much is kept until the server has it: what comes through a pipe comes once."""
+
+
+def send_stream(place: Place, source: BinaryIO, path: str, clash: models.Clash, meter: Meter) -> None:
+    """Bring what can be read into a file of the folder. Raises: CarrelError, Stopped."""
+    metadata = {"path": path, "clash": clash}
+    upload = _begun(place, metadata, meter)
+    offset, piece = 0, source.read(_PIECE)
+    while True:
+        following = source.read(_PIECE) if len(piece) == _PIECE else b""
+        _push(place, upload, offset, piece, meter, last=not following)
+        offset += len(piece)
+        if not following:
+            break
+        piece = following
+    meter.found(offset)
+    meter.finished()
+
+
+def _begun(place: Place, metadata: dict[str, str], meter: Meter) -> str:
+    patience = Patience(meter)
+    while True:
+        try:
+            return place.uploads.create(place.folder, length=None, metadata=metadata)[0]
+        except CarrelError as error:
+            patience.after(error)
+
+
+def _push(place: Place, upload: str, offset: int, piece: bytes, meter: Meter, *, last: bool) -> None:
+    """Have the server have a piece, wherever a line breaks. last: with it, the upload is complete."""
+    end = offset + len(piece)
+    at, patience, ended = offset, Patience(meter), False
+    while at < end or (last and not ended):
+        before = at
+        try:
+            at = place.uploads.append(
+                place.folder, upload, offset=at, body=piece[at - offset :], length=end if last else None
+            )
+            ended = at == end
+            patience.renew()
+        except CarrelError as error:
+            at = _after(place, upload, error, patience, at)
+            if not offset <= at <= end:
+                raise
+        meter.add(at - before)
+
+
+def _after(place: Place, upload: str, error: CarrelError, patience: Patience, believed: int) -> int:
+    """How much the server has, after something went wrong. Raises: CarrelError when that was for good."""
+    first = error
+    while True:
+        if error.status != 409:
+            patience.after(error)
+        try:
+            arrived = place.uploads.show(place.folder, upload).offset
+        except CarrelError as again:
+            error = again
+            if error.status in (404, 410):
+                raise first from None
+            continue
+        if first.status == 409 and arrived == believed:
+            raise first  # it was about something else than how much has arrived
+        return arrived

@@ -1,0 +1,212 @@
+"""Files and trees of this machine, found one after another and sent into a folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from carrel_client.crew import Crew
+from carrel_client.errors import CarrelError
+from carrel_client.files import Files
+from carrel_client.outcome import Transfer, taken
+from carrel_client.packing import SMALL, Bundle, send_packed
+from carrel_client.sending import AT_ONCE, Place, Source, local_error, naming, send
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from carrel_client import models
+    from carrel_client.outcome import Choice, Clash
+
+_ODD = "client.odd_name"
+_PAGE = 1000
+
+
+class _Branch:
+    """A local directory to go into. above: device and inode of what leads to it, so that links into it end somewhere.
+
+    new: it is not in the folder yet, and neither is anything that is to be below it.
+    """
+
+    __slots__ = ("above", "local", "new", "path")
+
+    def __init__(self, local: str, path: str, above: tuple[tuple[int, int], ...], *, new: bool) -> None:
+        self.local = local
+        self.path = path
+        self.above = above
+        self.new = new
+
+
+class Up:
+    """Finds what is to be sent, and has it sent. follow: symbolic links too."""
+
+    def __init__(self, place: Place, clash: Clash, done: Transfer, *, follow: bool) -> None:
+        self._place = place
+        self._clash = clash
+        self._done = done
+        self._follow = follow
+        self._known: tuple[str, dict[str, models.FileView]] | None = None
+        self._bundles: dict[str, Bundle] = {}
+
+    def bring(self, crew: Crew, source: str, to: str) -> None:
+        """A file or a directory into a directory of the folder."""
+        name = os.path.basename(source)
+        found = _stat(source)
+        if not stat.S_ISDIR(found.st_mode):
+            self.bring_as(crew, source, joined(to, name))
+            return
+        # Whose last name is empty or dots has none of its own: what is in it goes.
+        target = to.strip("/") if name in ("", ".", "..") else joined(to, name)
+        _check_name(target)
+        waiting = [_Branch(source, target, (_identity(found),), new=False)]
+        while waiting:
+            waiting += self._inside(crew, waiting.pop())
+
+    def bring_as(self, crew: Crew, source: str, path: str) -> None:
+        """One file to a path of the folder."""
+        found = _stat(source)
+        if stat.S_ISDIR(found.st_mode):
+            raise CarrelError(
+                "client.local_file", f"{source} is a directory.", status=400, hint="Bring it with -r."
+            )
+        _check_name(path)
+        directory, _, name = path.rpartition("/")
+        # Of many files that go into one directory, it is looked at once.
+        if self._known is None or self._known[0] != directory:
+            self._known = directory, self._there(directory)
+        self._file(crew, source, path, found, self._known[1].get(name))
+
+    def finish(self) -> None:
+        """Have sent what still waits for others to travel with."""
+        for bundle in self._bundles.values():
+            bundle.flush()
+
+    def _inside(self, crew: Crew, branch: _Branch) -> list[_Branch]:
+        """Have the files of a directory sent; gives the directories in it."""
+        there = {} if branch.new else self._there(branch.path)
+        try:
+            entries = list(os.scandir(branch.local))
+        except OSError as wrong:
+            crew.fail(branch.local, local_error(branch.local, wrong))
+            return []
+        inside = []
+        found = self._done.meter.total_files
+        for entry in entries:
+            try:
+                inside += self._entry(crew, entry, branch, there)
+            except OSError as wrong:
+                crew.fail(entry.path, local_error(entry.path, wrong))
+            except CarrelError as odd:
+                if odd.code != _ODD:
+                    raise
+                crew.fail(entry.path, odd)
+        if branch.new and not inside and found == self._done.meter.total_files:
+            self._make(branch.path)  # nothing goes into it that would make it
+        return inside
+
+    def _entry(
+        self, crew: Crew, entry: os.DirEntry[str], branch: _Branch, there: Mapping[str, models.FileView]
+    ) -> list[_Branch]:
+        if entry.is_symlink() and not self._follow:
+            self._done.skip(entry.path, "a symbolic link; --follow brings what it leads to")
+            return []
+        _check_name(entry.name)
+        found = entry.stat()
+        target = joined(branch.path, entry.name)
+        if stat.S_ISREG(found.st_mode):
+            self._file(crew, entry.path, target, found, there.get(entry.name))
+        elif not stat.S_ISDIR(found.st_mode):
+            self._done.skip(entry.path, "neither a file nor a directory")
+        elif _identity(found) in branch.above:
+            self._done.skip(entry.path, "a symbolic link to what it is in")
+        else:
+            above = (*branch.above, _identity(found))
+            return [_Branch(entry.path, target, above, new=entry.name not in there)]
+        return []
+
+    def _file(
+        self, crew: Crew, local: str, path: str, found: os.stat_result, there: models.FileView | None
+    ) -> None:
+        clash: models.Clash = "refuse"
+        if there:
+            if Source(local, path, found).is_there(there):
+                self._done.unchanged += 1
+                return
+            choice: Choice = self._clash if isinstance(self._clash, str) else self._clash(path)
+            if choice == "skip":
+                self._done.skip(local, "its name is taken")
+                return
+            if choice == "refuse":
+                crew.fail(local, taken(f"{self._place.folder}:{path}"))
+                return
+            clash = choice
+        source = Source(local, path, found, clash=clash)
+        if source.size > AT_ONCE:
+            self._place.look_for_unfinished()
+        self._done.meter.found(source.size)
+        if source.size > SMALL or self._place.checked:
+            crew.give(local, partial(send, self._place, source, self._done.meter))
+        else:
+            self._bundle(crew, clash).add(local, source.size, source)
+
+    def _bundle(self, crew: Crew, clash: models.Clash) -> Bundle:
+        """For files that clash like that: those can travel together."""
+        found = self._bundles.get(clash)
+        if found is None:
+            place, meter = self._place, self._done.meter
+            found = self._bundles[clash] = Bundle(
+                crew, lambda source: send(place, source, meter), partial(send_packed, place, meter)
+            )
+        return found
+
+    def _there(self, path: str) -> dict[str, models.FileView]:
+        """What a directory of the folder holds, by name; it is made when it is not there."""
+        try:
+            return {found["name"]: found for found in listing(self._place.files, self._place.folder, path)}
+        except CarrelError as error:
+            if error.status != 404 or not path:
+                raise
+        self._make(path)
+        return {}
+
+    def _make(self, path: str) -> None:
+        try:
+            self._place.files.make_directory(self._place.folder, path=path)
+        except CarrelError as error:
+            if error.status != 409:  # somebody else was faster
+                raise
+
+
+def listing(files: Files, folder: str, path: str) -> Iterator[models.FileView]:
+    """All that a directory of a folder holds."""
+    cursor = None
+    while True:
+        page = files.list(folder, path=path, limit=_PAGE, cursor=cursor)
+        yield from page["items"]
+        cursor = page["next_cursor"]
+        if not cursor:
+            return
+
+
+def joined(directory: str, name: str) -> str:
+    """A path in a folder."""
+    return f"{directory.strip('/')}/{name}".lstrip("/")
+
+
+def _stat(path: str) -> os.stat_result:
+    with naming(path):
+        return os.stat(path)
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
+
+
+def _check_name(name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise CarrelError(
+            _ODD, "Its name is not UTF-8, which folders ask for.", status=400, hint="Give it another name."
+        ) from None
