@@ -12,7 +12,7 @@ import { may, mayBeyondOwn } from "@/shell/may";
 import { siteCommand } from "@/site/command";
 import { changedSettings, SITE_DEFAULTS, settingsOf } from "@/site/defaults";
 import { serverSort } from "@/ui/table/sorted";
-import { createUserCommand, updateUserCommand } from "@/users/command";
+import { createUserCommand, editUsersCommand, purgeUsersCommand, updateUserCommand } from "@/users/command";
 import { CSV_TEMPLATE, parseUsers, patternUsers, pieces } from "@/users/drafts";
 import { freshUser, toCreate, toUpdate } from "@/users/form-values";
 import { ranksAbove } from "@/users/words";
@@ -102,6 +102,23 @@ describe("a user's form", () => {
       "carrel user update a@b.c --no-projects --no-addresses",
     );
   });
+
+  test("tell what several people get, each by the command that is there for it", () => {
+    const people = [{ email: "a@b.c" }, { email: "d@e.f" }];
+    const nothing = { state: null, sessions: "keep", role: null, added: [], taken: [] } as const;
+    expect(editUsersCommand(people, nothing)).toBeUndefined();
+    const edits = { state: "inactive", sessions: "end", role: "superadmin", added: ["vision"] } as const;
+    expect(editUsersCommand(people, { ...edits, taken: ["x y"] })?.split("\n")).toEqual([
+      "carrel user disable a@b.c d@e.f --sessions end",
+      "carrel user update a@b.c --role superadmin",
+      "carrel user update d@e.f --role superadmin",
+      "carrel project enrol vision a@b.c d@e.f",
+      "carrel project expel 'x y' a@b.c d@e.f",
+    ]);
+    expect(purgeUsersCommand(people, true, { to: "g@h.i" })).toBe(
+      "carrel user purge a@b.c d@e.f --sessions end --folders-to g@h.i",
+    );
+  });
 });
 
 test("ranks are those of the server", () => {
@@ -170,7 +187,13 @@ describe("the settings of the installation", () => {
   });
 
   test("are all on the page", () => {
-    const shown = [...Object.keys(SITE_DEFAULTS), "mail_password_set", "mail_error", "mail_error_at"];
+    const shown = [
+      ...Object.keys(SITE_DEFAULTS),
+      "mail_password_set",
+      "mail_error",
+      "mail_error_at",
+      "mail_waiting",
+    ];
     expect(Object.keys(schema).sort()).toEqual(shown.sort());
   });
 

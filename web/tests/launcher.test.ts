@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { fitOf, lastStopWithin, nearestStop, stopsOf } from "@/launcher/amounts";
-import { createCommand, shellQuote } from "@/launcher/command";
+import { createCommand } from "@/launcher/command";
 import {
   environmentRow,
   formLike,
   freshForm,
   isName,
   sameSlots,
-  timeOf,
   toCheck,
   toRequest,
   variableFault,
   withSlot,
 } from "@/launcher/request";
+import { shellQuote } from "@/ui/command";
 import { aSession } from "./sessions";
 
 const GIB = 2 ** 30;
@@ -101,9 +101,10 @@ describe("the form", () => {
       group: "gpu",
       slots: { cpu: 1000, mem: GIB, "cuda.shares": 300, "rocm.device": 0 },
       priority: 0,
-      time: 1.5,
+      time_limit_s: 5400,
       node: "node-1",
       env: [environmentRow("LR", "1")],
+      mounts: [],
     };
     const wish = {
       image: "starter",
@@ -122,7 +123,7 @@ describe("the form", () => {
     const slots = { cpu: 1000, mem: GIB, "cuda.device": 1 };
     const group = { id: "g", name: "gpu" };
     const session = aSession("a", { slots, group, priority: 70, time_limit_s: 7200 });
-    const form = formLike({ ...session, env: { LR: "1" }, apps: [] });
+    const form = formLike({ ...session, env: { LR: "1" }, apps: [], mounts: [] });
     expect(toRequest(form, "p")).toEqual({
       image: "starter",
       slots,
@@ -133,12 +134,6 @@ describe("the form", () => {
       project: "p",
     });
   });
-
-  test.each([
-    [86_400, { time: 1, timeUnit: "d" }],
-    [7200, { time: 2, timeUnit: "h" }],
-    [5400, { time: 90, timeUnit: "m" }],
-  ])("says %d seconds in the largest unit", (seconds, said) => expect(timeOf(seconds)).toEqual(said));
 
   test("takes whole devices or parts of one kind, never both", () => {
     const slots = withSlot({ cpu: 1, "cuda.device": 2, "rocm.device": 1 }, "cuda.shares", 300);

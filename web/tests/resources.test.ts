@@ -91,13 +91,19 @@ describe("the limits of a policy", () => {
     expect(isWhole(draft(["cpu", "mem"]))).toBe(true);
     expect(isWhole(draft(["cpu", ""]))).toBe(false);
     expect(isWhole(draft(["cpu", "cpu"]))).toBe(false);
+    expect(isWhole({ idle_use: { window_s: 60, grace_s: 0, below: {} } })).toBe(false);
   });
 
   test("are the options of the command line", () => {
-    expect(limitWords({ ...limits, lifetime_s: 43_200, max_priority: 60 })).toEqual(
+    const idle = {
+      idle_timeout_s: 3600,
+      idle_use: { window_s: 5400, grace_s: 600, below: { cpu: 5, accelerator: 10 } },
+    };
+    expect(limitWords({ ...limits, lifetime_s: 43_200, max_priority: 60, ...idle })).toEqual(
       [
         "--slot cpu=8 --slot cuda.device=unlimited --sessions 3 --folders unlimited --folder-size 1t",
-        "--lifetime 12h --max-priority 60",
+        "--lifetime 12h --max-priority 60 --idle-timeout 1h",
+        "--idle-use cpu=5,accelerator=10,window=90m,grace=10m",
       ].flatMap((line) => line.split(" ")),
     );
   });

@@ -24,6 +24,7 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
     started_at: "2026-01-01T10:00:02Z",
     ended_at: null,
     queue_position: null,
+    idle_ends_at: null,
     ...differences,
   };
 }

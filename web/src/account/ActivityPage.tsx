@@ -1,9 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import type { AuditEntry } from "@/api/types";
+import { useAddress } from "@/app/use-address";
 import { auditListQuery } from "@/queries/audit-list";
 import { useMe } from "@/shell/use-me";
 import { CommandLine } from "@/ui/CommandLine";
@@ -30,7 +31,6 @@ export function ActivityPage() {
   const me = useMe();
   const kindText = useKindText();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/settings/activity" });
   const searchBox = useRef<HTMLInputElement>(null);
   const from = useMemo(() => beginOf(search.span, new Date()), [search.span]);
   const activity = useInfiniteQuery(
@@ -44,8 +44,7 @@ export function ActivityPage() {
   );
   usePageTitle(t`My activity`);
   usePageKeys({ onSearch: () => searchBox.current?.focus() });
-  const change = (part: Partial<typeof search>, replace = false) =>
-    void navigate({ search: (now) => ({ ...now, ...part }), replace });
+  const change = useAddress<typeof search>();
   const rows = useMemo(() => (activity.data?.pages ?? []).flatMap((page) => page.items), [activity.data]);
   const spans: Record<Span, string> = {
     day: t`Last day`,

@@ -1,9 +1,9 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Drawer, Text, TextInput } from "@mantine/core";
 import type { Keypair, NewKeypair } from "@/api/types";
-import { shellQuote } from "@/launcher/command";
 import { useUpdateKeypair } from "@/queries/keypairs-change";
 import { useCreateKeypair } from "@/queries/keypairs-create";
+import { shellQuote } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { useLast } from "@/ui/use-last";

@@ -2,9 +2,10 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Box, Stack, Text } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { Keypair, NewKeypair } from "@/api/types";
+import { useAddress } from "@/app/use-address";
 import { keypairsListQuery } from "@/queries/keypairs-list";
 import { useRefusal } from "@/shell/may";
 import { EmptyState } from "@/ui/EmptyState";
@@ -32,7 +33,6 @@ const look = (keypair: Keypair) => ({ name: keypair.name || keypair.access_key, 
 export function KeypairsPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/settings/keypairs" });
   const searchBox = useRef<HTMLInputElement>(null);
   const keypairs = useQuery(keypairsListQuery);
   const [made, setMade] = useState<NewKeypair>();
@@ -40,11 +40,7 @@ export function KeypairsPage() {
   const [visible, choose] = useColumnChoice("keypairs", KEYPAIR_COLUMNS);
   usePageTitle(t`Keypairs`);
 
-  const change = useCallback(
-    (part: typeof search, replace = false) =>
-      void navigate({ search: (now) => ({ ...now, ...part }), replace }),
-    [navigate],
-  );
+  const change = useAddress<typeof search>();
   const shown = useMemo(() => {
     const wanted = (search.q ?? "").toUpperCase();
     return (keypairs.data ?? []).filter((keypair) =>

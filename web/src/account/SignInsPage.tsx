@@ -3,13 +3,15 @@ import { Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconLogout } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import type { Login } from "@/api/types";
+import { useAddress } from "@/app/use-address";
 import { loginsListQuery } from "@/queries/logins-list";
 import { useEndLogin, useEndOtherLogins } from "@/queries/logins-remove";
 import { useRefusal } from "@/shell/may";
 import { CommandLine } from "@/ui/CommandLine";
+import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { MainButton } from "@/ui/MainButton";
@@ -28,7 +30,7 @@ const idOf = (login: Login) => login.id;
 export function SignInsPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/settings/sign-ins" });
+  const change = useAddress<typeof search>();
   const logins = useInfiniteQuery(loginsListQuery);
   const { mutateAsync: end } = useEndLogin();
   const { mutateAsync: endOthers } = useEndOtherLogins();
@@ -45,6 +47,7 @@ export function SignInsPage() {
         title: t`Sign a browser out`,
         closeLabel: t`Close`,
         confirm: t`Sign out`,
+        command: commandLine("carrel", "sign-in", "rm", login.id),
         onConfirm: () => end(login.id),
         children: (
           <Trans>
@@ -113,7 +116,7 @@ export function SignInsPage() {
         problem={logins.error}
         onRetry={() => void logins.refetch()}
         sorting={search}
-        onSort={(sorting) => void navigate({ search: (now) => ({ ...now, ...sorting }) })}
+        onSort={change}
         look={(login) => ({ name: deviceName(login) })}
         tools={tools}
         minWidth="58rem"

@@ -2,12 +2,14 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Box, Drawer, Stack, Text } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { NewSshKey, SshKey } from "@/api/types";
+import { useAddress } from "@/app/use-address";
 import { useRemoveSshKey } from "@/queries/ssh-keys-change";
 import { sshKeysListQuery } from "@/queries/ssh-keys-list";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { MainButton } from "@/ui/MainButton";
@@ -32,15 +34,13 @@ const look = (key: SshKey) => ({ name: key.name });
 export function SshKeysPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/settings/ssh-keys" });
   const searchBox = useRef<HTMLInputElement>(null);
   const keys = useQuery(sshKeysListQuery);
   const [made, setMade] = useState<NewSshKey>();
   const { mutateAsync: remove } = useRemoveSshKey();
   const refused = useRefusal()("ssh_key.update");
   usePageTitle(t`SSH keys`);
-  const change = (part: typeof search, replace = false) =>
-    void navigate({ search: (now) => ({ ...now, ...part }), replace });
+  const change = useAddress<typeof search>();
   const shown = useMemo(() => {
     const wanted = (search.q ?? "").toLowerCase();
     return (keys.data ?? []).filter(({ name, fingerprint }) =>
@@ -53,6 +53,7 @@ export function SshKeysPage() {
         title: t`Remove an SSH key`,
         closeLabel: t`Close`,
         confirm: t`Remove`,
+        command: commandLine("carrel", "ssh-key", "rm", id),
         onConfirm: () => remove(id),
         children: (
           <Trans>

@@ -2,12 +2,14 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Box, Drawer, Stack, Text } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { NewToken, Token } from "@/api/types";
+import { useAddress } from "@/app/use-address";
 import { useRemoveToken } from "@/queries/tokens-change";
 import { tokensListQuery } from "@/queries/tokens-list";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { MainButton } from "@/ui/MainButton";
@@ -33,15 +35,13 @@ const look = (token: Token) => ({ name: token.name, ended: hasExpired(token) });
 export function TokensPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/settings/tokens" });
   const searchBox = useRef<HTMLInputElement>(null);
   const tokens = useQuery(tokensListQuery);
   const [made, setMade] = useState<NewToken>();
   const { mutateAsync: remove } = useRemoveToken();
   const refusal = useRefusal();
   usePageTitle(t`Tokens`);
-  const change = (part: typeof search, replace = false) =>
-    void navigate({ search: (now) => ({ ...now, ...part }), replace });
+  const change = useAddress<typeof search>();
   const shown = useMemo(() => {
     const wanted = (search.q ?? "").toLowerCase();
     return (tokens.data ?? []).filter(({ name, scopes }) =>
@@ -54,6 +54,7 @@ export function TokensPage() {
         title: t`Revoke a token`,
         closeLabel: t`Close`,
         confirm: t`Revoke`,
+        command: commandLine("carrel", "token", "rm", id),
         onConfirm: () => remove(id),
         children: (
           <Trans>

@@ -1,5 +1,5 @@
 import type { ActivitySearch } from "@/app/search";
-import { shellQuote } from "@/launcher/command";
+import { shellQuote } from "@/ui/command";
 
 /** The line that lists the same on the command line. */
 export function activityCommand({ q, kind, outcome }: ActivitySearch, from: string | undefined): string {

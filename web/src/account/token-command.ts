@@ -1,4 +1,4 @@
-import { shellQuote } from "@/launcher/command";
+import { shellQuote } from "@/ui/command";
 
 interface TokenWish {
   name: string;

@@ -10,6 +10,7 @@ import { useRotateKeypair } from "@/queries/keypairs-create";
 import { useRemoveKeypair } from "@/queries/keypairs-remove";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { RowTool } from "@/ui/table/RowTool";
 
@@ -46,6 +47,7 @@ export function useKeypairTools({ onEdit, onSecret }: Wishes) {
         title: t`Make another secret`,
         closeLabel: t`Close`,
         confirm: t`Make another secret`,
+        command: commandLine("carrel", "keypair", "rotate", access_key),
         onConfirm: async () => onSecret(await rotate(access_key)),
         children: (
           <Trans>
@@ -61,6 +63,7 @@ export function useKeypairTools({ onEdit, onSecret }: Wishes) {
         title: t`Delete a keypair`,
         closeLabel: t`Close`,
         confirm: t`Delete`,
+        command: commandLine("carrel", "keypair", "rm", access_key),
         onConfirm: () => remove(access_key),
         children: (
           <Trans>

@@ -5,8 +5,8 @@ import { nodesShowQuery } from "@/queries/nodes-show";
 import { NodeOverview } from "@/resources/NodeOverview";
 import { NodeSessions } from "@/resources/NodeSessions";
 import { CommandLine } from "@/ui/CommandLine";
+import { commandLine } from "@/ui/command";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { commandLine } from "@/users/command";
 
 interface Props {
   opened: boolean;

@@ -1,10 +1,10 @@
 import { Plural, useLingui } from "@lingui/react/macro";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Suspense, useCallback, useDeferredValue, useMemo, useRef } from "react";
+import { getRouteApi } from "@tanstack/react-router";
+import { Suspense, useCallback, useDeferredValue, useRef } from "react";
 import type { Node } from "@/api/types";
 import { part } from "@/app/part";
-import type { NodesSearch } from "@/app/search";
+import { useAddress } from "@/app/use-address";
 import { everyNode, nodesListQuery } from "@/queries/nodes-list";
 import { NodeFilters } from "@/resources/NodeFilters";
 import { NODE_COLUMNS, NODE_FIELDS } from "@/resources/node-columns";
@@ -18,6 +18,7 @@ import { ListToolbar } from "@/ui/table/ListToolbar";
 import styles from "@/ui/table/list.module.css";
 import { useColumnChoice } from "@/ui/table/use-column-choice";
 import { usePageKeys } from "@/ui/table/use-page-keys";
+import { useRows } from "@/ui/table/use-rows";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
@@ -33,7 +34,6 @@ const look = (node: Node) => ({ name: node.name, ended: node.state === "DOWN" })
 export function AgentsPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/agents" });
   const searchBox = useRef<HTMLInputElement>(null);
   const [visible, setVisible] = useColumnChoice("agents", NODE_COLUMNS);
   const shown = useLast(search.open);
@@ -41,20 +41,12 @@ export function AgentsPage() {
   useReturnFocus(search.open !== undefined);
   usePageKeys({ onSearch: () => searchBox.current?.focus() });
 
-  const change = useCallback(
-    (part: Partial<NodesSearch>, replace = false) =>
-      void navigate({ search: (now) => ({ ...now, ...part }), replace }),
-    [navigate],
-  );
+  const change = useAddress<typeof search>();
   const q = useDeferredValue(search.q);
   const filter = filterOf({ ...search, q }, NODE_COLUMNS);
   const asMap = search.view === "map";
   const list = useInfiniteQuery({ ...nodesListQuery(filter), enabled: !asMap });
-  const nodes = useMemo(() => (list.data?.pages ?? []).flatMap((page) => page.items), [list.data]);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const { rows: nodes, more } = useRows(list);
   const open = useCallback((node: Node) => change({ open: node.id }), [change]);
   const empty = <EmptyState title={t`No node that you may use meets the filter`} />;
 

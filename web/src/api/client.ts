@@ -51,6 +51,13 @@ async function fetchCsrfToken(): Promise<boolean> {
   return csrfToken !== before;
 }
 
+/** The header that an unsafe request needs which does not go through this client; null before anybody is known. */
+export const csrfHeader = (): readonly [name: string, value: string] | null =>
+  csrfToken === null ? null : [CSRF_HEADER, csrfToken];
+
+/** Fetches the token anew, after another tab got another one; false when it is the same. */
+export const renewCsrfToken = fetchCsrfToken;
+
 function withToken(request: Request): Request {
   if (csrfToken && !["GET", "HEAD", "OPTIONS"].includes(request.method)) {
     request.headers.set(CSRF_HEADER, csrfToken);

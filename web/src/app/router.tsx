@@ -17,13 +17,17 @@ import {
   activitySearch,
   auditSearch,
   dashboardSearch,
+  filesSearch,
+  foldersSearch,
   groupsSearch,
+  hostsSearch,
   listSearch,
   nodesSearch,
   ownListSearch,
   placesSearch,
   policiesSearch,
   presetsSearch,
+  quotasSearch,
   schedulerSearch,
   sessionsSearch,
   signInSearch,
@@ -308,6 +312,41 @@ const schedulerRoute = createRoute({
   component: lazyRouteComponent(() => loadAgain(() => import("@/scheduler/SchedulerPage")), "SchedulerPage"),
 });
 
+const dataRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/data",
+  validateSearch: foldersSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/folders/DataPage")), "DataPage"),
+});
+
+const filesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/data/$folder",
+  validateSearch: filesSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/explorer/ExplorerPage")), "ExplorerPage"),
+});
+
+const hostsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/storage",
+  validateSearch: hostsSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/storage/HostsPage")), "HostsPage"),
+});
+
+const allFoldersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/storage/folders",
+  validateSearch: foldersSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/storage/AllFoldersPage")), "AllFoldersPage"),
+});
+
+const quotasRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/storage/quotas",
+  validateSearch: quotasSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/storage/QuotasPage")), "QuotasPage"),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -319,6 +358,8 @@ export const router = createRouter({
       startRoute,
       dashboardRoute,
       sessionsRoute,
+      dataRoute,
+      filesRoute,
       terminalRoute,
       formerKeypairsRoute,
       settingsRoute.addChildren([
@@ -339,6 +380,9 @@ export const router = createRouter({
       projectsRoute,
       domainsRoute,
       schedulerRoute,
+      hostsRoute,
+      allFoldersRoute,
+      quotasRoute,
       resourcesRoute,
       groupsRoute,
       presetsRoute,

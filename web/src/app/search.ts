@@ -120,6 +120,8 @@ export interface AuditSearch {
   object_id?: string;
   outcome?: "done" | "refused";
   address?: string;
+  /** The entry in the open drawer. */
+  open?: string;
 }
 
 export function auditSearch(raw: Record<string, unknown>): AuditSearch {
@@ -133,6 +135,7 @@ export function auditSearch(raw: Record<string, unknown>): AuditSearch {
     object_id: text(raw.object_id),
     outcome: oneOf(["done", "refused"], raw.outcome),
     address: text(raw.address),
+    open: text(raw.open),
   };
 }
 
@@ -233,6 +236,94 @@ export interface PoliciesSearch extends OwnListSearch {
 
 export function policiesSearch(raw: Record<string, unknown>): PoliciesSearch {
   return { ...ownListSearch(raw), kind: oneOf(POLICY_KINDS, raw.kind), open: text(raw.open) };
+}
+
+export const FOLDER_LISTS = ["project", "shared", "invitations", "trash"] as const;
+export type FolderListName = (typeof FOLDER_LISTS)[number];
+export const FOLDER_TABS = ["overview", "sharing", "access", "sessions", "tasks"] as const;
+export type FolderTab = (typeof FOLDER_TABS)[number];
+export const FOLDER_ACTS = ["clone", "move", "hand-over"] as const;
+export type FolderAct = (typeof FOLDER_ACTS)[number];
+export const USAGE_MODES = ["general", "model", "data"] as const;
+
+/** Everything about a list of folders that a link carries. */
+export interface FoldersSearch extends ListSearch {
+  /** Left out: one's own. */
+  list?: FolderListName;
+  /** Name of the storage host, of the project. */
+  host?: string;
+  project?: string;
+  mode?: (typeof USAGE_MODES)[number];
+  auto?: "yes" | "no";
+  /** E-mail of the owner, for administrators. */
+  owner?: string;
+  /** The folder in the open drawer. */
+  open?: string;
+  tab?: FolderTab;
+  make?: "one";
+  /** What is asked about the folder `on`. */
+  act?: FolderAct;
+  on?: string;
+}
+
+export function foldersSearch(raw: Record<string, unknown>): FoldersSearch {
+  return {
+    ...listSearch(raw),
+    list: oneOf(FOLDER_LISTS, raw.list),
+    host: text(raw.host),
+    project: text(raw.project),
+    mode: oneOf(USAGE_MODES, raw.mode),
+    auto: oneOf(["yes", "no"], raw.auto),
+    owner: text(raw.owner),
+    open: text(raw.open),
+    tab: oneOf(FOLDER_TABS, raw.tab),
+    make: oneOf(["one"], raw.make),
+    act: oneOf(FOLDER_ACTS, raw.act),
+    on: text(raw.on),
+  };
+}
+
+/** Everything about the files of a folder that a link carries. */
+export interface FilesSearch {
+  /** The directory, relative to the folder; left out: the folder itself. */
+  path?: string;
+  /** Part of a name that is looked for below it. */
+  q?: string;
+  sort?: "name" | "size" | "modified";
+  order?: "asc" | "desc";
+  /** Path of the file in the preview; and whether it is being changed. */
+  file?: string;
+  edit?: "yes";
+}
+
+export function filesSearch(raw: Record<string, unknown>): FilesSearch {
+  return {
+    path: text(raw.path),
+    q: text(raw.q),
+    sort: oneOf(["name", "size", "modified"], raw.sort),
+    order: oneOf(["asc", "desc"], raw.order),
+    file: text(raw.file),
+    edit: oneOf(["yes"], raw.edit),
+  };
+}
+
+/** What a link to the storage hosts carries. */
+export interface HostsSearch extends OwnListSearch {
+  /** The host in the open drawer. */
+  open?: string;
+}
+
+export function hostsSearch(raw: Record<string, unknown>): HostsSearch {
+  return { ...ownListSearch(raw), open: text(raw.open) };
+}
+
+/** What a link to the list of quotas carries. */
+export interface QuotasSearch extends ListSearch {
+  kind?: "user" | "project";
+}
+
+export function quotasSearch(raw: Record<string, unknown>): QuotasSearch {
+  return { ...listSearch(raw), kind: oneOf(["user", "project"], raw.kind) };
 }
 
 /** What a link to the scheduler's page carries. */

@@ -2,14 +2,16 @@ import { Plural, useLingui } from "@lingui/react/macro";
 import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { IconFileDownload, IconRefresh, IconShieldCheck } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback, useDeferredValue, useRef, useState } from "react";
 import type { AuditEntry } from "@/api/types";
 import type { AuditSearch } from "@/app/search";
+import { useAddress } from "@/app/use-address";
 import { auditListQuery } from "@/queries/audit-list";
 import { may } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
 import { EmptyState } from "@/ui/EmptyState";
+import { Kept } from "@/ui/Kept";
 import { MainButton } from "@/ui/MainButton";
 import { ColumnMenu } from "@/ui/table/ColumnMenu";
 import { DataTable } from "@/ui/table/DataTable";
@@ -18,6 +20,7 @@ import { ListToolbar } from "@/ui/table/ListToolbar";
 import styles from "@/ui/table/list.module.css";
 import { useColumnChoice } from "@/ui/table/use-column-choice";
 import { usePageKeys } from "@/ui/table/use-page-keys";
+import { useRows } from "@/ui/table/use-rows";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
 import { AuditFilters } from "./AuditFilters";
@@ -34,32 +37,21 @@ const look = (entry: AuditEntry) => ({ name: `${entry.action} ${entry.object.nam
 export function AuditPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/audit" });
+  const change = useAddress<typeof search>();
   const me = useMe();
   const searchBox = useRef<HTMLInputElement>(null);
   const [visible, setVisible] = useColumnChoice("audit", AUDIT_COLUMNS);
-  const [entry, setEntry] = useState<AuditEntry>();
-  const [opened, setOpened] = useState(false);
   const [chain, setChain] = useState(false);
   usePageTitle(t`Audit`);
   usePageKeys({ onSearch: () => searchBox.current?.focus() });
-  useReturnFocus(opened);
+  useReturnFocus(search.open !== undefined);
 
-  const change = useCallback(
-    (part: Partial<AuditSearch>) => void navigate({ search: (now) => ({ ...now, ...part }), replace: true }),
-    [navigate],
-  );
-  const list = useInfiniteQuery(auditListQuery(useDeferredValue(search)));
-  const entries = useMemo(() => (list.data?.pages ?? []).flatMap((page) => page.items), [list.data]);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const open = useCallback((one: AuditEntry) => {
-    setEntry(one);
-    setOpened(true);
-  }, []);
-  const filtered = Object.values(search).some((value) => value !== undefined);
+  const { open: _, ...filter } = useDeferredValue(search);
+  const list = useInfiniteQuery(auditListQuery(filter));
+  const { rows: entries, more } = useRows(list);
+  const open = useCallback((one: AuditEntry) => change({ open: idOf(one) }), [change]);
+  const narrow = useCallback((part: Partial<AuditSearch>) => change(part, true), [change]);
+  const filtered = Object.values(filter).some((value) => value !== undefined);
 
   return (
     <div className={styles.page}>
@@ -109,7 +101,7 @@ export function AuditPage() {
           )
         }
       >
-        <AuditFilters ref={searchBox} search={search} onChange={change} />
+        <AuditFilters ref={searchBox} search={search} onChange={narrow} />
       </ListToolbar>
       {chain && <ChainPanel />}
       <DataTable
@@ -122,7 +114,7 @@ export function AuditPage() {
         problem={list.error}
         onRetry={() => void list.refetch()}
         look={look}
-        opened={opened && entry ? idOf(entry) : undefined}
+        opened={search.open}
         onOpen={open}
         minWidth="72rem"
         onNearEnd={more}
@@ -137,7 +129,16 @@ export function AuditPage() {
           onMore={more}
         />
       )}
-      {entry && <EntryDrawer opened={opened} entry={entry} onClose={() => setOpened(false)} />}
+      <Kept value={search.open}>
+        {(id, opened) => (
+          <EntryDrawer
+            opened={opened}
+            id={id}
+            listed={entries.find((entry) => idOf(entry) === id)}
+            onClose={() => change({ open: undefined })}
+          />
+        )}
+      </Kept>
     </div>
   );
 }

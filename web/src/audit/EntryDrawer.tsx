@@ -1,68 +1,94 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Anchor, Code, Drawer, Stack, Table, Title } from "@mantine/core";
+import { Alert, Anchor, Code, Drawer, Skeleton, Stack, Table, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { AuditEntry } from "@/api/types";
+import { auditShowQuery } from "@/queries/audit-list";
+import { EmptyState } from "@/ui/EmptyState";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
+import { ProblemAlert } from "@/ui/ProblemAlert";
 import { differences, otherFacts } from "./differences";
 import { ObjectLink } from "./ObjectLink";
 import { useActionText } from "./use-action-text";
 
 interface Props {
   opened: boolean;
-  entry: AuditEntry;
+  id: string;
+  /** The entry, when the list has it. */
+  listed: AuditEntry | undefined;
   onClose: () => void;
 }
 
 /** One entry of the audit trail with all that is known of it. */
-export function EntryDrawer({ opened, entry, onClose }: Props) {
+export function EntryDrawer({ opened, id, listed, onClose }: Props) {
   const { t } = useLingui();
   const said = useActionText();
+  const found = useQuery({ ...auditShowQuery(id), enabled: listed === undefined });
+  const entry = listed ?? found.data;
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="xl"
-      title={said(entry.action)}
+      title={entry ? said(entry.action) : t`An entry of the audit trail`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      <Stack gap="lg">
-        {entry.outcome === "refused" && (
-          <Alert color="red" variant="light" title={t`It was refused`}>
-            {entry.reason || <Trans>No reason was recorded.</Trans>}
-          </Alert>
-        )}
-        <Facts
-          facts={[
-            [t`When`, <Instant key="at" at={entry.at} />],
-            [
-              t`Who`,
-              entry.actor.email ? (
-                <Anchor
-                  key="who"
-                  size="sm"
-                  renderRoot={(props) => (
-                    <Link {...props} to="/audit" search={{ actor: entry.actor.id ?? entry.actor.email }} />
-                  )}
-                >
-                  {entry.actor.email}
-                </Anchor>
-              ) : (
-                "–"
-              ),
-            ],
-            [t`What`, <Code key="what">{entry.action}</Code>],
-            [t`To what`, <ObjectLink key="object" object={entry.object} />],
-            [t`By`, entry.credential],
-            [t`Address`, entry.address],
-            [t`Request`, entry.request_id],
-            [t`Place in the chain`, entry.position === null ? t`not sealed yet` : `${entry.position}`],
-            [t`Hash`, entry.hash !== null && <Code key="hash">{entry.hash}</Code>],
-          ]}
+      {entry ? (
+        <Entry entry={entry} />
+      ) : found.isError ? (
+        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : found.isPending ? (
+        <Skeleton height={320} aria-busy />
+      ) : (
+        <EmptyState
+          title={t`There is no such entry`}
+          text={t`Or it is not yours to see, or it was older than entries are kept.`}
         />
-        <Changes entry={entry} />
-      </Stack>
+      )}
     </Drawer>
+  );
+}
+
+function Entry({ entry }: { entry: AuditEntry }) {
+  const { t } = useLingui();
+  return (
+    <Stack gap="lg">
+      {entry.outcome === "refused" && (
+        <Alert color="red" variant="light" title={t`It was refused`}>
+          {entry.reason || <Trans>No reason was recorded.</Trans>}
+        </Alert>
+      )}
+      <Facts
+        facts={[
+          [t`When`, <Instant key="at" at={entry.at} />],
+          [
+            t`Who`,
+            entry.actor.email ? (
+              <Anchor
+                key="who"
+                size="sm"
+                renderRoot={(props) => (
+                  <Link {...props} to="/audit" search={{ actor: entry.actor.id ?? entry.actor.email }} />
+                )}
+              >
+                {entry.actor.email}
+              </Anchor>
+            ) : (
+              "–"
+            ),
+          ],
+          [t`What`, <Code key="what">{entry.action}</Code>],
+          [t`To what`, <ObjectLink key="object" object={entry.object} />],
+          [t`By`, entry.credential],
+          [t`Address`, entry.address],
+          [t`Request`, entry.request_id],
+          [t`Place in the chain`, entry.position === null ? t`not sealed yet` : `${entry.position}`],
+          [t`Hash`, entry.hash !== null && <Code key="hash">{entry.hash}</Code>],
+        ]}
+      />
+      <Changes entry={entry} />
+    </Stack>
   );
 }
 

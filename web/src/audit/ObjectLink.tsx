@@ -51,6 +51,18 @@ export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
           {said}
         </Anchor>
       );
+    case "vfolder":
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/storage/folders" search={{ open: id }} />}>
+          {said}
+        </Anchor>
+      );
+    case "storage_host":
+      return (
+        <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/storage" search={{ open: id }} />}>
+          {said}
+        </Anchor>
+      );
     case "site":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/site" />}>

@@ -1,7 +1,9 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Select, Skeleton, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
+import type { DashboardSearch } from "@/app/search";
+import { useAddress } from "@/app/use-address";
 import { groupsChoiceQuery } from "@/queries/groups-list";
 import { sessionsCheckQuery } from "@/queries/sessions-check";
 import { may } from "@/shell/may";
@@ -26,7 +28,7 @@ export function DashboardPage() {
   const { t } = useLingui();
   const me = useMe();
   const { group } = route.useSearch();
-  const navigate = useNavigate({ from: "/dashboard" });
+  const change = useAddress<DashboardSearch>();
   const project = useProject(me);
   const check = useQuery(sessionsCheckQuery({ slots: LEAST, group, project: project?.id }));
   const groups = useQuery(groupsChoiceQuery).data;
@@ -46,7 +48,7 @@ export function DashboardPage() {
             allowDeselect={false}
             data={names}
             value={check.data?.group.name ?? null}
-            onChange={(name) => name && void navigate({ search: { group: name } })}
+            onChange={(name) => name && change({ group: name })}
           />
         )}
       </Group>

@@ -1,11 +1,13 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Drawer, ScrollArea, Skeleton, Stack, Tabs } from "@mantine/core";
+import { Alert, Drawer, Group, ScrollArea, Skeleton, Stack, Tabs } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense } from "react";
 import type { SessionDetail } from "@/api/types";
 import { part } from "@/app/part";
 import { DETAIL_TABS, type DetailTab } from "@/app/search";
+import { IdleText } from "@/idle/IdleText";
+import { KeepButton } from "@/idle/KeepButton";
 import { sessionsShowQuery } from "@/queries/sessions-show";
 import { useSessionText } from "@/sentences/use-session-text";
 import { useSessionActions } from "@/sessions/use-actions";
@@ -95,6 +97,20 @@ function Detail({
         </Alert>
       )}
       {session.state === "PENDING" && <WhyBox session={session} />}
+      {session.idle_ends_at && (
+        <Alert
+          color="brass"
+          variant="light"
+          mb="sm"
+          p="xs"
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+        >
+          <Group justify="space-between">
+            <IdleText endsAt={session.idle_ends_at} />
+            <KeepButton id={session.id} />
+          </Group>
+        </Alert>
+      )}
       {session.warnings?.map((warning) => (
         <Alert
           key={warning}

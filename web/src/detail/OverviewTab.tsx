@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Stack, Text } from "@mantine/core";
 import type { SessionDetail } from "@/api/types";
+import { IdleRules } from "@/idle/IdleRules";
 import { createCommand } from "@/launcher/command";
 import { unusual } from "@/launcher/request";
 import { Age } from "@/sessions/Age";
@@ -10,6 +11,7 @@ import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
 import { formatDuration, formatInstant } from "@/ui/format";
 import styles from "./DetailDrawer.module.css";
+import { MountList } from "./MountList";
 
 /** The facts about a session. */
 export function OverviewTab({ session }: { session: SessionDetail }) {
@@ -20,6 +22,14 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
     slots: session.slots,
     env: session.env,
     project: session.project.name,
+    mounts: session.mounts
+      .filter(({ automatic }) => !automatic)
+      .map(({ folder_name, path, subpath, read_only }) => ({
+        folder: folder_name,
+        path,
+        subpath,
+        read_only,
+      })),
     ...unusual(session),
   });
   return (
@@ -58,6 +68,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
                 <UsageSparkline session={session} slot="mem" />
               </Group>
             </dd>
+            <IdleRules session={session} />
           </>
         )}
         <dt>
@@ -88,6 +99,16 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
           <Trans>Node</Trans>
         </dt>
         <dd>{session.node ?? "–"}</dd>
+        {session.mounts.length > 0 && (
+          <>
+            <dt>
+              <Trans>Folders</Trans>
+            </dt>
+            <dd>
+              <MountList mounts={session.mounts} />
+            </dd>
+          </>
+        )}
         <dt>
           <Trans>Created</Trans>
         </dt>

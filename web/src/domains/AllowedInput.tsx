@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 
 interface Props {
   label: string;
+  description?: string;
   /** Names; null: all of them. */
   value: string[] | null;
   onChange: (value: string[] | null) => void;
@@ -11,10 +12,10 @@ interface Props {
 }
 
 /** Which of a kind may be used: all, or those that are named. */
-export function AllowedInput({ label, value, onChange, error }: Props) {
+export function AllowedInput({ label, description, value, onChange, error }: Props) {
   const { t } = useLingui();
   return (
-    <Input.Wrapper label={label} labelElement="div" error={error}>
+    <Input.Wrapper label={label} description={description} labelElement="div" error={error}>
       <Checkbox
         mt={4}
         size="xs"

@@ -7,11 +7,11 @@ import { CeilingsOver } from "@/projects/CeilingsOver";
 import { ceilingRows, ceilingsOf, ceilingWords } from "@/projects/ceilings";
 import { useCreateDomain, useUpdateDomain } from "@/queries/domains-change";
 import { domainsShowQuery } from "@/queries/domains-show";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { commandLine } from "@/users/command";
 import { AllowedInput } from "./AllowedInput";
 
 const ALLOWED = ["resource_groups", "registries", "storage_hosts"] as const;

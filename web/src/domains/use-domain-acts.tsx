@@ -8,6 +8,7 @@ import { useRemoveDomain, useUpdateDomain } from "@/queries/domains-change";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { useRefusal } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
+import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 
 /** What can be done with domains, and why not. */
@@ -33,6 +34,7 @@ export function useDomainActs() {
           title: t`Disable a domain`,
           closeLabel: t`Close`,
           confirm: t`Disable`,
+          command: commandLine("carrel", "domain", "disable", domain.name),
           onConfirm: () => update({ id: domain.id, active: false }),
           children: (
             <Stack gap="xs">
@@ -70,6 +72,7 @@ export function useDomainActs() {
           closeLabel: t`Close`,
           confirm: t`Remove`,
           typedName: domain.name,
+          command: commandLine("carrel", "domain", "rm", domain.name),
           onConfirm: async () => {
             await remove(domain.id);
             onDone?.();

@@ -41,7 +41,7 @@ export function ImagePicker({ images, value, error, ...input }: Props) {
         <Text size="xs" c="dimmed">
           {chosen ? (
             <>
-              {chosen.description}{" "}
+              {chosen.description && `${chosen.description.replace(/[.。]$/, "")}. `}
               {chosen.present ? <Trans>Ready on the node.</Trans> : <Trans>Has to be pulled first.</Trans>}
             </>
           ) : (

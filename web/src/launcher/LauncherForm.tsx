@@ -1,8 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Skeleton, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Problem } from "@/api/problem";
 import type { Change, Check, Image, SessionCreate } from "@/api/types";
+import { foldersChoiceQuery } from "@/queries/folders-list";
 import { Form } from "@/ui/form/Form";
 import { focusFirst } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -12,6 +14,7 @@ import { EnvironmentRows } from "./EnvironmentRows";
 import { GroupChoice } from "./GroupChoice";
 import { ImagePicker } from "./ImagePicker";
 import { MoreFields } from "./MoreFields";
+import { MountRows } from "./MountRows";
 import { PresetChoice } from "./PresetChoice";
 import { type LaunchForm, toCheck, toRequest } from "./request";
 import { SlotFields } from "./SlotFields";
@@ -36,6 +39,7 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
   const { form, shortOf, fault } = useLaunchForm(initial, images, problem);
   const request = toRequest(form.values, project);
   const { data: check, error, refetch, settled } = useCheck(toCheck(form.values, project));
+  const folders = useQuery(foldersChoiceQuery).data ?? [];
   const nameField = useRef<HTMLInputElement>(null);
   // On a touch screen this would throw up the keyboard over the form.
   const [typesAtOnce] = useState(() => matchMedia("(pointer: fine)").matches);
@@ -62,7 +66,7 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
       onCancel={onCancel}
       busy={busy}
       problem={problem}
-      command={createCommand(request)}
+      command={createCommand(request, (id) => folders.find((one) => one.id === id)?.name ?? id)}
       refusal={refusal}
       notice={
         error ? (
@@ -104,6 +108,12 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
           />
         </>
       )}
+      <MountRows
+        rows={form.values.mounts}
+        folders={folders}
+        error={form.errors.mounts}
+        onChange={(mounts) => form.setFieldValue("mounts", mounts)}
+      />
       <EnvironmentRows
         rows={form.values.env}
         error={form.errors.env}
@@ -112,7 +122,7 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
       <MoreFields
         values={form.values}
         group={check?.group.id ?? "default"}
-        error={{ priority: form.errors.priority, time: form.errors.time }}
+        error={{ priority: form.errors.priority, time_limit_s: form.errors.time_limit_s }}
         onChange={form.setValues}
       />
     </Form>

@@ -1,32 +1,32 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Collapse, Group, NumberInput, Select, Stack } from "@mantine/core";
+import { Button, Collapse, NumberInput, Select, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { nodesWholeQuery } from "@/queries/nodes-list";
 import { may } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
-import { type LaunchForm, TIME_UNITS, type TimeUnit, USUAL_PRIORITY } from "./request";
+import { DurationInput } from "@/ui/form/DurationInput";
+import { type LaunchForm, USUAL_PRIORITY } from "./request";
 
-type Wishes = Pick<LaunchForm, "priority" | "time" | "timeUnit" | "node">;
+type Wishes = Pick<LaunchForm, "priority" | "time_limit_s" | "node">;
 
 interface Props {
   values: Wishes;
   /** The id of the resource group whose nodes are offered. */
   group: string;
-  error: { priority?: React.ReactNode; time?: React.ReactNode };
+  error: { priority?: React.ReactNode; time_limit_s?: React.ReactNode };
   onChange: (part: Partial<Wishes>) => void;
 }
 
 /** What few people need: priority, time limit, and the node for those who may choose it. */
 export function MoreFields({ values, group, error, onChange }: Props) {
   const { t } = useLingui();
-  const given = values.priority !== "" || values.time !== "" || values.node !== "";
+  const given = values.priority !== "" || values.time_limit_s !== null || values.node !== "";
   const [opened, { toggle }] = useDisclosure(given);
-  const shown = opened || !!error.priority || !!error.time;
+  const shown = opened || !!error.priority || !!error.time_limit_s;
   const mayChoose = may(useMe(), "session.designate");
   const Fold = shown ? IconChevronDown : IconChevronRight;
-  const units: Record<TimeUnit, string> = { m: t`minutes`, h: t`hours`, d: t`days` };
   return (
     <div>
       <Button
@@ -51,27 +51,14 @@ export function MoreFields({ values, group, error, onChange }: Props) {
             error={error.priority}
             onChange={(value) => onChange({ priority: value === "" ? "" : Number(value) })}
           />
-          <Group gap="xs" align="flex-end" wrap="nowrap">
-            <NumberInput
-              label={t`Time limit`}
-              description={t`It ends by itself after so long. The sooner others know when you are done, the sooner they know when they start.`}
-              size="xs"
-              style={{ flex: 1 }}
-              min={0}
-              value={values.time}
-              error={error.time}
-              onChange={(value) => onChange({ time: value === "" ? "" : Number(value) })}
-            />
-            <Select
-              size="xs"
-              w={110}
-              aria-label={t`Unit of the time limit`}
-              allowDeselect={false}
-              data={(Object.keys(TIME_UNITS) as TimeUnit[]).map((value) => ({ value, label: units[value] }))}
-              value={values.timeUnit}
-              onChange={(unit) => unit && onChange({ timeUnit: unit as TimeUnit })}
-            />
-          </Group>
+          <DurationInput
+            label={t`Time limit`}
+            description={t`It ends by itself after so long. The sooner others know when you are done, the sooner they know when they start.`}
+            value={values.time_limit_s}
+            error={error.time_limit_s}
+            onChange={(seconds) => onChange({ time_limit_s: seconds })}
+            onClear={() => onChange({ time_limit_s: null })}
+          />
           {mayChoose && (
             <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />
           )}

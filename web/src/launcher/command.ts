@@ -1,13 +1,8 @@
 import type { SessionCreate, Slots } from "@/api/types";
+import { shellQuote } from "@/ui/command";
 import { cliSize, formatCores } from "@/ui/format";
 import { slotWord } from "@/ui/slots";
-
-/** The word as a POSIX shell must be given it, quoted only where it needs to be. */
-export function shellQuote(word: string): string {
-  // A leading "=" is a command's path to zsh, and a leading "~" somebody's home.
-  if (/^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$/.test(word)) return word;
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
+import { mountWord } from "./mounts";
 
 const TIMES = [
   [86_400, "d"],
@@ -21,8 +16,11 @@ export function cliTime(seconds: number): string {
   return `${seconds / size}${unit}`;
 }
 
-/** The line that asks for the same session on the command line. */
-export function createCommand(request: Omit<SessionCreate, "slots"> & { slots: Slots }): string {
+/** The line that asks for the same session on the command line. folderName: what a folder of this id is called. */
+export function createCommand(
+  request: Omit<SessionCreate, "slots"> & { slots: Slots },
+  folderName: (id: string) => string = (id) => id,
+): string {
   const { cpu = 0, mem = 0, ...others } = request.slots;
   const words = ["carrel", "session", "create"];
   words.push("--image", request.image || "starter");
@@ -37,5 +35,6 @@ export function createCommand(request: Omit<SessionCreate, "slots"> & { slots: S
   if (request.priority != null) words.push("--priority", String(request.priority));
   if (request.time_limit_s) words.push("--time-limit", cliTime(request.time_limit_s));
   if (request.node) words.push("--node", request.node);
+  for (const mount of request.mounts ?? []) words.push("--mount", mountWord(mount, folderName(mount.folder)));
   return words.map(shellQuote).join(" ");
 }

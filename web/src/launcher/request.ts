@@ -1,4 +1,5 @@
 import type { CheckRequest, SessionCreate, SessionDetail, Slots } from "@/api/types";
+import { type MountRow, mountFault, mountRow, toMount } from "./mounts";
 
 export interface EnvironmentRow {
   /** Only for the page: keeps a row's fields together while rows come and go. */
@@ -6,9 +7,6 @@ export interface EnvironmentRow {
   name: string;
   value: string;
 }
-
-export const TIME_UNITS = { m: 60, h: 3600, d: 86_400 } as const;
-export type TimeUnit = keyof typeof TIME_UNITS;
 
 /** The launcher's form. */
 export type LaunchForm = {
@@ -19,12 +17,12 @@ export type LaunchForm = {
   slots: Record<string, number>;
   /** "" for the usual one. */
   priority: number | "";
-  /** How long it may run; "" for as long as the limits let it. */
-  time: number | "";
-  timeUnit: TimeUnit;
+  /** How many seconds it may run; null for as long as the limits let it. */
+  time_limit_s: number | null;
   /** The name of the only node to run on; "" for any. */
   node: string;
   env: EnvironmentRow[];
+  mounts: MountRow[];
 };
 
 const GIB = 2 ** 30;
@@ -36,10 +34,10 @@ export const freshForm = (image: string): LaunchForm => ({
   group: "",
   slots: { cpu: 1000, mem: GIB },
   priority: "",
-  time: "",
-  timeUnit: "h",
+  time_limit_s: null,
   node: "",
   env: [],
+  mounts: [],
 });
 
 export const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$/;
@@ -72,7 +70,7 @@ function toWish(form: LaunchForm, project: string | undefined): Omit<CheckReques
     slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)),
     ...(form.group ? { group: form.group } : {}),
     ...(form.priority === "" ? {} : { priority: form.priority }),
-    ...(form.time === "" ? {} : { time_limit_s: Math.round(form.time * TIME_UNITS[form.timeUnit]) }),
+    ...(form.time_limit_s === null ? {} : { time_limit_s: form.time_limit_s }),
     ...(form.node ? { node: form.node } : {}),
     ...(project ? { project } : {}),
   };
@@ -88,12 +86,19 @@ export function toRequest(form: LaunchForm, project: string | undefined): Sessio
     ...toWish(form, project),
     ...(form.name.trim() ? { name: form.name.trim() } : {}),
     ...(Object.keys(env).length > 0 ? { env } : {}),
+    ...(form.mounts.length > 0 ? { mounts: form.mounts.map(toMount) } : {}),
   };
 }
 
 /** The question what would happen to it. */
 export function toCheck(form: LaunchForm, project: string | undefined): CheckRequest {
-  return { ...toWish(form, project), ...(form.image.trim() ? { image: form.image.trim() } : {}) };
+  // A row that is still being written is no question to the server; the form says itself what is wrong with it.
+  const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
+  return {
+    ...toWish(form, project),
+    ...(form.image.trim() ? { image: form.image.trim() } : {}),
+    ...(mounts.length > 0 ? { mounts: mounts.map(toMount) } : {}),
+  };
 }
 
 /** What a session was asked for beside its slots, as far as it differs from what is usual. */
@@ -111,24 +116,17 @@ export function formLike(session: SessionDetail): LaunchForm {
   const { group = "", priority, time_limit_s } = unusual(session);
   return {
     ...freshForm(session.image_name ?? session.image),
-    ...(time_limit_s ? timeOf(time_limit_s) : {}),
     group: group ?? "",
+    time_limit_s: time_limit_s ?? null,
     slots: { ...session.slots },
     priority: priority ?? "",
     env: Object.entries(session.env ?? {}).map(([name, value]) => environmentRow(name, value)),
+    mounts: session.mounts.filter(({ automatic, folder_id }) => !automatic && folder_id).map(mountRow),
   };
 }
 
 export const USUAL_PRIORITY = 50;
 const DEFAULT_GROUP = "default";
-
-/** So many seconds in the largest unit that they are a whole number of. */
-export function timeOf(seconds: number): { time: number; timeUnit: TimeUnit } {
-  for (const timeUnit of ["d", "h"] as const) {
-    if (seconds % TIME_UNITS[timeUnit] === 0) return { time: seconds / TIME_UNITS[timeUnit], timeUnit };
-  }
-  return { time: Math.ceil(seconds / TIME_UNITS.m), timeUnit: "m" };
-}
 
 /** The kind of accelerator that a slot is of: "cuda" of "cuda.shares"; null for CPU and memory. */
 export const familyOf = (slot: string): string | null =>

@@ -3,7 +3,8 @@ import type { Problem } from "@/api/problem";
 import type { Image } from "@/api/types";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { inSlotOrder, slotText } from "@/ui/slots";
-import { isName, type LaunchForm, TIME_UNITS, variableFault } from "./request";
+import { mountFault } from "./mounts";
+import { isName, type LaunchForm, variableFault } from "./request";
 
 const LEAST = { cpu: 100, mem: 2 ** 22 };
 const LEAST_TIME_S = 60;
@@ -20,8 +21,9 @@ export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Pro
         name: (value) =>
           value === "" || isName(value) ? null : t`4 to 64 letters, digits or _; between them also . and -`,
         priority: (value) => (value === "" || (value >= 0 && value <= 100) ? null : t`0 to 100`),
-        time: (value, { timeUnit }) =>
-          value === "" || value * TIME_UNITS[timeUnit] >= LEAST_TIME_S ? null : t`A minute at least`,
+        time_limit_s: (seconds) =>
+          seconds === null || seconds >= LEAST_TIME_S ? null : t`A minute at least`,
+        mounts: (rows) => (rows.some((_, at) => mountFault(rows, at)) ? t`Correct the folders above.` : null),
         env: (rows) => (rows.some((_, at) => variableFault(rows, at)) ? t`Correct the names above.` : null),
       },
     },

@@ -1,8 +1,9 @@
 import type { QueryClient } from "@tanstack/react-query";
-import type { Me, Session } from "@/api/types";
+import type { Me, Quota, Session } from "@/api/types";
 import { pendingCreates } from "@/queries/sessions-create";
 import { sessionsShowQuery } from "@/queries/sessions-show";
 import { cachedSession, changeSession, missingSomewhere, placeSession } from "./caches";
+import { applyFolderEvent, type TaskChange } from "./folders";
 import type { SessionChange } from "./patch";
 import { concerns, refreshSoon, touchedBy } from "./refresh";
 import { rememberChange } from "./seen";
@@ -14,6 +15,12 @@ export interface Transition {
   before: Session | undefined;
   after: SessionChange;
 }
+
+/** The space of a person or a project became scarce, or is no longer. */
+export type QuotaChange = Pick<Quota, "label" | "level" | "used_bytes" | "most_bytes">;
+
+/** What happened that a person may want to know. */
+export type Happening = Transition | { task: TaskChange } | { quota: QuotaChange };
 
 /** What the scheduler says about who waits; any of its decisions may change all of it. */
 export const PLANNED = ["check", "why", "queue"] as const;
@@ -31,12 +38,20 @@ export async function applyEvent(
   client: QueryClient,
   event: LiveEvent,
   me: string,
-): Promise<Transition | null> {
+): Promise<Happening | null> {
   if (event.kind === "usage") {
     usageFeed.add(event.data as Parameters<typeof usageFeed.add>[0]);
     return null;
   }
   refreshSoon(client, ["audit"]);
+  if (event.kind === "vfolder_task.updated" || event.kind === "files.changed") {
+    const task = applyFolderEvent(client, event);
+    return task && { task };
+  }
+  if (event.kind === "quota.updated") {
+    refreshSoon(client, touchedBy(event.kind));
+    return { quota: event.data as QuotaChange };
+  }
   if (event.kind !== "session.created" && event.kind !== "session.updated") {
     refreshSoon(client, touchedBy(event.kind));
     if (concerns(event, client.getQueryData<Me>(["auth", "me"]))) refreshSoon(client, ["auth"]);
@@ -50,6 +65,8 @@ export async function applyEvent(
   if (before?.state !== change.state) {
     refreshAround(client, change.id);
     refreshSoon(client, ["nodes", "groups", "over", "shares"]);
+    // Folders say in how many live sessions they are.
+    refreshSoon(client, ["folders"]);
   }
   refreshSoon(client, PLANNED);
 

@@ -28,7 +28,11 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   node: ["nodes", "groups", "check", "why", "queue"],
   group: ["groups", "nodes", "presets", "check", "why", "queue", "shares"],
   preset: ["presets", "check"],
-  policy: ["policies", "over", "check", "why"],
+  policy: ["policies", "over", "check", "why", "quotas"],
+  storage_host: ["hosts"],
+  vfolder: ["folders", "quotas", "hosts"],
+  invitation: ["invitations", "folders"],
+  quota: ["quotas"],
 };
 
 /** The first parts of the keys of what an event of this kind may have changed. */

@@ -48,6 +48,18 @@ const KINDS = [
   "policy.created",
   "policy.updated",
   "policy.removed",
+  "storage_host.created",
+  "storage_host.updated",
+  "storage_host.removed",
+  "vfolder.created",
+  "vfolder.updated",
+  "vfolder.removed",
+  "vfolder_task.updated",
+  "quota.updated",
+  "files.changed",
+  "invitation.created",
+  "invitation.updated",
+  "invitation.removed",
 ];
 const CLOSED = 2;
 const LONGEST_WAIT_MS = 15_000;

@@ -2,19 +2,21 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Me } from "@/api/types";
 import { hasEnded } from "@/sessions/states";
-import { applyEvent, PLANNED, type Transition } from "./apply";
+import { applyEvent, type Happening, PLANNED, type Transition } from "./apply";
 import { noticeBoard } from "./notices";
 import { EventStream, type StreamState } from "./stream";
 import { watchLine } from "./watch-line";
 
 const WORRY_MS = 1200;
+/** What events keep fresh, by the first parts of the keys. */
+const LIVE = ["sessions", "resources", "nodes", "groups", "folders", "tasks", "invitations", "files"];
 
 /** Keeps the caches true for as long as the caller is shown; tells how the line is. */
-export function useLive(me: Me, onTransition: (transition: Transition) => void): StreamState {
+export function useLive(me: Me, onHappening: (happening: Happening) => void): StreamState {
   const client = useQueryClient();
   const [state, setState] = useState<StreamState>("connecting");
-  const told = useRef(onTransition);
-  told.current = onTransition;
+  const told = useRef(onHappening);
+  told.current = onHappening;
 
   useEffect(() => {
     let missed = false;
@@ -37,17 +39,13 @@ export function useLive(me: Me, onTransition: (transition: Transition) => void):
         if (next !== "open" || !missed) return;
         // What was missed may reach further back than the server remembers.
         missed = false;
-        void client.invalidateQueries({ queryKey: ["sessions"] });
-        void client.invalidateQueries({ queryKey: ["resources"] });
-        void client.invalidateQueries({ queryKey: ["nodes"] });
-        void client.invalidateQueries({ queryKey: ["groups"] });
-        for (const key of PLANNED) void client.invalidateQueries({ queryKey: [key] });
+        for (const key of [...LIVE, ...PLANNED]) void client.invalidateQueries({ queryKey: [key] });
       },
       onRefused: () => void client.invalidateQueries({ queryKey: ["auth"] }),
       onEvent: async (event) => {
-        const transition = await applyEvent(client, event, me.user.id);
-        if (transition) record(transition);
-        if (transition) told.current(transition);
+        const happening = await applyEvent(client, event, me.user.id);
+        if (happening && "after" in happening) record(happening);
+        if (happening) told.current(happening);
       },
     });
     const stopWatching = watchLine({

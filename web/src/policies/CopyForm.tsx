@@ -2,9 +2,9 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { TextInput } from "@mantine/core";
 import type { Policy } from "@/api/types";
 import { useCopyPolicy } from "@/queries/policies-change";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
-import { commandLine } from "@/users/command";
 
 /** Asks what the copy of a policy is to be called. */
 export function CopyForm({ policy, onDone }: { policy: Policy; onDone: () => void }) {

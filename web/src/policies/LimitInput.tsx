@@ -9,13 +9,13 @@ import { type LimitName, type Measure, type Most, type SlotsDraft, UNLIMITED } f
 
 interface Props<T> {
   name: LimitName;
-  measure: Measure;
+  measure: Exclude<Measure, "names" | "use">;
   value: T;
   onChange: (value: T) => void;
   error?: ReactNode;
 }
 
-const AT_FIRST: Record<Exclude<Measure, "slots">, number> = {
+const AT_FIRST: Record<Exclude<Measure, "slots" | "names" | "use">, number> = {
   count: 10,
   duration: 86_400,
   bytes: 100 * 2 ** 30,

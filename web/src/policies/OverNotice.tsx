@@ -3,6 +3,7 @@ import { Alert, List, Text } from "@mantine/core";
 import { IconAlertTriangle, IconCheck } from "@tabler/icons-react";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { Over } from "@/api/types";
+import { formatSize } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { slotText } from "@/ui/slots";
 
@@ -69,7 +70,11 @@ function OverLine({ over }: { over: Over }) {
     project: t`project`,
     domain: t`domain`,
   };
-  const amount = (of: number) => (over.slot === "sessions" ? t`${of} sessions` : slotText(over.slot, of));
+  const amount = (of: number) => {
+    if (over.slot === "sessions") return t`${of} sessions`;
+    if (over.slot === "folders") return t`${of} folders`;
+    return over.slot === "folder_bytes" ? formatSize(of) : slotText(over.slot, of);
+  };
   const [used, ceiling] = [amount(over.used), amount(over.ceiling)];
   return (
     <>

@@ -4,18 +4,21 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Policy, PolicyCreate, PolicyKind, PolicyUpdate } from "@/api/types";
+import { AllowedInput } from "@/domains/AllowedInput";
 import { useCreatePolicy, useUpdatePolicy } from "@/queries/policies-change";
 import { policiesOverQuery } from "@/queries/policies-over";
 import { policiesShowQuery } from "@/queries/policies-show";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { commandLine } from "@/users/command";
+import { IdleUseInput } from "./IdleUseInput";
 import { LimitInput, SlotsLimitInput } from "./LimitInput";
-import { KIND_TEXTS } from "./limit-words";
+import { KIND_TEXTS, LIMIT_TEXTS, LIMIT_TITLES } from "./limit-words";
 import {
   changedLimits,
   draftOf,
+  isUse,
   isWhole,
   type Limits,
   type LimitsDraft,
@@ -23,8 +26,7 @@ import {
   limitsIn,
   limitsOf,
   limitWords,
-  type Most,
-  type SlotsDraft,
+  UNLIMITED,
 } from "./limits";
 import { OverNotice } from "./OverNotice";
 
@@ -106,7 +108,7 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
     if (policy) return update.mutate({ id: policy.id, ...edit }, done);
     create.mutate({ kind, name, description, limits: limitsIn(limits) as PolicyCreate["limits"] }, done);
   }, focusFirst(form));
-  const set = (field: string, value: Most | SlotsDraft) =>
+  const set = (field: string, value: LimitsDraft[keyof LimitsDraft]) =>
     form.setFieldValue("limits", { ...limits, [field]: value });
   return (
     <Form
@@ -139,6 +141,27 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
       />
       {limitsOf(kind).map(([field, measure]) => {
         const value = limits[field];
+        if (measure === "names") {
+          return (
+            <AllowedInput
+              key={field}
+              label={i18n._(LIMIT_TITLES[field])}
+              description={i18n._(LIMIT_TEXTS[field])}
+              value={Array.isArray(value) ? value : null}
+              onChange={(names) => set(field, names ?? UNLIMITED)}
+            />
+          );
+        }
+        if (measure === "use") {
+          return (
+            <IdleUseInput
+              key={field}
+              value={isUse(value) ? value : UNLIMITED}
+              onChange={(next) => set(field, next)}
+            />
+          );
+        }
+        if (Array.isArray(value) || isUse(value)) return null;
         return typeof value === "object" ? (
           <SlotsLimitInput
             key={field}

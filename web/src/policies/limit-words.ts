@@ -23,7 +23,10 @@ export const LIMIT_TITLES: Record<LimitName, MessageDescriptor> = {
   pending_sessions: msg`Waiting sessions`,
   containers_per_session: msg`Containers of a session`,
   lifetime_s: msg`Lifetime of a session`,
+  idle_timeout_s: msg`Idle time-out`,
+  idle_use: msg`Little use`,
   max_priority: msg`Highest priority`,
+  storage_hosts: msg`Storage hosts`,
   folders: msg`Folders`,
   folder_bytes: msg`Size of all folders`,
 };
@@ -35,7 +38,10 @@ export const LIMIT_TEXTS: Record<LimitName, MessageDescriptor> = {
   pending_sessions: msg`How many may wait at once.`,
   containers_per_session: msg`More than one makes a cluster session.`,
   lifetime_s: msg`A session ends by itself after so long.`,
+  idle_timeout_s: msg`A session ends when no app, terminal or command of it was used for so long.`,
+  idle_use: msg`A session ends when it used less than each of these of what it holds, in every minute for so long.`,
   max_priority: msg`0 to 100; 50 is everybody's.`,
-  folders: msg`How many they may own.`,
+  storage_hosts: msg`On which of those that are open to them new folders may be kept.`,
+  folders: msg`How many they may own, those in the trash too.`,
   folder_bytes: msg`What all of them may hold together.`,
 };

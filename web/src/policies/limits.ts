@@ -9,8 +9,11 @@ export const UNLIMITED = "unlimited";
 export type Most = number | typeof UNLIMITED;
 type SlotMosts = Readonly<Record<string, Most>>;
 
+/** A session is idle that used less than each of these percentages for so long, after a grace. */
+export type IdleUse = { window_s: number; grace_s: number; below: Readonly<Record<string, number>> };
+
 /** What a limit is of, which says how it is written. */
-export type Measure = "slots" | "count" | "duration" | "bytes" | "priority";
+export type Measure = "slots" | "count" | "duration" | "use" | "bytes" | "priority" | "names";
 
 /** The limits of each kind of policy, in the order in which they are shown. */
 export const LIMITS = {
@@ -21,7 +24,10 @@ export const LIMITS = {
     ["pending_sessions", "count"],
     ["containers_per_session", "count"],
     ["lifetime_s", "duration"],
+    ["idle_timeout_s", "duration"],
+    ["idle_use", "use"],
     ["max_priority", "priority"],
+    ["storage_hosts", "names"],
   ],
   user: [
     ["slots", "slots"],
@@ -41,13 +47,13 @@ export type LimitName = (typeof LIMITS)[PolicyKind][number][0];
 export const limitsOf = (kind: PolicyKind): readonly (readonly [LimitName, Measure])[] => LIMITS[kind];
 
 /** Every limit of a policy by its name. */
-export type Limits = Readonly<Partial<Record<LimitName, Most | SlotMosts>>>;
+export type Limits = Readonly<Partial<Record<LimitName, Most | SlotMosts | IdleUse | string[]>>>;
 
 /** others: what holds for the slots without a row; null: they cannot be used at all. */
 export type SlotsDraft = { rows: SlotLimit[]; others: Most | null };
 
 /** What the form about limits holds. */
-export type LimitsDraft = Partial<Record<LimitName, Most | SlotsDraft>>;
+export type LimitsDraft = Partial<Record<LimitName, Most | SlotsDraft | IdleUse | string[]>>;
 
 const USUAL = ["cpu", "mem"];
 
@@ -73,8 +79,11 @@ export function slotsOf({ rows, others }: SlotsDraft): Record<string, Most> {
   };
 }
 
-const isDraft = (value: Most | SlotsDraft | SlotMosts | undefined): value is SlotsDraft =>
+const isDraft = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is SlotsDraft =>
   typeof value === "object" && "rows" in value;
+
+export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is IdleUse =>
+  typeof value === "object" && "below" in value && typeof value.below === "object";
 
 /** What the form starts with: the limits that a policy has, or none. */
 export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDraft {
@@ -82,7 +91,7 @@ export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDra
     limitsOf(kind).map(([name, measure]) => {
       const most = limits?.[name];
       if (measure === "slots") return [name, slotsDraft((most as SlotMosts) ?? { "*": UNLIMITED })];
-      return [name, most ?? (measure === "priority" ? 50 : UNLIMITED)];
+      return [name, (most as Most | IdleUse | string[]) ?? (measure === "priority" ? 50 : UNLIMITED)];
     }),
   );
 }
@@ -96,15 +105,17 @@ export const limitsIn = (draft: LimitsDraft): Limits =>
 /** Those limits of a draft that are other than at first. */
 export function changedLimits(first: LimitsDraft, now: LimitsDraft): Limits {
   const [before, after] = [limitsIn(first), limitsIn(now)];
-  const plain = (most: Most | SlotMosts | undefined) =>
+  const plain = (most: Limits[LimitName]) =>
     JSON.stringify(typeof most === "object" ? Object.entries(most).sort() : most);
   return Object.fromEntries(
     Object.entries(after).filter(([name, most]) => plain(most) !== plain(before[name as LimitName])),
   );
 }
 
-/** Whether a draft can be sent: every row names its slot, and no slot has two rows. */
+/** Whether a draft can be sent: every row names its slot, no slot has two rows, and little use is of something. */
 export function isWhole(draft: LimitsDraft): boolean {
+  if (Object.values(draft).some((value) => isUse(value) && Object.keys(value.below).length === 0))
+    return false;
   return Object.values(draft)
     .filter(isDraft)
     .every(({ rows }) => {
@@ -120,7 +131,10 @@ const OPTIONS: Record<LimitName, string> = {
   pending_sessions: "--pending-sessions",
   containers_per_session: "--containers",
   lifetime_s: "--lifetime",
+  idle_timeout_s: "--idle-timeout",
+  idle_use: "--idle-use",
   max_priority: "--max-priority",
+  storage_hosts: "--storage-host",
   folders: "--folders",
   folder_bytes: "--folder-size",
 };
@@ -129,6 +143,8 @@ const OPTIONS: Record<LimitName, string> = {
 export function limitWords(limits: Limits): string[] {
   return Object.entries(limits).flatMap(([key, most]) => {
     const name = key as LimitName;
+    if (Array.isArray(most)) return (most.length > 0 ? most : [""]).flatMap((host) => [OPTIONS[name], host]);
+    if (isUse(most)) return [OPTIONS[name], idleUseWord(most)];
     if (typeof most === "object") {
       return Object.entries(most as SlotMosts).flatMap(([slot, amount]) => [
         OPTIONS[name],
@@ -138,10 +154,21 @@ export function limitWords(limits: Limits): string[] {
     if (most === UNLIMITED) return [OPTIONS[name], UNLIMITED];
     const amount = Number(most);
     const said =
-      name === "lifetime_s" ? cliTime(amount) : name === "folder_bytes" ? cliSize(amount) : String(amount);
+      name === "lifetime_s" || name === "idle_timeout_s"
+        ? cliTime(amount)
+        : name === "folder_bytes"
+          ? cliSize(amount)
+          : String(amount);
     return [OPTIONS[name], said];
   });
 }
+
+const idleUseWord = ({ below, window_s, grace_s }: IdleUse): string =>
+  [
+    ...Object.entries(below).map(([measure, percent]) => `${measure}=${percent}`),
+    `window=${cliTime(window_s)}`,
+    `grace=${cliTime(grace_s)}`,
+  ].join(",");
 
 /** The limits of a policy, whatever its kind. */
 export const limitsFor = (policy: Policy): Limits => policy.limits as Limits;

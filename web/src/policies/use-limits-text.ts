@@ -3,8 +3,9 @@ import { useCallback } from "react";
 import type { PolicyKind } from "@/api/types";
 import { formatDuration, formatSize } from "@/ui/format";
 import { inSlotOrder, slotText, useSlotName } from "@/ui/slots";
+import { MEASURES } from "./IdleUseInput";
 import { LIMIT_TITLES } from "./limit-words";
-import { type LimitName, type Limits, limitsOf, type Measure, type Most, UNLIMITED } from "./limits";
+import { isUse, type LimitName, type Limits, limitsOf, type Measure, type Most, UNLIMITED } from "./limits";
 
 /** Says one limit, and in a line all of a policy that limit something. */
 export function useLimitsText() {
@@ -13,6 +14,14 @@ export function useLimitsText() {
   const one = useCallback(
     (measure: Measure, most: Limits[LimitName]): string => {
       if (most === undefined || most === UNLIMITED) return t`not limited`;
+      if (Array.isArray(most)) return most.join(", ") || t`none`;
+      if (isUse(most)) {
+        const below = MEASURES.filter(([measure]) => measure in most.below)
+          .map(([measure, name]) => `${i18n._(name)} < ${most.below[measure]} %`)
+          .join(", ");
+        const window = formatDuration(most.window_s * 1000, i18n.locale);
+        return t`${below} for ${window}`;
+      }
       if (typeof most === "object") {
         const said = inSlotOrder(Object.keys(most)).map((slot) => {
           const amount = (most as Record<string, Most>)[slot];
@@ -47,6 +56,8 @@ export function useLimitsText() {
 
 /** Whether it limits anything. */
 function isLimited(most: Limits[LimitName]): boolean {
+  if (Array.isArray(most)) return true;
+  if (isUse(most)) return true;
   if (typeof most !== "object") return most !== undefined && most !== UNLIMITED;
   return !("*" in most) || Object.values(most).some((amount) => amount !== UNLIMITED);
 }

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import type { Policy } from "@/api/types";
 import { useRemovePolicy } from "@/queries/policies-change";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { CopyForm } from "./CopyForm";
 import { holdersOf } from "./used-by";
@@ -34,6 +35,7 @@ export function usePolicyActs() {
           title: t`Remove a resource policy`,
           closeLabel: t`Close`,
           confirm: t`Remove`,
+          command: commandLine("carrel", "policy", "rm", policy.id),
           onConfirm: async () => {
             await remove(policy.id);
             onDone?.();

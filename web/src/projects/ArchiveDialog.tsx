@@ -3,8 +3,8 @@ import { Text } from "@mantine/core";
 import { useState } from "react";
 import type { WholeProject } from "@/api/types";
 import { useArchiveProject } from "@/queries/projects-change";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
-import { commandLine } from "@/users/command";
 import { SessionsChoice } from "@/users/SessionsChoice";
 
 /** Asks before a project takes no new sessions, and what becomes of its live ones. */

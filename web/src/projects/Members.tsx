@@ -8,6 +8,7 @@ import type { Member, WholeProject } from "@/api/types";
 import { membersListQuery, useAppointMember, useRemoveMember } from "@/queries/project-members";
 import { mayBeyondOwn } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
+import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -93,6 +94,7 @@ function MemberRow({ member, project, refusal, onAdmin }: RowProps) {
       title: t`Take somebody out of a project`,
       closeLabel: t`Close`,
       confirm: t`Take out`,
+      command: commandLine("carrel", "project", "expel", project.name, member.email),
       onConfirm: () => remove.mutateAsync({ project: project.id, user: member.id }),
       children: (
         <Trans>

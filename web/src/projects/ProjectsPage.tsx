@@ -1,31 +1,20 @@
 import { Plural, useLingui } from "@lingui/react/macro";
-import { SegmentedControl, Select } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Select } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Suspense, useCallback, useDeferredValue, useMemo, useRef } from "react";
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback, useDeferredValue } from "react";
 import type { WholeProject } from "@/api/types";
 import { part } from "@/app/part";
-import type { PlacesSearch } from "@/app/search";
+import { useAddress } from "@/app/use-address";
 import { domainsChoiceQuery } from "@/queries/domains-list";
 import { everyProject, type ProjectFilter, projectsListQuery } from "@/queries/projects-list";
 import { mayBeyondOwn, useRefusal } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
-import { EmptyState } from "@/ui/EmptyState";
-import { MainButton } from "@/ui/MainButton";
-import { ColumnMenu } from "@/ui/table/ColumnMenu";
-import { DataTable } from "@/ui/table/DataTable";
-import { ExportButton } from "@/ui/table/ExportButton";
-import { ListFoot } from "@/ui/table/ListFoot";
-import { ListToolbar } from "@/ui/table/ListToolbar";
-import styles from "@/ui/table/list.module.css";
-import { SearchBox } from "@/ui/table/SearchBox";
+import { Kept } from "@/ui/Kept";
+import { ListPage } from "@/ui/table/ListPage";
+import { inUse, StateSwitch } from "@/ui/table/StateSwitch";
 import { serverSort } from "@/ui/table/sorted";
-import { useColumnChoice } from "@/ui/table/use-column-choice";
-import { usePageKeys } from "@/ui/table/use-page-keys";
-import { useLast } from "@/ui/use-last";
-import { usePageTitle } from "@/ui/use-page-title";
-import { useReturnFocus } from "@/ui/use-return-focus";
+import { useRows } from "@/ui/table/use-rows";
 import { PeopleTabs } from "@/users/PeopleTabs";
 import { PROJECT_COLUMNS, PROJECT_FIELDS } from "./columns";
 import { ProjectTools } from "./ProjectTools";
@@ -37,154 +26,100 @@ const ProjectFormDrawer = part(() => import("./ProjectForm").then((m) => m.Proje
 const route = getRouteApi("/shell/projects");
 const idOf = (project: WholeProject) => project.id;
 const look = (project: WholeProject) => ({ name: project.name, ended: project.archived_at !== null });
-const ARCHIVED = { off: true, all: undefined } as const;
 
 /** The projects that somebody is in or administers. */
 export function ProjectsPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/projects" });
+  const change = useAddress<typeof search>();
   const me = useMe();
   const acts = useProjectActs();
   const refusal = useRefusal();
-  const searchBox = useRef<HTMLInputElement>(null);
-  const [visible, setVisible] = useColumnChoice("projects", PROJECT_COLUMNS);
-  const shown = useLast(search.open);
-  const edited = useLast(search.edit);
   const domains = useQuery({ ...domainsChoiceQuery, enabled: mayBeyondOwn(me, "domain.read") }).data ?? [];
-  usePageTitle(t`Projects`);
-  useReturnFocus([search.open, search.edit, search.make].some((one) => one !== undefined));
-
-  const change = useCallback(
-    (part: Partial<PlacesSearch>, replace = false) =>
-      void navigate({ search: (now) => ({ ...now, ...part }), replace }),
-    [navigate],
-  );
+  const used = inUse(search.state);
   const filter: ProjectFilter = {
     q: useDeferredValue(search.q),
     domain: search.domain,
-    archived: search.state ? ARCHIVED[search.state] : false,
+    archived: used === undefined ? undefined : !used,
     sort: serverSort(PROJECT_COLUMNS, search),
   };
   const list = useInfiniteQuery(projectsListQuery(filter));
-  const projects = useMemo(() => (list.data?.pages ?? []).flatMap((page) => page.items), [list.data]);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const open = useCallback((project: WholeProject) => change({ open: project.id }), [change]);
+  const { rows, more } = useRows(list);
   const edit = useCallback((project: WholeProject) => change({ edit: project.id }), [change]);
-  const whyNotMake = refusal("project.create");
-  const make = useCallback(() => change({ make: "one" }), [change]);
-  const tools = useCallback(
-    (project: WholeProject) => <ProjectTools project={project} acts={acts} onEdit={edit} />,
-    [acts, edit],
-  );
-  usePageKeys({ onNew: whyNotMake ? undefined : make, onSearch: () => searchBox.current?.focus() });
+  const filtered = search.q || search.domain || search.state;
 
   return (
-    <div className={styles.page}>
-      <PeopleTabs />
-      <ListToolbar
-        title={t`Projects`}
-        tools={
-          <>
-            <ColumnMenu columns={PROJECT_COLUMNS} chosen={visible} onChange={setVisible} />
-            <ExportButton name="projects" fields={PROJECT_FIELDS} all={() => everyProject(filter)} />
-          </>
-        }
-        action={<MainButton icon={IconPlus} label={t`New project`} refusal={whyNotMake} onClick={make} />}
-      >
-        <SegmentedControl
-          size="xs"
-          aria-label={t`Which projects`}
-          value={search.state ?? "on"}
-          onChange={(state) => change({ state: state === "on" ? undefined : (state as "off" | "all") })}
-          data={[
-            { value: "on", label: t`In use` },
-            { value: "off", label: t`Archived` },
-            { value: "all", label: t`All` },
-          ]}
-        />
-        <SearchBox
-          ref={searchBox}
-          label={t`Search by name`}
-          placeholder={t`Name`}
-          value={search.q}
-          onChange={(q) => change({ q }, true)}
-        />
-        {domains.length > 1 && (
-          <Select
-            size="xs"
-            w={150}
-            aria-label={t`Any domain`}
-            placeholder={t`Any domain`}
-            clearable
-            clearButtonProps={{ "aria-label": t`Any domain` }}
-            data={domains.map(({ id, name }) => ({ value: id, label: name }))}
-            value={search.domain ?? null}
-            onChange={(domain) => change({ domain: domain ?? undefined })}
-          />
-        )}
-      </ListToolbar>
-      <DataTable
-        label={t`Projects`}
-        rows={projects}
-        rowId={idOf}
-        columns={PROJECT_COLUMNS}
-        visible={visible}
-        loading={list.isPending}
-        problem={list.error}
-        onRetry={() => void list.refetch()}
-        sorting={search}
-        onSort={change}
-        presorted
-        look={look}
-        opened={search.open}
-        onOpen={open}
-        tools={tools}
-        toolsWidth="7.25rem"
-        minWidth="64rem"
-        onNearEnd={more}
-        empty={
-          <EmptyState
-            title={
-              search.q || search.domain || search.state
-                ? t`No project meets the filter`
-                : t`There is no project yet`
-            }
-          />
-        }
-      />
-      {list.data && (
-        <ListFoot
-          count={projects.length}
-          counted={<Plural value={projects.length} one="# project" other="# projects" />}
-          more={list.hasNextPage}
-          loading={list.isFetchingNextPage}
-          presorted
-          onMore={more}
-        />
+    <ListPage
+      title={t`Projects`}
+      name="projects"
+      tabs={<PeopleTabs />}
+      search={search}
+      onChange={change}
+      list={list}
+      rows={rows}
+      onMore={more}
+      rowId={idOf}
+      columns={PROJECT_COLUMNS}
+      look={look}
+      onOpen={useCallback((project: WholeProject) => change({ open: project.id }), [change])}
+      tools={useCallback(
+        (project: WholeProject) => <ProjectTools project={project} acts={acts} onEdit={edit} />,
+        [acts, edit],
       )}
-      <Suspense fallback={null}>
-        <ProjectFormDrawer opened={search.make !== undefined} onClose={() => change({ make: undefined })} />
-        {edited && (
-          <ProjectFormDrawer
-            opened={search.edit !== undefined}
-            id={edited}
-            onClose={() => change({ edit: undefined })}
+      toolsWidth="7.25rem"
+      minWidth="64rem"
+      file={{ name: "projects", fields: PROJECT_FIELDS, all: () => everyProject(filter) }}
+      make={{
+        label: t`New project`,
+        refusal: refusal("project.create"),
+        onClick: () => change({ make: "one" }),
+      }}
+      filters={
+        <>
+          <StateSwitch
+            label={t`Which projects`}
+            on={t`In use`}
+            off={t`Archived`}
+            value={search.state}
+            onChange={(state) => change({ state })}
           />
+          {domains.length > 1 && (
+            <Select
+              size="xs"
+              w={150}
+              aria-label={t`Any domain`}
+              placeholder={t`Any domain`}
+              clearable
+              clearButtonProps={{ "aria-label": t`Any domain` }}
+              data={domains.map(({ id, name }) => ({ value: id, label: name }))}
+              value={search.domain ?? null}
+              onChange={(domain) => change({ domain: domain ?? undefined })}
+            />
+          )}
+        </>
+      }
+      counted={<Plural value={rows.length} one="# project" other="# projects" />}
+      empty={{ title: filtered ? t`No project meets the filter` : t`There is no project yet` }}
+    >
+      <Kept value={search.make}>
+        {(_, opened) => <ProjectFormDrawer opened={opened} onClose={() => change({ make: undefined })} />}
+      </Kept>
+      <Kept value={search.edit}>
+        {(id, opened) => (
+          <ProjectFormDrawer opened={opened} id={id} onClose={() => change({ edit: undefined })} />
         )}
-        {shown && (
+      </Kept>
+      <Kept value={search.open}>
+        {(id, opened) => (
           <ProjectDrawer
-            opened={search.open !== undefined}
-            id={shown}
+            opened={opened}
+            id={id}
             acts={acts}
             onEdit={edit}
             onClose={() => change({ open: undefined })}
           />
         )}
-      </Suspense>
-    </div>
+      </Kept>
+    </ListPage>
   );
 }

@@ -7,6 +7,7 @@ import type { WholeProject } from "@/api/types";
 import { useRemoveProject, useRestoreProject } from "@/queries/projects-change";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { ArchiveDialog } from "./ArchiveDialog";
 
@@ -49,6 +50,7 @@ export function useProjectActs() {
           closeLabel: t`Close`,
           confirm: t`Remove`,
           typedName: project.name,
+          command: commandLine("carrel", "project", "rm", project.id),
           onConfirm: async () => {
             await remove(project.id);
             onDone?.();

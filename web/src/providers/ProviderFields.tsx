@@ -30,6 +30,10 @@ export function OidcFields({ form }: Props) {
         label={t`The provider must say of the e-mail that it is verified`}
         {...form.getInputProps("oidc.require_verified_email", { type: "checkbox" })}
       />
+      <Checkbox
+        label={t`Coming from it proves who it is, where it does not say when they proved it (auth_time)`}
+        {...form.getInputProps("oidc.sign_in_confirms", { type: "checkbox" })}
+      />
       <TagsInput
         label={t`Counts as a second factor`}
         description={t`Values of amr or acr, such as mfa: who comes with one is not asked again here.`}

@@ -2,13 +2,14 @@ import { Plural, useLingui } from "@lingui/react/macro";
 import { Drawer, Group, Stack } from "@mantine/core";
 import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useCallback } from "react";
 import type { Provider } from "@/api/types";
-import type { PlacesSearch } from "@/app/search";
+import { useAddress } from "@/app/use-address";
 import { useRemoveProvider } from "@/queries/providers-change";
 import { providersListQuery } from "@/queries/providers-list";
 import { CopyButton } from "@/ui/CopyButton";
+import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { Facts } from "@/ui/Facts";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
@@ -34,7 +35,6 @@ const look = (provider: Provider) => ({ name: provider.name, ended: !provider.ac
 export function ProvidersPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/providers" });
   const providers = useQuery(providersListQuery);
   const { mutateAsync: remove } = useRemoveProvider();
   const shown = useLast(providers.data?.find(({ id }) => id === search.open));
@@ -42,10 +42,7 @@ export function ProvidersPage() {
   usePageTitle(t`Identity providers`);
   useReturnFocus([search.open, search.edit, search.make].some((one) => one !== undefined));
 
-  const change = useCallback(
-    (part: Partial<PlacesSearch>) => void navigate({ search: (now) => ({ ...now, ...part }) }),
-    [navigate],
-  );
+  const change = useAddress<typeof search>();
   const open = useCallback((provider: Provider) => change({ open: provider.id }), [change]);
   const askRemove = useCallback(
     (provider: Provider) =>
@@ -54,17 +51,26 @@ export function ProvidersPage() {
         closeLabel: t`Close`,
         confirm: t`Remove`,
         typedName: provider.name,
+        command: commandLine("carrel", "provider", "rm", provider.name),
         onConfirm: async () => {
           await remove(provider.id);
           change({ open: undefined });
         },
         children: (
-          <Plural
-            value={provider.people}
-            _0="Nobody has signed in by it. Its settings and its secret are lost."
-            one="# person cannot sign in by it any more; their account stays. Its settings and its secret are lost."
-            other="# people cannot sign in by it any more; their accounts stay. Its settings and its secret are lost."
-          />
+          <Stack gap="xs">
+            <Plural
+              value={provider.people}
+              _0="Nobody has signed in by it. Its settings and its secret are lost."
+              one="# person cannot sign in by it any more; their account stays. Its settings and its secret are lost."
+              other="# people cannot sign in by it any more; their accounts stay. Its settings and its secret are lost."
+            />
+            <Plural
+              value={provider.sign_ins}
+              _0="Nobody is signed in by it now."
+              one="# sign-in by it ends at once."
+              other="# sign-ins by it end at once."
+            />
+          </Stack>
         ),
       }),
     [t, remove, change],

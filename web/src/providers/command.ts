@@ -1,4 +1,4 @@
-import { commandLine } from "@/users/command";
+import { commandLine } from "@/ui/command";
 import { freshProvider, type ProviderValues } from "./form-values";
 
 /** The line that sets up the same provider; its secret is read and never on the line. */

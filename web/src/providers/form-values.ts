@@ -47,6 +47,7 @@ export function freshProvider(domain: string): ProviderValues {
       name_claim: "name",
       groups_claim: "groups",
       require_verified_email: true,
+      sign_in_confirms: false,
       trusted_factors: [],
     },
     ldap: {

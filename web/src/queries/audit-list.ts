@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { auditList } from "@/api/generated/sdk.gen";
 import type { AuditListData } from "@/api/generated/types.gen";
 
@@ -12,5 +12,14 @@ export function auditListQuery(filter: AuditFilter) {
       (await auditList({ query: { ...filter, limit: 50, cursor: pageParam }, signal })).data,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+}
+
+/** One entry by its id; null when there is none that the person may see. */
+export function auditShowQuery(id: string) {
+  return queryOptions({
+    queryKey: ["audit", "show", id] as const,
+    queryFn: async ({ signal }) =>
+      (await auditList({ query: { id: Number(id), limit: 1 }, signal })).data.items[0] ?? null,
   });
 }

@@ -1,5 +1,5 @@
-import { nodesDrain, nodesUpdate } from "@/api/generated/sdk.gen";
-import type { Drain, Draining, NodeDetail, NodeUpdate } from "@/api/types";
+import { nodesDrain, nodesForget, nodesUpdate } from "@/api/generated/sdk.gen";
+import type { Drain, Draining, Forgotten, NodeDetail, NodeUpdate } from "@/api/types";
 import { useChange } from "./use-change";
 
 const TOUCHED = ["nodes", "groups", "resources"];
@@ -15,5 +15,12 @@ export const useUpdateNode = () =>
 export const useDrainNode = () =>
   useChange<{ id: string; how: Draining }, Drain>(
     async ({ id, how }) => (await nodesDrain({ path: { ref: id }, body: { how } })).data,
+    TOUCHED,
+  );
+
+/** Gives up a node that is gone, by its name. */
+export const useForgetNode = () =>
+  useChange<string, Forgotten>(
+    async (name) => (await nodesForget({ path: { ref: name }, body: { confirm: name } })).data,
     TOUCHED,
   );

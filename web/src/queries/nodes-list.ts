@@ -30,9 +30,3 @@ export function nodesWholeQuery(filter: NodeFilter) {
     queryFn: () => everyNode(filter),
   });
 }
-
-/** Whether the installation shows its nodes to the person: a "no" is an error. */
-export const nodesShownQuery = queryOptions({
-  queryKey: ["shown", "nodes"] as const,
-  queryFn: async ({ signal }) => (await nodesList({ query: { limit: 1 }, signal })).data.items.length,
-});

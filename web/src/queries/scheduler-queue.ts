@@ -1,13 +1,15 @@
-import { queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions } from "@tanstack/react-query";
 import { schedulerQueue } from "@/api/generated/sdk.gen";
 
-/** So many are shown of a queue; a list is read from its beginning. */
-const SHOWN = 500;
+const PAGE = 500;
 
-/** Who waits in a resource group, in order. */
+/** Who waits in a resource group, in order, page by page. */
 export function schedulerQueueQuery(group: string) {
-  return queryOptions({
+  return infiniteQueryOptions({
     queryKey: ["queue", group] as const,
-    queryFn: async ({ signal }) => (await schedulerQueue({ query: { group, limit: SHOWN }, signal })).data,
+    queryFn: async ({ pageParam, signal }) =>
+      (await schedulerQueue({ query: { group, limit: PAGE, cursor: pageParam }, signal })).data,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 }

@@ -70,5 +70,6 @@ function requestedRow(request: SessionCreate, me: Me, id: string): Session {
     started_at: null,
     ended_at: null,
     queue_position: null,
+    idle_ends_at: null,
   };
 }

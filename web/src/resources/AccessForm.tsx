@@ -6,9 +6,9 @@ import { domainsChoiceQuery } from "@/queries/domains-list";
 import { useSetAccess } from "@/queries/groups-change";
 import { projectsChoiceQuery } from "@/queries/projects-list";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
-import { commandLine } from "@/users/command";
 import { withNamed } from "./choice";
 import { PeopleInput } from "./PeopleInput";
 

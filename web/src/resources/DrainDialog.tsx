@@ -6,9 +6,9 @@ import type { Drain, Draining } from "@/api/types";
 import { useDrainNode } from "@/queries/nodes-change";
 import { nodesDrainQuery } from "@/queries/nodes-drain";
 import { nodesShowQuery } from "@/queries/nodes-show";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { commandLine } from "@/users/command";
 import { DRAINING, LEAVING, loses } from "./drain-words";
 
 interface Props {

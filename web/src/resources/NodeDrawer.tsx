@@ -1,14 +1,14 @@
 import { useLingui } from "@lingui/react/macro";
 import { Drawer, Group, Skeleton, Stack, Tabs } from "@mantine/core";
-import { IconDoorExit, IconLock, IconLockOpen, IconPencil } from "@tabler/icons-react";
+import { IconDoorExit, IconLock, IconLockOpen, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail } from "@/api/types";
 import { NODE_TABS, type NodeTab } from "@/app/search";
 import { nodesShowQuery } from "@/queries/nodes-show";
 import { CommandLine } from "@/ui/CommandLine";
+import { commandLine } from "@/ui/command";
 import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { commandLine } from "@/users/command";
 import { NodeImages } from "./NodeImages";
 import { NodeOverview } from "./NodeOverview";
 import { NodeSessions } from "./NodeSessions";
@@ -73,6 +73,15 @@ function Detail({ node, tab, acts, onTab }: { node: NodeDetail } & Pick<Props, "
           refusal={acts.whyNotDrain(node)}
           onClick={() => acts.drain(node)}
         />
+        {node.state === "DOWN" && (
+          <MainButton
+            variant="default"
+            icon={IconTrash}
+            label={t`Forget…`}
+            refusal={acts.why}
+            onClick={() => acts.forget(node)}
+          />
+        )}
       </Group>
       <Tabs
         value={tab}

@@ -5,12 +5,12 @@ import type { NodeDetail, NodeUpdate, Slots } from "@/api/types";
 import { groupsChoiceQuery } from "@/queries/groups-list";
 import { useUpdateNode } from "@/queries/nodes-change";
 import { nodesShowQuery } from "@/queries/nodes-show";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { inSlotOrder, slotAmount, slotWord, useSlotName } from "@/ui/slots";
-import { commandLine } from "@/users/command";
 
 type Values = { group: string; cpu_overcommit: number; reserved: Record<string, number> };
 

@@ -5,12 +5,12 @@ import { useQuery } from "@tanstack/react-query";
 import type { Preset } from "@/api/types";
 import { groupsChoiceQuery } from "@/queries/groups-list";
 import { useCreatePreset, useUpdatePreset } from "@/queries/presets-change";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { SlotNameInput } from "@/ui/form/SlotNameInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { inSlotOrder, slotUnit, slotWord } from "@/ui/slots";
-import { commandLine } from "@/users/command";
 
 type Amount = { slot: string; amount: number };
 /** group: id; empty: every group. */

@@ -9,8 +9,8 @@ import { useSetWeights } from "@/queries/groups-change";
 import { projectsChoiceQuery } from "@/queries/projects-list";
 import { usersFoundQuery } from "@/queries/users-found";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
-import { commandLine } from "@/users/command";
 import { type Weight, type WeightKind, weightsOf, weightWords } from "./weights";
 
 /** How much of a group somebody is entitled to, beside the others of the same place. */

@@ -1,6 +1,6 @@
 import type { Group, GroupCreate, GroupUpdate } from "@/api/types";
 import { cliTime } from "@/launcher/command";
-import { commandLine } from "@/users/command";
+import { commandLine } from "@/ui/command";
 
 /** What the form about a resource group holds. */
 export type GroupValues = Required<Omit<GroupCreate, "app_address">> & { app_address: string };

@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import type { Group } from "@/api/types";
 import { useRemoveGroup } from "@/queries/groups-change";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 
 /** The one that is always there: new nodes come into it. */
@@ -29,6 +30,7 @@ export function useGroupActs() {
           closeLabel: t`Close`,
           confirm: t`Remove`,
           typedName: group.name,
+          command: commandLine("carrel", "group", "rm", group.name),
           onConfirm: async () => {
             await remove(group.id);
             onDone?.();

@@ -1,6 +1,6 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Queued } from "@/api/types";
 import type { SchedulerSearch } from "@/app/search";
@@ -12,6 +12,7 @@ import { ExportButton } from "@/ui/table/ExportButton";
 import { ListFoot } from "@/ui/table/ListFoot";
 import { ListToolbar } from "@/ui/table/ListToolbar";
 import { useColumnChoice } from "@/ui/table/use-column-choice";
+import { useRows } from "@/ui/table/use-rows";
 import { QUEUE_COLUMNS, QUEUE_FIELDS } from "./columns";
 import { useOrderText } from "./use-order-text";
 
@@ -29,11 +30,11 @@ const look = (queued: Queued) => ({ name: queued.name ?? `${queued.position}` })
 /** Who waits in a group, in the order in which the scheduler looks at them. */
 export function QueueList({ group, search, choices, onChange }: Props) {
   const { t } = useLingui();
-  const queue = useQuery(schedulerQueueQuery(group));
+  const queue = useInfiniteQuery(schedulerQueueQuery(group));
   const orderText = useOrderText();
   const [visible, setVisible] = useColumnChoice("queue", QUEUE_COLUMNS);
-  const items = queue.data?.items ?? [];
-  const length = queue.data?.length ?? 0;
+  const { rows: items, more } = useRows(queue);
+  const last = queue.data?.pages.at(-1);
   return (
     <>
       <ListToolbar
@@ -47,9 +48,9 @@ export function QueueList({ group, search, choices, onChange }: Props) {
       >
         {choices}
       </ListToolbar>
-      {queue.data && (
+      {last && (
         <Text size="xs" c="dimmed" px="1rem" pb="xs">
-          <Trans>The highest priority first; among equals: {orderText(queue.data.scheduler)}</Trans>
+          <Trans>The highest priority first; among equals: {orderText(last.scheduler)}</Trans>
         </Text>
       )}
       <DataTable
@@ -63,6 +64,7 @@ export function QueueList({ group, search, choices, onChange }: Props) {
         onRetry={() => void queue.refetch()}
         sorting={search}
         onSort={onChange}
+        onNearEnd={more}
         look={look}
         minWidth="64rem"
         empty={
@@ -72,18 +74,14 @@ export function QueueList({ group, search, choices, onChange }: Props) {
           />
         }
       />
-      {queue.data && (
+      {last && (
         <ListFoot
           count={items.length}
-          counted={
-            length > items.length ? (
-              <Trans>
-                The first {items.length} of {length} that wait.
-              </Trans>
-            ) : (
-              <Plural value={length} one="# session waits" other="# sessions wait" />
-            )
-          }
+          counted={<Plural value={last.length} one="# session waits" other="# sessions wait" />}
+          more={queue.hasNextPage}
+          loading={queue.isFetchingNextPage}
+          presorted
+          onMore={more}
         />
       )}
     </>

@@ -1,9 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useCallback } from "react";
-import type { SchedulerSearch } from "@/app/search";
+import { getRouteApi } from "@tanstack/react-router";
+import { useAddress } from "@/app/use-address";
 import { groupsChoiceQuery } from "@/queries/groups-list";
 import { mayBeyondOwn } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
@@ -19,7 +18,6 @@ const route = getRouteApi("/shell/scheduler");
 export function SchedulerPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/scheduler" });
   const me = useMe();
   const groups = useQuery(groupsChoiceQuery).data;
   const group = search.group ?? usualGroup(groups);
@@ -27,10 +25,7 @@ export function SchedulerPage() {
   const maySeeShares = mayBeyondOwn(me, "share.read");
   const shares = maySeeShares && search.view === "shares";
   usePageTitle(t`Scheduler`);
-  const change = useCallback(
-    (part: Partial<SchedulerSearch>) => void navigate({ search: (now) => ({ ...now, ...part }) }),
-    [navigate],
-  );
+  const change = useAddress<typeof search>();
   const choices = (
     <>
       <Select

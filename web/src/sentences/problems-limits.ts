@@ -23,6 +23,8 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
   "group.not_found": { detail: msg`There is no such resource group that you may use for this.` },
   "node.hidden": { detail: msg`Nodes are shown to superadmins only.` },
   "node.no_such_slot": { detail: msg`The node has no such slot.` },
+  "node.not_gone": { detail: msg`Only a node that is DOWN while its engine answers can be forgotten.` },
+  "node.unconfirmed": { detail: msg`What was typed is not the name of the node.` },
   "node.not_found": { detail: msg`There is no such node.` },
   "policy.ambiguous": { detail: msg`Several resource policies have that name.` },
   "policy.default": {

@@ -1,5 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
+import { FILE_PROBLEMS } from "./problems-files";
+import { FOLDER_PROBLEMS } from "./problems-folders";
 import { LIMIT_PROBLEMS } from "./problems-limits";
 
 interface Sentences {
@@ -195,6 +197,8 @@ export const PROBLEMS: Record<string, Sentences> = {
   "user.too_many": { detail: msg`These are too many users at once.` },
   "user.unconfirmed": { detail: msg`What was typed is not the user's e-mail.` },
   ...LIMIT_PROBLEMS,
+  ...FOLDER_PROBLEMS,
+  ...FILE_PROBLEMS,
 };
 
 /** What this page never asks in a way that is answered so; the server's own sentence is shown. */

@@ -57,9 +57,33 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   [/^No node has all of that together\.$/, () => msg`No node has all of that together.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
   [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],
+  [/^Idle: no traffic for (.+)\.$/, ([limit = ""]) => msg`Idle: no traffic for ${limit}.`],
+  [
+    /^Idle: it used little for (.+) \((.+)\)\.$/,
+    ([limit = "", what = ""]) => msg`Idle: it used little for ${limit} (${what}).`,
+  ],
+  [
+    /^It looks idle: it ends in (.+), unless somebody uses it or says that it is in use\.$/,
+    ([left = ""]) =>
+      msg`It looks idle: it ends in ${left}, unless somebody uses it or says that it is in use.`,
+  ],
+  [/^Kept by (.+)\.$/, ([who = ""]) => msg`Kept by ${who}.`],
   [
     /^It waited for (.+), and its resource group lets nobody wait for longer\.$/,
     ([limit = ""]) => msg`It waited for ${limit}, and its resource group lets nobody wait for longer.`,
+  ],
+  [
+    /^It waits for the storage host (\S+), which does not answer\.$/,
+    ([host = ""]) => msg`It waits for the storage host ${host}, which does not answer.`,
+  ],
+  [
+    /^The folder (\S+) on the storage host (\S+) cannot be reached\./,
+    ([folder = "", host = ""]) => msg`The folder ${folder} on the storage host ${host} cannot be reached.`,
+  ],
+  [
+    /^The folder (\S+) has no directory (.+) that can be mounted\.$/,
+    ([folder = "", directory = ""]) =>
+      msg`The folder ${folder} has no directory ${directory} that can be mounted.`,
   ],
   [
     /^Its node is lost, and what ran there with it\.$/,
@@ -92,7 +116,7 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
   [/^cordoned$/, () => msg`closed for new sessions`],
   [/^is not the one that was asked for$/, () => msg`not the one that was asked for`],
   [
-    /^is (\S+), needs (\S+)$/,
+    /^is (\S+), the image needs (\S+)$/,
     ([has = "", wanted = ""]) => msg`of architecture ${has}, and ${wanted} is wanted`,
   ],
   [/^has room for one, not for all of it$/, () => msg`room for one container, not for all`],

@@ -2,11 +2,11 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { getRouteApi } from "@tanstack/react-router";
+import { Suspense, useCallback, useDeferredValue, useRef, useState } from "react";
 import type { Session } from "@/api/types";
 import { part } from "@/app/part";
-import type { SessionsSearch } from "@/app/search";
+import { useAddress } from "@/app/use-address";
 import type { SessionFilter } from "@/live/patch";
 import { everySession } from "@/queries/sessions-all";
 import { isRequested } from "@/queries/sessions-create";
@@ -23,6 +23,7 @@ import { ListToolbar } from "@/ui/table/ListToolbar";
 import styles from "@/ui/table/list.module.css";
 import { useColumnChoice } from "@/ui/table/use-column-choice";
 import { usePageKeys } from "@/ui/table/use-page-keys";
+import { useRows } from "@/ui/table/use-rows";
 import { useSelection } from "@/ui/table/use-selection";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
@@ -57,7 +58,6 @@ const cells = (session: Session, columns: readonly Column<Session>[]) => (
 export function SessionsPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/sessions" });
   const me = useMe();
   const actions = useSessionActions();
   const { acts, keyLines } = useSessionKeys(actions);
@@ -70,11 +70,7 @@ export function SessionsPage() {
   usePageTitle(t`Sessions`);
   useReturnFocus(search.session !== undefined || search.launch !== undefined);
 
-  const change = useCallback(
-    (part: Partial<SessionsSearch>, replace = false) =>
-      void navigate({ search: (now) => ({ ...now, ...part }), replace }),
-    [navigate],
-  );
+  const change = useAddress<typeof search>();
   const filter: SessionFilter = {
     state: search.state ?? "live",
     q: useDeferredValue(search.q ?? ""),
@@ -82,16 +78,12 @@ export function SessionsPage() {
     project: search.project,
   };
   const list = useInfiniteQuery(sessionsListQuery(filter));
-  const sessions = useMemo(() => (list.data?.pages ?? []).flatMap((page) => page.items), [list.data]);
+  const { rows: sessions, more } = useRows(list);
   const running = sessions.filter((one) => one.state === "RUNNING").map(idOf);
   useQuery(usageRecentQuery(running.slice(0, 100)));
   const chosen = sessions.filter(selection.has);
 
   const open = useCallback((session: Session) => change({ session: session.id }), [change]);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const launch = useCallback(() => change({ launch: "new" }), [change]);
   const tools = useCallback(
     (session: Session) => <RowTools session={session} actions={actions} />,

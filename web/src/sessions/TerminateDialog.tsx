@@ -3,6 +3,8 @@ import { Alert, Button, Checkbox, Group, List, Stack, Text } from "@mantine/core
 import { useState } from "react";
 import type { Session } from "@/api/types";
 import { useRemoveSession } from "@/queries/sessions-remove";
+import { CommandLine } from "@/ui/CommandLine";
+import { commandLine } from "@/ui/command";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** Names what will end and what is lost with it, and asks. */
@@ -62,6 +64,15 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
           <Trans>Programs are killed at once and cannot save anything.</Trans>
         </Alert>
       )}
+      <CommandLine
+        text={commandLine(
+          "carrel",
+          "session",
+          "rm",
+          ...left.map(({ id }) => id),
+          ...(force ? ["--force"] : []),
+        )}
+      />
       {problem != null && <ProblemAlert problem={problem} />}
       <Group justify="flex-end">
         <Button variant="default" onClick={onDone} data-autofocus>

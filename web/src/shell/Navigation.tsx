@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { ActionIcon, Stack, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Badge, Stack, Text, Tooltip } from "@mantine/core";
 import {
+  IconFolders,
   IconGauge,
   IconHome2,
   IconLayoutSidebarLeftCollapse,
@@ -9,7 +10,9 @@ import {
   IconSettings,
   IconTerminal2,
 } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
+import { invitationsQuery } from "@/queries/invitations";
 import { useAdministration } from "./administration";
 import styles from "./Shell.module.css";
 import { useNodesShown } from "./use-nodes-shown";
@@ -23,10 +26,12 @@ interface Props {
 export function Navigation({ narrow, onNarrow }: Props) {
   const { t } = useLingui();
   const nodesShown = useNodesShown();
+  const invitations = useQuery(invitationsQuery).data?.length ?? 0;
   const pages = [
     { to: "/", label: t({ context: "page", message: "Start" }), icon: IconHome2 },
     { to: "/dashboard", label: t`Dashboard`, icon: IconGauge },
     { to: "/sessions", label: t`Sessions`, icon: IconTerminal2 },
+    { to: "/data", label: t`Data`, icon: IconFolders, count: invitations },
     ...(nodesShown ? ([{ to: "/agents", label: t`Agent summary`, icon: IconServer2 }] as const) : []),
     { to: "/settings", label: t`Your settings`, icon: IconSettings },
   ] as const;
@@ -64,19 +69,27 @@ interface PageProps {
   label: string;
   icon: typeof IconHome2;
   narrow: boolean;
+  /** How many things wait there for an answer. */
+  count?: number;
 }
 
-function PageLink({ to, label, icon: Icon, narrow }: PageProps) {
+function PageLink({ to, label, icon: Icon, narrow, count = 0 }: PageProps) {
+  const { t } = useLingui();
   return (
     <Tooltip label={label} position="right" disabled={!narrow}>
       <Link
         to={to}
         className={narrow ? `${styles.link} ${styles.narrow}` : styles.link}
         activeOptions={{ exact: to === "/", includeSearch: false }}
-        aria-label={label}
+        aria-label={count > 0 ? t`${label}, ${count} invitations` : label}
       >
         <Icon size={18} stroke={1.7} aria-hidden />
         {!narrow && label}
+        {count > 0 && !narrow && (
+          <Badge size="sm" circle color="brass" ms="auto">
+            {count}
+          </Badge>
+        )}
       </Link>
     </Tooltip>
   );

@@ -2,12 +2,15 @@ import { useLingui } from "@lingui/react/macro";
 import { ActionIcon, Drawer, Indicator, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconBell } from "@tabler/icons-react";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Me } from "@/api/types";
+import { isOver } from "@/live/folders";
 import { noticeBoard, useNotices } from "@/live/notices";
+import { openTasksQuery } from "@/queries/folder-tasks";
 import { sessionsListQuery } from "@/queries/sessions-list";
 import { isUnderWay } from "@/sessions/states";
+import { useBatches } from "@/uploads/use-uploads";
 import { NotificationList } from "./NotificationList";
 
 /** What is under way, with progress, and what happened while the page was open. */
@@ -20,10 +23,13 @@ export function NotificationBell({ me }: { me: Me }) {
     ...sessionsListQuery({ state: "live", q: "", owner: "me" }),
     enabled: !!me,
   });
-  const underWay = (live.data?.pages ?? [])
-    .flatMap((page) => page.items)
-    .filter((one) => isUnderWay(one.state));
-  const count = underWay.length + unread;
+  const living = (live.data?.pages ?? []).flatMap((page) => page.items);
+  const underWay = living.filter((one) => isUnderWay(one.state));
+  const idle = living.filter((one) => one.idle_ends_at !== null);
+  const tasks = useQuery(openTasksQuery).data?.filter(({ state }) => !isOver(state)) ?? [];
+  const batches = useBatches();
+  const sending = batches.filter(({ state }) => state !== "over").length;
+  const count = underWay.length + idle.length + tasks.length + sending + unread;
   const label = count > 0 ? t`Notifications, ${count} new or under way` : t`Notifications`;
   return (
     <>
@@ -46,8 +52,15 @@ export function NotificationBell({ me }: { me: Me }) {
       >
         <NotificationList
           underWay={underWay}
+          idle={idle}
+          tasks={tasks}
+          batches={batches}
           notices={notices}
           onClear={() => noticeBoard.clear()}
+          onFolder={(folder) => {
+            drawer.close();
+            void navigate({ to: "/data/$folder", params: { folder } });
+          }}
           onOpen={(id) => {
             noticeBoard.markRead();
             drawer.close();

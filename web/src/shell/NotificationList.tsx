@@ -1,35 +1,99 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core";
-import type { Session } from "@/api/types";
+import type { FolderTask, Session } from "@/api/types";
+import { TaskCard } from "@/folders/TaskCard";
+import { IdleText } from "@/idle/IdleText";
+import { KeepButton } from "@/idle/KeepButton";
 import type { Notice } from "@/live/notices";
 import { useSessionText } from "@/sentences/use-session-text";
 import { ProgressLine } from "@/sessions/ProgressLine";
 import { StateBadge } from "@/sessions/StateBadge";
 import { EmptyState } from "@/ui/EmptyState";
 import { writing } from "@/ui/format";
+import type { Batch } from "@/uploads/batches";
+import { uploads } from "@/uploads/queue";
+import { UploadCard } from "@/uploads/UploadCard";
 import styles from "./NotificationList.module.css";
 
 interface Props {
   underWay: Session[];
+  /** Those that end soon because nobody seems to use them. */
+  idle: Session[];
+  tasks: FolderTask[];
+  batches: Batch[];
   notices: readonly Notice[];
   onOpen: (sessionId: string) => void;
+  onFolder: (folderId: string) => void;
   onClear: () => void;
 }
 
-export function NotificationList({ underWay, notices, onOpen, onClear }: Props) {
+export function NotificationList(props: Props) {
+  const { underWay, idle, tasks, batches, notices, onOpen, onFolder, onClear } = props;
   const { t, i18n } = useLingui();
   const said = useSessionText();
-  if (underWay.length === 0 && notices.length === 0) {
+  if (underWay.length + idle.length + tasks.length + batches.length + notices.length === 0) {
     return (
       <EmptyState
         title={t`Nothing is under way`}
-        text={t`Sessions that start, run, fail or end show up here.`}
+        text={t`Sessions that start, run, fail or end show up here, uploads, and what takes long with folders.`}
       />
     );
   }
   const time = new Intl.DateTimeFormat(writing(i18n.locale), { timeStyle: "short" });
   return (
     <Stack gap="lg">
+      {batches.length > 0 && (
+        <Stack gap="xs" component="section">
+          <Group justify="space-between">
+            <Title order={3} size="h6">
+              <Trans>Uploads</Trans>
+            </Title>
+            {batches.some(({ state }) => state === "over") && (
+              <Button variant="subtle" color="gray" size="compact-xs" onClick={() => uploads.clear()}>
+                <Trans>Clear</Trans>
+              </Button>
+            )}
+          </Group>
+          {batches.map((batch) => (
+            <UploadCard key={batch.key} batch={batch} onOpen={onFolder} />
+          ))}
+        </Stack>
+      )}
+      {tasks.length > 0 && (
+        <Stack gap="xs" component="section">
+          <Title order={3} size="h6">
+            <Trans>Folders</Trans>
+          </Title>
+          {tasks.map((task) => (
+            <TaskCard key={task.id} task={task} />
+          ))}
+        </Stack>
+      )}
+      {idle.length > 0 && (
+        <Stack gap="xs" component="section">
+          <Title order={3} size="h6">
+            <Trans>Idle</Trans>
+          </Title>
+          {idle.map(
+            ({ id, name, idle_ends_at: endsAt }) =>
+              endsAt && (
+                <div key={id} className={styles.card}>
+                  <UnstyledButton onClick={() => onOpen(id)}>
+                    <Text size="sm" fw={600} truncate>
+                      {name}
+                    </Text>
+                  </UnstyledButton>
+                  <Group justify="space-between" wrap="nowrap" gap="xs">
+                    <Text size="xs">
+                      <IdleText endsAt={endsAt} />
+                    </Text>
+                    <KeepButton id={id} />
+                  </Group>
+                </div>
+              ),
+          )}
+        </Stack>
+      )}
       {underWay.length > 0 && (
         <Stack gap="xs" component="section">
           <Title order={3} size="h6">

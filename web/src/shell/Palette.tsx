@@ -2,6 +2,8 @@ import { useLingui } from "@lingui/react/macro";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import {
   IconBox,
+  IconFolder,
+  IconFolders,
   IconGauge,
   IconHome2,
   IconLanguage,
@@ -14,12 +16,13 @@ import {
   IconTerminal2,
   IconTrash,
 } from "@tabler/icons-react";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { SECTIONS } from "@/account/sections";
 import type { Me, Session } from "@/api/types";
 import { overSessions } from "@/app/search";
 import { LANGUAGES, type Language } from "@/i18n";
+import { foldersChoiceQuery } from "@/queries/folders-list";
 import { sessionsListQuery } from "@/queries/sessions-list";
 import { STATE_LOOKS } from "@/sessions/state-names";
 import { useSessionActions } from "@/sessions/use-actions";
@@ -42,6 +45,9 @@ export function Palette({ me }: { me: Me }) {
   const nodesShown = useNodesShown();
   const live = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "me" }));
   const sessions = (live.data?.pages ?? []).flatMap((page) => page.items);
+
+  // Asked for when somebody looks.
+  const folders = useQuery({ ...foldersChoiceQuery, enabled: false });
 
   const ofSession = (session: Session): SpotlightActionGroupData["actions"] => {
     const { id, name } = session;
@@ -105,6 +111,12 @@ export function Palette({ me }: { me: Me }) {
         leftSection: <IconTerminal2 {...PICTURE} />,
         onClick: () => void navigate({ to: "/sessions" }),
       },
+      {
+        id: "data",
+        label: t`Data`,
+        leftSection: <IconFolders {...PICTURE} />,
+        onClick: () => void navigate({ to: "/data" }),
+      },
       ...(nodesShown
         ? [
             {
@@ -140,6 +152,12 @@ export function Palette({ me }: { me: Me }) {
           void navigate({ to: "/sessions", search: (now) => overSessions(now, { launch: "new" }) }),
       },
       {
+        id: "new-folder",
+        label: t`New folder`,
+        leftSection: <IconPlus {...PICTURE} />,
+        onClick: () => void navigate({ to: "/data", search: { make: "one" } }),
+      },
+      {
         id: "light",
         label: t`Light theme`,
         leftSection: <IconSun {...PICTURE} />,
@@ -165,12 +183,23 @@ export function Palette({ me }: { me: Me }) {
       })),
     ],
   };
+  const ofFolders: SpotlightActionGroupData = {
+    group: t`Folders`,
+    actions: (folders.data ?? []).slice(0, 100).map(({ id, name, owner, project }) => ({
+      id: `folder:${id}`,
+      label: name,
+      description: project ? t`Project ${project.name}` : owner?.email,
+      leftSection: <IconFolder {...PICTURE} />,
+      onClick: () => void navigate({ to: "/data/$folder", params: { folder: id } }),
+    })),
+  };
   const ofSessions = { group: t`Live sessions`, actions: sessions.slice(0, 30).flatMap(ofSession) };
 
   return (
     <Spotlight
       store={paletteStore}
-      actions={ofSessions.actions.length > 0 ? [doing, pages, ofSessions] : [doing, pages]}
+      actions={[doing, pages, ofSessions, ofFolders].filter(({ actions }) => actions.length > 0)}
+      onSpotlightOpen={() => void folders.refetch()}
       shortcut={["mod + K"]}
       nothingFound={t`Nothing found`}
       highlightQuery

@@ -7,6 +7,8 @@ import { useEffect } from "react";
 import { useLive } from "@/live/use-live";
 import { Announcement } from "@/site/Announcement";
 import { Logo } from "@/ui/Logo";
+import { ClashDesk } from "@/uploads/ClashDesk";
+import { useUploading } from "@/uploads/use-uploads";
 import { Navigation } from "./Navigation";
 import { NotificationBell } from "./NotificationBell";
 import { Palette, palette } from "./Palette";
@@ -23,6 +25,7 @@ export function Shell() {
   const me = useMe();
   const line = useLive(me, useToasts());
   useOwnPreferences(me);
+  useUploading(me);
   const [menuOpen, menu] = useDisclosure(false);
   const [narrow, setNarrow] = useLocalStorage({ key: "carrel.rail", defaultValue: false });
   const phone = useMediaQuery("(max-width: 47.99em)") ?? false;
@@ -76,6 +79,7 @@ export function Shell() {
         </div>
       </AppShell.Main>
       <Palette me={me} />
+      <ClashDesk />
     </AppShell>
   );
 }

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import {
   IconAdjustments,
+  IconDatabase,
   IconHistory,
   IconIdBadge2,
   IconListNumbers,
@@ -19,6 +20,12 @@ export function useAdministration() {
     { to: "/users", label: t`Users`, icon: IconUsers, shown: mayBeyondOwn(me, "user.read") },
     { to: "/scheduler", label: t`Scheduler`, icon: IconListNumbers, shown: mayBeyondOwn(me, "share.read") },
     { to: "/resources", label: t`Resources`, icon: IconServer2, shown: may(me, "node.update") },
+    {
+      to: may(me, "storage_host.update") ? "/storage" : "/storage/folders",
+      label: t`Storage`,
+      icon: IconDatabase,
+      shown: mayBeyondOwn(me, "quota.read"),
+    },
     { to: "/policies", label: t`Resource policies`, icon: IconRuler2, shown: may(me, "policy.read") },
     { to: "/audit", label: t`Audit`, icon: IconHistory, shown: mayBeyondOwn(me, "audit.read") },
     { to: "/site", label: t`Configurations`, icon: IconAdjustments, shown: may(me, "site.read") },

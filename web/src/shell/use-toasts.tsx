@@ -1,22 +1,56 @@
 import { useLingui } from "@lingui/react/macro";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "@tanstack/react-router";
-import type { Transition } from "@/live/apply";
+import { TASK_KINDS } from "@/folders/words";
+import type { Happening, QuotaChange, Transition } from "@/live/apply";
+import type { TaskChange } from "@/live/folders";
 import { useSessionText } from "@/sentences/use-session-text";
+import { formatSize } from "@/ui/format";
 
-/** Says in a corner that a session runs or failed, unless the person is looking at it. */
-export function useToasts(): (transition: Transition) => void {
-  const { t } = useLingui();
+/**
+ * Says in a corner that a session runs or failed, unless the person is looking at it; how a task ended; and that space
+ * gets scarce.
+ */
+export function useToasts(): (happening: Happening) => void {
+  const { t, i18n } = useLingui();
   const said = useSessionText();
   const navigate = useNavigate();
-  return ({ before, after }) => {
-    if (!before || before.state === after.state) return;
+  const ofTask = ({ id, kind, folder_name: folder, state, problem }: TaskChange) => {
+    // What frees space is nobody's concern.
+    if (!kind || kind === "clean") return;
+    const what = `${i18n._(TASK_KINDS[kind])}: ${folder}`;
+    if (state === "done") notifications.show({ id, title: what, message: t`Done.`, color: "lamp" });
+    if (state === "failed") {
+      notifications.show({
+        id,
+        title: what,
+        message: problem ?? t`It failed.`,
+        color: "red",
+        autoClose: false,
+      });
+    }
+  };
+  const ofSession = ({ before, after }: Transition) => {
+    if (!before) return;
+    const idle = before.idle_ends_at === null && after.idle_ends_at != null;
+    if (before.state === after.state && !idle) return;
     if (location.search.includes(after.id) || location.pathname.includes(after.id)) return;
     const open = () => {
       notifications.hide(after.id);
       void navigate({ to: "/sessions", search: { state: "all", session: after.id } });
     };
     const name = after.name ?? before.name;
+    if (idle) {
+      notifications.show({
+        id: after.id,
+        title: t`${name} looks idle`,
+        message: t`It ends soon, unless somebody uses it or says that it is in use.`,
+        color: "brass",
+        autoClose: false,
+        onClick: open,
+      });
+      return;
+    }
     if (after.state === "RUNNING") {
       notifications.show({ id: after.id, message: t`${name} is running.`, color: "lamp", onClick: open });
     }
@@ -30,5 +64,21 @@ export function useToasts(): (transition: Transition) => void {
         onClick: open,
       });
     }
+  };
+  const ofQuota = ({ label, level, used_bytes: used, most_bytes: most }: QuotaChange) => {
+    if (level === "adequate" || most === null) return;
+    notifications.show({
+      id: `quota:${label}`,
+      title:
+        level === "caution" ? t`Space for folders is getting scarce` : t`There is no space left for folders`,
+      message: t`${label}: ${formatSize(used)} of ${formatSize(most)}`,
+      color: level === "caution" ? "brass" : "red",
+      autoClose: false,
+    });
+  };
+  return (happening) => {
+    if ("task" in happening) ofTask(happening.task);
+    else if ("quota" in happening) ofQuota(happening.quota);
+    else ofSession(happening);
   };
 }

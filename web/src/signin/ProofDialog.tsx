@@ -1,9 +1,10 @@
-import { useLingui } from "@lingui/react/macro";
-import { Modal, Stack, Text } from "@mantine/core";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Modal, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { takesPasskeys } from "@/api/passkey";
 import { proofDesk } from "@/api/proof";
 import type { Factors } from "@/api/types";
+import { greetingQuery } from "@/queries/auth-greeting";
 import { useConfirmItIsYou } from "@/queries/auth-prove";
 import { factorsShowQuery } from "@/queries/factors-show";
 import { type Mean, ProofFields } from "./ProofFields";
@@ -12,7 +13,9 @@ import { type Mean, ProofFields } from "./ProofFields";
 export function ProofDialog() {
   const { t } = useLingui();
   const { data: factors, isPending } = useQuery(factorsShowQuery);
+  const { data: greeting } = useQuery(greetingQuery);
   const confirm = useConfirmItIsYou();
+  const here = encodeURIComponent(window.location.pathname + window.location.search);
   const giveUp = () => proofDesk.settle(false);
   return (
     <Modal
@@ -40,6 +43,14 @@ export function ProofDialog() {
               submit={t`Confirm`}
               other={{ label: t`Cancel`, onClick: giveUp }}
             />
+          )}
+          {greeting?.providers.map(
+            ({ name, label, start }) =>
+              start && (
+                <Anchor key={name} size="sm" href={`${start}?fresh=true&return_to=${here}`}>
+                  <Trans>Sign in with {label || name}</Trans>
+                </Anchor>
+              ),
           )}
         </Stack>
       </div>

@@ -1,4 +1,4 @@
-import { Trans, useLingui } from "@lingui/react/macro";
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import {
   Alert,
   Button,
@@ -50,6 +50,15 @@ export function MailSection({ form, site, password, onPassword }: Props) {
             </Text>
           )}
         </Alert>
+      )}
+      {site.mail_waiting > 0 && (
+        <Text size="sm">
+          <Plural
+            value={site.mail_waiting}
+            one="# letter waits to be tried again."
+            other="# letters wait to be tried again."
+          />
+        </Text>
       )}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <TextInput

@@ -1,7 +1,8 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { NumberInput, Select, SimpleGrid, Switch, Text } from "@mantine/core";
+import { Input, NumberInput, Select, SimpleGrid, Switch, Text } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import type { ReactNode } from "react";
+import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { DefaultHint } from "./DefaultHint";
 import { type Setting, SITE_DEFAULTS, type SiteValues } from "./defaults";
 import { Section } from "./Section";
@@ -22,7 +23,7 @@ interface NumberProps extends Given {
 }
 
 /** A number with its default. */
-function NumberField({ form, name, label, min, max }: NumberProps) {
+export function NumberField({ form, name, label, min, max }: NumberProps) {
   return (
     <NumberInput
       label={label}
@@ -199,6 +200,38 @@ export function LimitsSection({ form }: Given) {
           max={36_500}
         />
       </Section>
+      <FoldersSection form={form} />
     </>
+  );
+}
+
+function FoldersSection({ form }: Given) {
+  const { t } = useLingui();
+  const most = form.values.upload_most_bytes;
+  return (
+    <Section title={t`Folders`}>
+      <SimpleGrid cols={GRID}>
+        <NumberField
+          form={form}
+          name="trash_days"
+          label={t`Days in the trash; 0: until somebody deletes them`}
+          min={0}
+          max={3650}
+        />
+        <Input.Wrapper
+          label={t`Most that one uploaded file may have`}
+          labelElement="div"
+          error={form.errors.upload_most_bytes}
+        >
+          <SlotAmountInput
+            slot="mem"
+            aria-label={t`Most that one uploaded file may have`}
+            placeholder={t`not limited`}
+            amount={most === 0 ? null : most}
+            onChange={(bytes) => form.setFieldValue("upload_most_bytes", bytes)}
+          />
+        </Input.Wrapper>
+      </SimpleGrid>
+    </Section>
   );
 }

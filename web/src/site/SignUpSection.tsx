@@ -6,6 +6,7 @@ import { domainsChoiceQuery } from "@/queries/domains-list";
 import { projectsChoiceQuery } from "@/queries/projects-list";
 import { DefaultHint } from "./DefaultHint";
 import type { SiteValues } from "./defaults";
+import { NumberField } from "./NumberSections";
 import { Section } from "./Section";
 
 /** Whether people may make accounts of their own, and where they come into. */
@@ -28,6 +29,13 @@ export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> })
         description={<DefaultHint form={form} name="sign_up_verification" said={<Trans>on</Trans>} />}
         disabled={off}
         {...form.getInputProps("sign_up_verification", { type: "checkbox" })}
+      />
+      <NumberField
+        form={form}
+        name="sign_up_keep_days"
+        label={t`Days until an account that nobody verified is deleted; 0: never`}
+        min={0}
+        max={3650}
       />
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Select

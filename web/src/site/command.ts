@@ -1,5 +1,5 @@
 import type { SiteUpdate } from "@/api/types";
-import { commandLine } from "@/users/command";
+import { commandLine } from "@/ui/command";
 
 /** The line that makes the same changes; a password is asked for and never on the line. */
 export function siteCommand({ mail_password, ...changed }: SiteUpdate): string {

@@ -1,7 +1,10 @@
 import type { Site } from "@/api/types";
 
 /** A setting that this page shows. */
-export type Setting = Exclude<keyof Site, "mail_password_set" | "mail_error" | "mail_error_at">;
+export type Setting = Exclude<
+  keyof Site,
+  "mail_password_set" | "mail_error" | "mail_error_at" | "mail_waiting"
+>;
 
 /** What holds while nobody has chosen otherwise: the server's own, which a test compares. */
 export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
@@ -20,6 +23,7 @@ export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
   sign_up_domain: null,
   sign_up_project: null,
   sign_up_verification: true,
+  sign_up_keep_days: 7,
   mail_host: "",
   mail_port: 587,
   mail_tls: "starttls",
@@ -28,6 +32,8 @@ export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
   api_rate_limit: 30_000,
   nodes_visible: false,
   audit_retention_days: 0,
+  upload_most_bytes: 0,
+  trash_days: 30,
   announcement: "",
 };
 

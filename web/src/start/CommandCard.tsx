@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Stack, Text, Title } from "@mantine/core";
-import { shellQuote } from "@/launcher/command";
 import { CommandLine } from "@/ui/CommandLine";
+import { shellQuote } from "@/ui/command";
 import styles from "./StartPage.module.css";
 
 interface Props {

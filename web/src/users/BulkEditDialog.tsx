@@ -6,7 +6,8 @@ import type { User, UserUpdate } from "@/api/types";
 import { projectsChoiceQuery } from "@/queries/projects-list";
 import { useUpdateUser } from "@/queries/users-update";
 import { useRefusal } from "@/shell/may";
-import { ManyDialog } from "./ManyDialog";
+import { ManyDialog } from "@/ui/form/ManyDialog";
+import { editUsersCommand } from "./command";
 import { SessionsChoice } from "./SessionsChoice";
 import { ROLES, USER_STATE_NAMES } from "./words";
 
@@ -40,11 +41,20 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
         }
       : {}),
   });
+  const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id;
+  const command = editUsersCommand(users, {
+    state,
+    sessions,
+    role,
+    added: added.map(nameOf),
+    taken: taken.map(nameOf),
+  });
   const byId = new Map(users.map((user) => [user.id, user]));
   return (
     <ManyDialog
       items={users.map(({ id, email }) => ({ id, name: email }))}
       confirm={t`Save`}
+      command={command}
       ready={state !== null || role !== null || added.length + taken.length > 0}
       act={({ id }) => {
         const user = byId.get(id);

@@ -3,7 +3,8 @@ import { Text } from "@mantine/core";
 import { useState } from "react";
 import type { User } from "@/api/types";
 import { useUpdateUser } from "@/queries/users-update";
-import { ManyDialog } from "./ManyDialog";
+import { ManyDialog } from "@/ui/form/ManyDialog";
+import { disableUsersCommand } from "./command";
 import { SessionsChoice } from "./SessionsChoice";
 
 /** Asks what becomes of the live sessions of those who are deactivated. */
@@ -15,6 +16,7 @@ export function DisableDialog({ users, onDone }: { users: User[]; onDone: () => 
     <ManyDialog
       items={users.map(({ id, email }) => ({ id, name: email }))}
       confirm={t`Deactivate`}
+      command={disableUsersCommand(users, sessions)}
       dangerous
       act={({ id }) => update.mutateAsync({ id, state: "inactive", sessions })}
       onDone={onDone}

@@ -6,6 +6,7 @@ import type { Keypair } from "@/api/types";
 import { useAssign } from "@/policies/use-assign";
 import { useDeleteKeypair, useUpdateKeypair } from "@/queries/keypairs-change";
 import { useRefusal } from "@/shell/may";
+import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { RowTool } from "@/ui/table/RowTool";
 import { RateLimitForm } from "./RateLimitForm";
@@ -61,6 +62,7 @@ export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: st
             title: t`Delete a keypair`,
             closeLabel: t`Close`,
             confirm: t`Delete`,
+            command: commandLine("carrel", "keypair", "rm", key),
             onConfirm: () => remove.mutateAsync(key),
             children: (
               <Trans>

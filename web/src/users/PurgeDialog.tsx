@@ -3,7 +3,9 @@ import { Checkbox, List, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { User } from "@/api/types";
 import { usePurgeUser } from "@/queries/users-purge";
-import { ManyDialog } from "./ManyDialog";
+import { ManyDialog } from "@/ui/form/ManyDialog";
+import { purgeUsersCommand } from "./command";
+import { FoldersChoice, type FoldersFate } from "./FoldersChoice";
 
 /** Deletes inactive users for good, after saying what is lost and having it typed. */
 export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => void }) {
@@ -11,15 +13,19 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
   const purge = usePurgeUser();
   const [typed, setTyped] = useState("");
   const [endSessions, setEnd] = useState(false);
+  const [folders, setFolders] = useState<FoldersFate>("keep");
+  const [heir, setHeir] = useState("");
+  const fate = folders === "delete" ? "delete" : folders === "give" ? { to: heir.trim() } : null;
   const emails = new Map(users.map(({ id, email }) => [id, email]));
   const phrase = users.length === 1 ? (users[0]?.email ?? "") : `purge ${users.length}`;
   return (
     <ManyDialog
       items={users.map(({ id, email }) => ({ id, name: email }))}
       confirm={t`Delete for good`}
+      command={purgeUsersCommand(users, endSessions, fate)}
       dangerous
-      ready={typed === phrase}
-      act={({ id }) => purge.mutateAsync({ id, confirm: emails.get(id) ?? "", endSessions })}
+      ready={typed === phrase && (folders !== "give" || heir.includes("@"))}
+      act={({ id }) => purge.mutateAsync({ id, confirm: emails.get(id) ?? "", endSessions, folders: fate })}
       onDone={onDone}
     >
       <Text size="sm">
@@ -49,6 +55,7 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
         checked={endSessions}
         onChange={(event) => setEnd(event.currentTarget.checked)}
       />
+      <FoldersChoice value={folders} heir={heir} onChange={setFolders} onHeir={setHeir} />
       <TextInput
         label={t`Type ${phrase} to confirm`}
         value={typed}

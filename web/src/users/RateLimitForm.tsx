@@ -2,9 +2,9 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, NumberInput, Text } from "@mantine/core";
 import type { Keypair } from "@/api/types";
 import { useUpdateKeypair } from "@/queries/keypairs-change";
+import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
-import { commandLine } from "./command";
 
 /** How many requests a keypair may make. */
 export function RateLimitForm({ keypair, onDone }: { keypair: Keypair; onDone: () => void }) {

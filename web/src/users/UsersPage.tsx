@@ -2,11 +2,11 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group } from "@mantine/core";
 import { IconPlus, IconUsersPlus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { getRouteApi } from "@tanstack/react-router";
+import { Suspense, useCallback, useDeferredValue, useRef, useState } from "react";
 import type { User } from "@/api/types";
 import { part } from "@/app/part";
-import type { UsersSearch } from "@/app/search";
+import { useAddress } from "@/app/use-address";
 import { everyUser, type UserFilter, usersListQuery } from "@/queries/users-list";
 import { useRefusal } from "@/shell/may";
 import { EmptyState } from "@/ui/EmptyState";
@@ -21,6 +21,7 @@ import styles from "@/ui/table/list.module.css";
 import { serverSort } from "@/ui/table/sorted";
 import { useColumnChoice } from "@/ui/table/use-column-choice";
 import { usePageKeys } from "@/ui/table/use-page-keys";
+import { useRows } from "@/ui/table/use-rows";
 import { useSelection } from "@/ui/table/use-selection";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
@@ -44,7 +45,6 @@ const look = (user: User) => ({ name: user.email, ended: user.state !== "active"
 export function UsersPage() {
   const { t } = useLingui();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/users" });
   const acts = useUserActs();
   const refusal = useRefusal();
   const searchBox = useRef<HTMLInputElement>(null);
@@ -55,11 +55,7 @@ export function UsersPage() {
   usePageTitle(t`Users`);
   useReturnFocus([search.user, search.edit, search.make].some((one) => one !== undefined));
 
-  const change = useCallback(
-    (part: Partial<UsersSearch>, replace = false) =>
-      void navigate({ search: (now) => ({ ...now, ...part }), replace }),
-    [navigate],
-  );
+  const change = useAddress<typeof search>();
   const q = useDeferredValue(search.q);
   const filter: UserFilter = {
     q,
@@ -70,17 +66,13 @@ export function UsersPage() {
     sort: serverSort(USER_COLUMNS, search),
   };
   const list = useInfiniteQuery(usersListQuery(filter));
-  const users = useMemo(() => (list.data?.pages ?? []).flatMap((page) => page.items), [list.data]);
+  const { rows: users, more } = useRows(list);
   const mayChange = useCallback((user: User) => acts.why("user.update", user) === null, [acts]);
   const selection = useSelection(idOf, mayChange);
   const chosen = users.filter(selection.has);
 
   const open = useCallback((user: User) => change({ user: user.id }), [change]);
   const edit = useCallback((user: User) => change({ edit: user.id }), [change]);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const whyNotMake = refusal("user.create");
   const make = useCallback(() => change({ make: "one" }), [change]);
   const tools = useCallback(

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthProvidersCallbackData, AuthProvidersCallbackErrors, AuthProvidersCallbackResponses, AuthProvidersExchangeData, AuthProvidersExchangeErrors, AuthProvidersExchangeResponses, AuthProvidersStartData, AuthProvidersStartErrors, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsOverData, DomainsOverErrors, DomainsOverResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, GroupsCreateData, GroupsCreateErrors, GroupsCreateResponses, GroupsListData, GroupsListErrors, GroupsListResponses, GroupsRemoveData, GroupsRemoveErrors, GroupsRemoveResponses, GroupsSetAccessData, GroupsSetAccessErrors, GroupsSetAccessResponses, GroupsSetWeightsData, GroupsSetWeightsErrors, GroupsSetWeightsResponses, GroupsShowData, GroupsShowErrors, GroupsShowResponses, GroupsUpdateData, GroupsUpdateErrors, GroupsUpdateResponses, HeldListData, HeldListErrors, HeldListResponses, ImagesListData, ImagesListErrors, ImagesListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, MetricsShowData, MetricsShowErrors, MetricsShowResponses, NodesDrainData, NodesDrainErrors, NodesDrainResponses, NodesListData, NodesListErrors, NodesListResponses, NodesShowData, NodesShowErrors, NodesShowResponses, NodesUpdateData, NodesUpdateErrors, NodesUpdateResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, PoliciesAssignData, PoliciesAssignErrors, PoliciesAssignResponses, PoliciesCopyData, PoliciesCopyErrors, PoliciesCopyResponses, PoliciesCreateData, PoliciesCreateErrors, PoliciesCreateResponses, PoliciesListData, PoliciesListErrors, PoliciesListResponses, PoliciesMineData, PoliciesMineErrors, PoliciesMineResponses, PoliciesOverData, PoliciesOverErrors, PoliciesOverResponses, PoliciesRemoveData, PoliciesRemoveErrors, PoliciesRemoveResponses, PoliciesShowData, PoliciesShowErrors, PoliciesShowResponses, PoliciesUpdateData, PoliciesUpdateErrors, PoliciesUpdateResponses, PresetsCreateData, PresetsCreateErrors, PresetsCreateResponses, PresetsListData, PresetsListErrors, PresetsListResponses, PresetsRemoveData, PresetsRemoveErrors, PresetsRemoveResponses, PresetsUpdateData, PresetsUpdateErrors, PresetsUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsOverData, ProjectsOverErrors, ProjectsOverResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, ProvidersCreateData, ProvidersCreateErrors, ProvidersCreateResponses, ProvidersListData, ProvidersListErrors, ProvidersListResponses, ProvidersRemoveData, ProvidersRemoveErrors, ProvidersRemoveResponses, ProvidersShowData, ProvidersShowErrors, ProvidersShowResponses, ProvidersTestData, ProvidersTestErrors, ProvidersTestResponses, ProvidersUpdateData, ProvidersUpdateErrors, ProvidersUpdateResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, SchedulerPolicyData, SchedulerPolicyErrors, SchedulerPolicyResponses, SchedulerQueueData, SchedulerQueueErrors, SchedulerQueueResponses, SchedulerSharesData, SchedulerSharesErrors, SchedulerSharesResponses, SchedulerTraceData, SchedulerTraceErrors, SchedulerTraceResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCheckData, SessionsCheckErrors, SessionsCheckResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsPrioritiseData, SessionsPrioritiseErrors, SessionsPrioritiseResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SessionsWhyData, SessionsWhyErrors, SessionsWhyResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses } from './types.gen';
+import type { AppsListData, AppsListErrors, AppsListResponses, AppsOpenData, AppsOpenErrors, AppsOpenResponses, AuditExportData, AuditExportErrors, AuditExportResponses, AuditListData, AuditListErrors, AuditListResponses, AuditVerifyData, AuditVerifyErrors, AuditVerifyResponses, AuthConfirmData, AuthConfirmErrors, AuthConfirmResponses, AuthFactorData, AuthFactorErrors, AuthFactorResponses, AuthForgotData, AuthForgotErrors, AuthForgotResponses, AuthGreetingData, AuthGreetingErrors, AuthGreetingResponses, AuthLoginData, AuthLoginErrors, AuthLoginResponses, AuthLogoutData, AuthLogoutErrors, AuthLogoutResponses, AuthMeData, AuthMeErrors, AuthMeResponses, AuthPasskeyData, AuthPasskeyErrors, AuthPasskeyOptionsData, AuthPasskeyOptionsErrors, AuthPasskeyOptionsResponses, AuthPasskeyResponses, AuthProvidersCallbackData, AuthProvidersCallbackErrors, AuthProvidersCallbackResponses, AuthProvidersExchangeData, AuthProvidersExchangeErrors, AuthProvidersExchangeResponses, AuthProvidersStartData, AuthProvidersStartErrors, AuthResetData, AuthResetErrors, AuthResetResponses, AuthSignUpData, AuthSignUpErrors, AuthSignUpResponses, AuthVerifyAgainData, AuthVerifyAgainErrors, AuthVerifyAgainResponses, AuthVerifyData, AuthVerifyErrors, AuthVerifyResponses, DomainsCreateData, DomainsCreateErrors, DomainsCreateResponses, DomainsListData, DomainsListErrors, DomainsListResponses, DomainsOverData, DomainsOverErrors, DomainsOverResponses, DomainsRemoveData, DomainsRemoveErrors, DomainsRemoveResponses, DomainsShowData, DomainsShowErrors, DomainsShowResponses, DomainsUpdateData, DomainsUpdateErrors, DomainsUpdateResponses, EventsListData, EventsListErrors, EventsListResponses, FactorsResetData, FactorsResetErrors, FactorsResetResponses, FactorsShowData, FactorsShowErrors, FactorsShowResponses, FilesArchiveData, FilesArchiveErrors, FilesArchiveResponses, FilesByLinkData, FilesByLinkErrors, FilesByLinkResponses, FilesCopyData, FilesCopyErrors, FilesCopyResponses, FilesDownloadData, FilesDownloadErrors, FilesDownloadResponses, FilesLinkData, FilesLinkErrors, FilesLinkResponses, FilesListData, FilesListErrors, FilesListResponses, FilesMakeDirectoryData, FilesMakeDirectoryErrors, FilesMakeDirectoryResponses, FilesMoveData, FilesMoveErrors, FilesMoveResponses, FilesPackData, FilesPackErrors, FilesPackResponses, FilesRemoveData, FilesRemoveErrors, FilesRemoveResponses, FilesSearchData, FilesSearchErrors, FilesSearchResponses, FilesShowData, FilesShowErrors, FilesShowResponses, FilesUnpackData, FilesUnpackErrors, FilesUnpackResponses, FilesWriteData, FilesWriteErrors, FilesWriteResponses, GroupsCreateData, GroupsCreateErrors, GroupsCreateResponses, GroupsListData, GroupsListErrors, GroupsListResponses, GroupsRemoveData, GroupsRemoveErrors, GroupsRemoveResponses, GroupsSetAccessData, GroupsSetAccessErrors, GroupsSetAccessResponses, GroupsSetWeightsData, GroupsSetWeightsErrors, GroupsSetWeightsResponses, GroupsShowData, GroupsShowErrors, GroupsShowResponses, GroupsUpdateData, GroupsUpdateErrors, GroupsUpdateResponses, HeldListData, HeldListErrors, HeldListResponses, ImagesListData, ImagesListErrors, ImagesListResponses, InvitationsAcceptData, InvitationsAcceptErrors, InvitationsAcceptResponses, InvitationsDeclineData, InvitationsDeclineErrors, InvitationsDeclineResponses, InvitationsListData, InvitationsListErrors, InvitationsListResponses, KeypairsCreateData, KeypairsCreateErrors, KeypairsCreateResponses, KeypairsListData, KeypairsListErrors, KeypairsListResponses, KeypairsRemoveData, KeypairsRemoveErrors, KeypairsRemoveResponses, KeypairsRotateData, KeypairsRotateErrors, KeypairsRotateResponses, KeypairsUpdateData, KeypairsUpdateErrors, KeypairsUpdateResponses, LoginsListData, LoginsListErrors, LoginsListResponses, LoginsRemoveAllData, LoginsRemoveAllErrors, LoginsRemoveAllResponses, LoginsRemoveData, LoginsRemoveErrors, LoginsRemoveResponses, MetricsShowData, MetricsShowErrors, MetricsShowResponses, NodesDrainData, NodesDrainErrors, NodesDrainResponses, NodesForgetData, NodesForgetErrors, NodesForgetResponses, NodesListData, NodesListErrors, NodesListResponses, NodesShowData, NodesShowErrors, NodesShowResponses, NodesUpdateData, NodesUpdateErrors, NodesUpdateResponses, PasskeysCreateData, PasskeysCreateErrors, PasskeysCreateResponses, PasskeysOptionsData, PasskeysOptionsErrors, PasskeysOptionsResponses, PasskeysRemoveData, PasskeysRemoveErrors, PasskeysRemoveResponses, PasskeysRenameData, PasskeysRenameErrors, PasskeysRenameResponses, PasswordUpdateData, PasswordUpdateErrors, PasswordUpdateResponses, PoliciesAssignData, PoliciesAssignErrors, PoliciesAssignResponses, PoliciesCopyData, PoliciesCopyErrors, PoliciesCopyResponses, PoliciesCreateData, PoliciesCreateErrors, PoliciesCreateResponses, PoliciesListData, PoliciesListErrors, PoliciesListResponses, PoliciesMineData, PoliciesMineErrors, PoliciesMineResponses, PoliciesOverData, PoliciesOverErrors, PoliciesOverResponses, PoliciesRemoveData, PoliciesRemoveErrors, PoliciesRemoveResponses, PoliciesShowData, PoliciesShowErrors, PoliciesShowResponses, PoliciesUpdateData, PoliciesUpdateErrors, PoliciesUpdateResponses, PresetsCreateData, PresetsCreateErrors, PresetsCreateResponses, PresetsListData, PresetsListErrors, PresetsListResponses, PresetsRemoveData, PresetsRemoveErrors, PresetsRemoveResponses, PresetsUpdateData, PresetsUpdateErrors, PresetsUpdateResponses, ProfileUpdateData, ProfileUpdateErrors, ProfileUpdateResponses, ProjectMembersAddData, ProjectMembersAddErrors, ProjectMembersAddResponses, ProjectMembersListData, ProjectMembersListErrors, ProjectMembersListResponses, ProjectMembersRemoveData, ProjectMembersRemoveErrors, ProjectMembersRemoveResponses, ProjectMembersUpdateData, ProjectMembersUpdateErrors, ProjectMembersUpdateResponses, ProjectsArchiveData, ProjectsArchiveErrors, ProjectsArchiveResponses, ProjectsCreateData, ProjectsCreateErrors, ProjectsCreateResponses, ProjectsListData, ProjectsListErrors, ProjectsListResponses, ProjectsOverData, ProjectsOverErrors, ProjectsOverResponses, ProjectsRemoveData, ProjectsRemoveErrors, ProjectsRemoveResponses, ProjectsRestoreData, ProjectsRestoreErrors, ProjectsRestoreResponses, ProjectsShowData, ProjectsShowErrors, ProjectsShowResponses, ProjectsUpdateData, ProjectsUpdateErrors, ProjectsUpdateResponses, ProvidersCreateData, ProvidersCreateErrors, ProvidersCreateResponses, ProvidersListData, ProvidersListErrors, ProvidersListResponses, ProvidersRemoveData, ProvidersRemoveErrors, ProvidersRemoveResponses, ProvidersShowData, ProvidersShowErrors, ProvidersShowResponses, ProvidersTestData, ProvidersTestErrors, ProvidersTestResponses, ProvidersUpdateData, ProvidersUpdateErrors, ProvidersUpdateResponses, QuotasListData, QuotasListErrors, QuotasListResponses, RecoveryCodesCreateData, RecoveryCodesCreateErrors, RecoveryCodesCreateResponses, ResourcesShowData, ResourcesShowErrors, ResourcesShowResponses, SchedulerPolicyData, SchedulerPolicyErrors, SchedulerPolicyResponses, SchedulerQueueData, SchedulerQueueErrors, SchedulerQueueResponses, SchedulerSharesData, SchedulerSharesErrors, SchedulerSharesResponses, SchedulerTraceData, SchedulerTraceErrors, SchedulerTraceResponses, ServerHealthData, ServerHealthErrors, ServerHealthResponses, ServerShowData, ServerShowErrors, ServerShowResponses, SessionsCheckData, SessionsCheckErrors, SessionsCheckResponses, SessionsCreateData, SessionsCreateErrors, SessionsCreateResponses, SessionsExemptData, SessionsExemptErrors, SessionsExemptResponses, SessionsHistoryData, SessionsHistoryErrors, SessionsHistoryResponses, SessionsIdleData, SessionsIdleErrors, SessionsIdleResponses, SessionsKeepData, SessionsKeepErrors, SessionsKeepResponses, SessionsListData, SessionsListErrors, SessionsListResponses, SessionsLogsData, SessionsLogsErrors, SessionsLogsResponses, SessionsPrioritiseData, SessionsPrioritiseErrors, SessionsPrioritiseResponses, SessionsRemoveData, SessionsRemoveErrors, SessionsRemoveResponses, SessionsRenameData, SessionsRenameErrors, SessionsRenameResponses, SessionsShowData, SessionsShowErrors, SessionsShowResponses, SessionsUsageData, SessionsUsageErrors, SessionsUsageResponses, SessionsWhyData, SessionsWhyErrors, SessionsWhyResponses, SharesCreateData, SharesCreateErrors, SharesCreateResponses, SharesLeaveData, SharesLeaveErrors, SharesLeaveResponses, SharesListData, SharesListErrors, SharesListResponses, SharesRemoveData, SharesRemoveErrors, SharesRemoveResponses, SharesUpdateData, SharesUpdateErrors, SharesUpdateResponses, SiteShowData, SiteShowErrors, SiteShowResponses, SiteTestMailData, SiteTestMailErrors, SiteTestMailResponses, SiteUpdateData, SiteUpdateErrors, SiteUpdateResponses, SshKeysAddData, SshKeysAddErrors, SshKeysAddResponses, SshKeysListData, SshKeysListErrors, SshKeysListResponses, SshKeysRemoveData, SshKeysRemoveErrors, SshKeysRemoveResponses, StorageHostsCreateData, StorageHostsCreateErrors, StorageHostsCreateResponses, StorageHostsListData, StorageHostsListErrors, StorageHostsListResponses, StorageHostsRemoveData, StorageHostsRemoveErrors, StorageHostsRemoveResponses, StorageHostsSetAccessData, StorageHostsSetAccessErrors, StorageHostsSetAccessResponses, StorageHostsShowData, StorageHostsShowErrors, StorageHostsShowResponses, StorageHostsUpdateData, StorageHostsUpdateErrors, StorageHostsUpdateResponses, TokensCreateData, TokensCreateErrors, TokensCreateResponses, TokensListData, TokensListErrors, TokensListResponses, TokensRemoveData, TokensRemoveErrors, TokensRemoveResponses, TotpConfirmData, TotpConfirmErrors, TotpConfirmResponses, TotpCreateData, TotpCreateErrors, TotpCreateResponses, TotpRemoveData, TotpRemoveErrors, TotpRemoveResponses, UploadsAppendData, UploadsAppendErrors, UploadsAppendResponses, UploadsCreateData, UploadsCreateErrors, UploadsCreateResponses, UploadsListData, UploadsListErrors, UploadsListResponses, UploadsOptionsData, UploadsOptionsErrors, UploadsOptionsResponses, UploadsRemoveData, UploadsRemoveErrors, UploadsRemoveResponses, UploadsShowData, UploadsShowErrors, UploadsShowResponses, UsageRecentData, UsageRecentErrors, UsageRecentResponses, UsersCreateData, UsersCreateErrors, UsersCreateManyData, UsersCreateManyErrors, UsersCreateManyResponses, UsersCreateResponses, UsersListData, UsersListErrors, UsersListResponses, UsersPurgeData, UsersPurgeErrors, UsersPurgeManyData, UsersPurgeManyErrors, UsersPurgeManyResponses, UsersPurgeResponses, UsersRecoverData, UsersRecoverErrors, UsersRecoverResponses, UsersShowData, UsersShowErrors, UsersShowResponses, UsersUpdateData, UsersUpdateErrors, UsersUpdateResponses, VfoldersAccessData, VfoldersAccessErrors, VfoldersAccessResponses, VfoldersCloneData, VfoldersCloneErrors, VfoldersCloneResponses, VfoldersCreateData, VfoldersCreateErrors, VfoldersCreateResponses, VfoldersHandOverData, VfoldersHandOverErrors, VfoldersHandOverResponses, VfoldersListData, VfoldersListErrors, VfoldersListResponses, VfoldersMountsData, VfoldersMountsErrors, VfoldersMountsResponses, VfoldersMoveData, VfoldersMoveErrors, VfoldersMoveResponses, VfoldersRemoveData, VfoldersRemoveErrors, VfoldersRemoveResponses, VfoldersRestoreData, VfoldersRestoreErrors, VfoldersRestoreResponses, VfoldersShowData, VfoldersShowErrors, VfoldersShowResponses, VfoldersTrashData, VfoldersTrashErrors, VfoldersTrashResponses, VfoldersUpdateData, VfoldersUpdateErrors, VfoldersUpdateResponses, VfolderTasksCancelData, VfolderTasksCancelErrors, VfolderTasksCancelResponses, VfolderTasksListData, VfolderTasksListErrors, VfolderTasksListResponses, VfolderTasksShowData, VfolderTasksShowErrors, VfolderTasksShowResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -315,6 +315,13 @@ export const domainsOver = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
+ * By Link
+ *
+ * What a link was made for.
+ */
+export const filesByLink = <ThrowOnError extends boolean = true>(options: Options<FilesByLinkData, ThrowOnError>) => (options.client ?? client).get<FilesByLinkResponses, FilesByLinkErrors, ThrowOnError>({ url: '/api/v1/downloads/{token}', ...options });
+
+/**
  * List Events
  *
  * What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID.
@@ -504,6 +511,27 @@ export const heldList = <ThrowOnError extends boolean = true>(options: Options<H
 export const imagesList = <ThrowOnError extends boolean = true>(options?: Options<ImagesListData, ThrowOnError>) => (options?.client ?? client).get<ImagesListResponses, ImagesListErrors, ThrowOnError>({ url: '/api/v1/images', ...options });
 
 /**
+ * List Invitations
+ *
+ * Folders that others offer you.
+ */
+export const invitationsList = <ThrowOnError extends boolean = true>(options?: Options<InvitationsListData, ThrowOnError>) => (options?.client ?? client).get<InvitationsListResponses, InvitationsListErrors, ThrowOnError>({ url: '/api/v1/invitations', ...options });
+
+/**
+ * Accept
+ *
+ * Take a folder that somebody offers you.
+ */
+export const invitationsAccept = <ThrowOnError extends boolean = true>(options: Options<InvitationsAcceptData, ThrowOnError>) => (options.client ?? client).post<InvitationsAcceptResponses, InvitationsAcceptErrors, ThrowOnError>({ url: '/api/v1/invitations/{share}/accept', ...options });
+
+/**
+ * Decline
+ *
+ * Refuse a folder that somebody offers you.
+ */
+export const invitationsDecline = <ThrowOnError extends boolean = true>(options: Options<InvitationsDeclineData, ThrowOnError>) => (options.client ?? client).post<InvitationsDeclineResponses, InvitationsDeclineErrors, ThrowOnError>({ url: '/api/v1/invitations/{share}/decline', ...options });
+
+/**
  * List Keypairs
  *
  * Keypairs, newest first; secrets are never shown again.
@@ -616,6 +644,20 @@ export const nodesUpdate = <ThrowOnError extends boolean = true>(options: Option
  */
 export const nodesDrain = <ThrowOnError extends boolean = true>(options: Options<NodesDrainData, ThrowOnError>) => (options.client ?? client).post<NodesDrainResponses, NodesDrainErrors, ThrowOnError>({
     url: '/api/v1/nodes/{ref}/drain',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Forget
+ *
+ * Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more.
+ */
+export const nodesForget = <ThrowOnError extends boolean = true>(options: Options<NodesForgetData, ThrowOnError>) => (options.client ?? client).post<NodesForgetResponses, NodesForgetErrors, ThrowOnError>({
+    url: '/api/v1/nodes/{ref}/forget',
     ...options,
     headers: {
         'Content-Type': 'application/json',
@@ -850,7 +892,7 @@ export const projectMembersAdd = <ThrowOnError extends boolean = true>(options: 
 /**
  * Remove Member
  *
- * Take somebody out of a project. Their sessions in it go on.
+ * Take somebody out of a project. Their sessions in it go on; those that keep folders of it are named.
  */
 export const projectMembersRemove = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProjectMembersRemoveResponses, ProjectMembersRemoveErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/members/{user}', ...options });
 
@@ -913,7 +955,7 @@ export const providersCreate = <ThrowOnError extends boolean = true>(options: Op
 /**
  * Remove
  *
- * Remove an identity provider. Accounts that came from it stay, and cannot sign in by it any more.
+ * Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay.
  */
 export const providersRemove = <ThrowOnError extends boolean = true>(options: Options<ProvidersRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProvidersRemoveResponses, ProvidersRemoveErrors, ThrowOnError>({ url: '/api/v1/providers/{ref}', ...options });
 
@@ -927,7 +969,7 @@ export const providersShow = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Update
  *
- * Change an identity provider; what is left out stays as it is.
+ * Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it.
  */
 export const providersUpdate = <ThrowOnError extends boolean = true>(options: Options<ProvidersUpdateData, ThrowOnError>) => (options.client ?? client).patch<ProvidersUpdateResponses, ProvidersUpdateErrors, ThrowOnError>({
     url: '/api/v1/providers/{ref}',
@@ -951,6 +993,13 @@ export const providersTest = <ThrowOnError extends boolean = true>(options: Opti
         ...options.headers
     }
 });
+
+/**
+ * List Quotas
+ *
+ * How much of the space for folders people and projects take, and how much they may.
+ */
+export const quotasList = <ThrowOnError extends boolean = true>(options?: Options<QuotasListData, ThrowOnError>) => (options?.client ?? client).get<QuotasListResponses, QuotasListErrors, ThrowOnError>({ url: '/api/v1/quotas', ...options });
 
 /**
  * Show Resources
@@ -1072,11 +1121,39 @@ export const appsList = <ThrowOnError extends boolean = true>(options: Options<A
 export const appsOpen = <ThrowOnError extends boolean = true>(options: Options<AppsOpenData, ThrowOnError>) => (options.client ?? client).post<AppsOpenResponses, AppsOpenErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps/{app}/open', ...options });
 
 /**
+ * Exempt
+ *
+ * Let a session never count as idle, or let it again; for administrators.
+ */
+export const sessionsExempt = <ThrowOnError extends boolean = true>(options: Options<SessionsExemptData, ThrowOnError>) => (options.client ?? client).put<SessionsExemptResponses, SessionsExemptErrors, ThrowOnError>({
+    url: '/api/v1/sessions/{ref}/exemption',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * History
  *
  * Every transition with its time, cause and actor, oldest first.
  */
 export const sessionsHistory = <ThrowOnError extends boolean = true>(options: Options<SessionsHistoryData, ThrowOnError>) => (options.client ?? client).get<SessionsHistoryResponses, SessionsHistoryErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/history', ...options });
+
+/**
+ * Show
+ *
+ * What would end a running session by itself, and how much time it has left by each rule.
+ */
+export const sessionsIdle = <ThrowOnError extends boolean = true>(options: Options<SessionsIdleData, ThrowOnError>) => (options.client ?? client).get<SessionsIdleResponses, SessionsIdleErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/idle', ...options });
+
+/**
+ * Keep
+ *
+ * Say that a running session is in use: its idle clocks begin anew. Its lifetime stays as it is.
+ */
+export const sessionsKeep = <ThrowOnError extends boolean = true>(options: Options<SessionsKeepData, ThrowOnError>) => (options.client ?? client).post<SessionsKeepResponses, SessionsKeepErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/keep', ...options });
 
 /**
  * Logs
@@ -1176,6 +1253,69 @@ export const sshKeysAdd = <ThrowOnError extends boolean = true>(options: Options
  * Forget an SSH key of yours.
  */
 export const sshKeysRemove = <ThrowOnError extends boolean = true>(options: Options<SshKeysRemoveData, ThrowOnError>) => (options.client ?? client).delete<SshKeysRemoveResponses, SshKeysRemoveErrors, ThrowOnError>({ url: '/api/v1/ssh-keys/{key}', ...options });
+
+/**
+ * List Hosts
+ *
+ * Storage hosts that one may keep folders on, with how much room they have; superadmins see all.
+ */
+export const storageHostsList = <ThrowOnError extends boolean = true>(options?: Options<StorageHostsListData, ThrowOnError>) => (options?.client ?? client).get<StorageHostsListResponses, StorageHostsListErrors, ThrowOnError>({ url: '/api/v1/storage-hosts', ...options });
+
+/**
+ * Create
+ *
+ * Add a storage host. Its root is tried first; what is wrong with it is said.
+ */
+export const storageHostsCreate = <ThrowOnError extends boolean = true>(options: Options<StorageHostsCreateData, ThrowOnError>) => (options.client ?? client).post<StorageHostsCreateResponses, StorageHostsCreateErrors, ThrowOnError>({
+    url: '/api/v1/storage-hosts',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Forget a storage host that keeps no folder. What is in its root stays.
+ */
+export const storageHostsRemove = <ThrowOnError extends boolean = true>(options: Options<StorageHostsRemoveData, ThrowOnError>) => (options.client ?? client).delete<StorageHostsRemoveResponses, StorageHostsRemoveErrors, ThrowOnError>({ url: '/api/v1/storage-hosts/{ref}', ...options });
+
+/**
+ * Show
+ *
+ * One storage host.
+ */
+export const storageHostsShow = <ThrowOnError extends boolean = true>(options: Options<StorageHostsShowData, ThrowOnError>) => (options.client ?? client).get<StorageHostsShowResponses, StorageHostsShowErrors, ThrowOnError>({ url: '/api/v1/storage-hosts/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Change a storage host.
+ */
+export const storageHostsUpdate = <ThrowOnError extends boolean = true>(options: Options<StorageHostsUpdateData, ThrowOnError>) => (options.client ?? client).patch<StorageHostsUpdateResponses, StorageHostsUpdateErrors, ThrowOnError>({
+    url: '/api/v1/storage-hosts/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Set Access
+ *
+ * Say which domains and projects may use the host while it is not public.
+ */
+export const storageHostsSetAccess = <ThrowOnError extends boolean = true>(options: Options<StorageHostsSetAccessData, ThrowOnError>) => (options.client ?? client).put<StorageHostsSetAccessResponses, StorageHostsSetAccessErrors, ThrowOnError>({
+    url: '/api/v1/storage-hosts/{ref}/access',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
 
 /**
  * List Tokens
@@ -1309,3 +1449,403 @@ export const usersPurge = <ThrowOnError extends boolean = true>(options: Options
  * A one-time link with which somebody sets a new password, for you to hand over; good for a day.
  */
 export const usersRecover = <ThrowOnError extends boolean = true>(options: Options<UsersRecoverData, ThrowOnError>) => (options.client ?? client).post<UsersRecoverResponses, UsersRecoverErrors, ThrowOnError>({ url: '/api/v1/users/{ref}/recover', ...options });
+
+/**
+ * List Tasks
+ *
+ * What you had done with folders, newest first.
+ */
+export const vfolderTasksList = <ThrowOnError extends boolean = true>(options?: Options<VfolderTasksListData, ThrowOnError>) => (options?.client ?? client).get<VfolderTasksListResponses, VfolderTasksListErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks', ...options });
+
+/**
+ * Show Task
+ *
+ * How far one task is.
+ */
+export const vfolderTasksShow = <ThrowOnError extends boolean = true>(options: Options<VfolderTasksShowData, ThrowOnError>) => (options.client ?? client).get<VfolderTasksShowResponses, VfolderTasksShowErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks/{ref}', ...options });
+
+/**
+ * Cancel Task
+ *
+ * End a task early; what it made so far is taken away again. Deleting cannot be ended.
+ */
+export const vfolderTasksCancel = <ThrowOnError extends boolean = true>(options: Options<VfolderTasksCancelData, ThrowOnError>) => (options.client ?? client).post<VfolderTasksCancelResponses, VfolderTasksCancelErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks/{ref}/cancel', ...options });
+
+/**
+ * List Folders
+ *
+ * Folders, by name: yours, your projects' and those that others share with you, unless asked otherwise.
+ */
+export const vfoldersList = <ThrowOnError extends boolean = true>(options?: Options<VfoldersListData, ThrowOnError>) => (options?.client ?? client).get<VfoldersListResponses, VfoldersListErrors, ThrowOnError>({ url: '/api/v1/vfolders', ...options });
+
+/**
+ * Create
+ *
+ * Make a folder.
+ */
+export const vfoldersCreate = <ThrowOnError extends boolean = true>(options: Options<VfoldersCreateData, ThrowOnError>) => (options.client ?? client).post<VfoldersCreateResponses, VfoldersCreateErrors, ThrowOnError>({
+    url: '/api/v1/vfolders',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Delete a folder in the trash for good, with all that is in it. There is no way back.
+ */
+export const vfoldersRemove = <ThrowOnError extends boolean = true>(options: Options<VfoldersRemoveData, ThrowOnError>) => (options.client ?? client).delete<VfoldersRemoveResponses, VfoldersRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}', ...options });
+
+/**
+ * Show
+ *
+ * One folder.
+ */
+export const vfoldersShow = <ThrowOnError extends boolean = true>(options: Options<VfoldersShowData, ThrowOnError>) => (options.client ?? client).get<VfoldersShowResponses, VfoldersShowErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}', ...options });
+
+/**
+ * Update
+ *
+ * Rename a folder, or change what it is for and what others may do with it.
+ */
+export const vfoldersUpdate = <ThrowOnError extends boolean = true>(options: Options<VfoldersUpdateData, ThrowOnError>) => (options.client ?? client).patch<VfoldersUpdateResponses, VfoldersUpdateErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Access
+ *
+ * Everybody who can reach the files of a folder, since when and why; for its owner and administrators.
+ */
+export const vfoldersAccess = <ThrowOnError extends boolean = true>(options: Options<VfoldersAccessData, ThrowOnError>) => (options.client ?? client).get<VfoldersAccessResponses, VfoldersAccessErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/access', ...options });
+
+/**
+ * Archive
+ *
+ * Files and directories as a zip file, made while it is sent. Symbolic links and special files are left out.
+ */
+export const filesArchive = <ThrowOnError extends boolean = true>(options: Options<FilesArchiveData, ThrowOnError>) => (options.client ?? client).get<FilesArchiveResponses, FilesArchiveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/archive', ...options });
+
+/**
+ * Clone
+ *
+ * Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on.
+ */
+export const vfoldersClone = <ThrowOnError extends boolean = true>(options: Options<VfoldersCloneData, ThrowOnError>) => (options.client ?? client).post<VfoldersCloneResponses, VfoldersCloneErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/clone',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Download
+ *
+ * A file's bytes; ranges, If-Range and If-None-Match as HTTP has them. Its ETag changes with its content.
+ */
+export const filesDownload = <ThrowOnError extends boolean = true>(options: Options<FilesDownloadData, ThrowOnError>) => (options.client ?? client).get<FilesDownloadResponses, FilesDownloadErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/content', ...options });
+
+/**
+ * Write
+ *
+ * Make a file of the body, or replace one; readers see the old or the new, whole. With If-Match: only when it is
+ * still the one that was read. With If-None-Match: * only when there is none. Else 412.
+ */
+export const filesWrite = <ThrowOnError extends boolean = true>(options: Options<FilesWriteData, ThrowOnError>) => (options.client ?? client).put<FilesWriteResponses, FilesWriteErrors, ThrowOnError>({
+    bodySerializer: null,
+    url: '/api/v1/vfolders/{ref}/content',
+    ...options,
+    headers: {
+        'Content-Type': 'application/octet-stream',
+        ...options.headers
+    }
+});
+
+/**
+ * List Files
+ *
+ * What a directory holds, directories first, a page at a time.
+ */
+export const filesList = <ThrowOnError extends boolean = true>(options: Options<FilesListData, ThrowOnError>) => (options.client ?? client).get<FilesListResponses, FilesListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/files', ...options });
+
+/**
+ * Copy
+ *
+ * Copy files and directories, within a folder or into another. The task tells how far it is.
+ */
+export const filesCopy = <ThrowOnError extends boolean = true>(options: Options<FilesCopyData, ThrowOnError>) => (options.client ?? client).post<FilesCopyResponses, FilesCopyErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/files/copy',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Make Directory
+ *
+ * Make a directory, and those above it.
+ */
+export const filesMakeDirectory = <ThrowOnError extends boolean = true>(options: Options<FilesMakeDirectoryData, ThrowOnError>) => (options.client ?? client).post<FilesMakeDirectoryResponses, FilesMakeDirectoryErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/files/directories',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Show
+ *
+ * One file or directory.
+ */
+export const filesShow = <ThrowOnError extends boolean = true>(options: Options<FilesShowData, ThrowOnError>) => (options.client ?? client).get<FilesShowResponses, FilesShowErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/files/info', ...options });
+
+/**
+ * Move
+ *
+ * Move files and directories within a folder, or rename one.
+ */
+export const filesMove = <ThrowOnError extends boolean = true>(options: Options<FilesMoveData, ThrowOnError>) => (options.client ?? client).post<FilesMoveResponses, FilesMoveErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/files/move',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Pack
+ *
+ * Many small files in one answer: a tar file with each under its path. What is larger than 8 MiB, no plain file, or
+ * cannot be read is left out.
+ */
+export const filesPack = <ThrowOnError extends boolean = true>(options: Options<FilesPackData, ThrowOnError>) => (options.client ?? client).post<FilesPackResponses, FilesPackErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/files/pack',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Delete files and directories. They are gone at once; their space comes back as a task goes on.
+ */
+export const filesRemove = <ThrowOnError extends boolean = true>(options: Options<FilesRemoveData, ThrowOnError>) => (options.client ?? client).post<FilesRemoveResponses, FilesRemoveErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/files/remove',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Search
+ *
+ * Files and directories below a path whose name holds the text, whatever the case of its letters.
+ */
+export const filesSearch = <ThrowOnError extends boolean = true>(options: Options<FilesSearchData, ThrowOnError>) => (options.client ?? client).get<FilesSearchResponses, FilesSearchErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/files/search', ...options });
+
+/**
+ * Unpack
+ *
+ * Many small files in one request: a tar file of at most 32 MiB, taken apart into the directory `path`. Each file
+ * is there whole or not at all; what was refused is named, and the rest has come.
+ */
+export const filesUnpack = <ThrowOnError extends boolean = true>(options: Options<FilesUnpackData, ThrowOnError>) => (options.client ?? client).post<FilesUnpackResponses, FilesUnpackErrors, ThrowOnError>({
+    bodySerializer: null,
+    url: '/api/v1/vfolders/{ref}/files/unpack',
+    ...options,
+    headers: {
+        'Content-Type': 'application/x-tar',
+        ...options.headers
+    }
+});
+
+/**
+ * Hand Over
+ *
+ * Make a folder somebody else's, within their limits. It must not be mounted in a live session.
+ */
+export const vfoldersHandOver = <ThrowOnError extends boolean = true>(options: Options<VfoldersHandOverData, ThrowOnError>) => (options.client ?? client).post<VfoldersHandOverResponses, VfoldersHandOverErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/hand-over',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Leave
+ *
+ * Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named.
+ */
+export const sharesLeave = <ThrowOnError extends boolean = true>(options: Options<SharesLeaveData, ThrowOnError>) => (options.client ?? client).post<SharesLeaveResponses, SharesLeaveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/leave', ...options });
+
+/**
+ * Link
+ *
+ * An address that gives one file, or a selection as a zip file, to whoever has it, for a minute.
+ */
+export const filesLink = <ThrowOnError extends boolean = true>(options: Options<FilesLinkData, ThrowOnError>) => (options.client ?? client).post<FilesLinkResponses, FilesLinkErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/links',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Mounts
+ *
+ * Live sessions that have a folder mounted; of those that you may not see, only that there is one.
+ */
+export const vfoldersMounts = <ThrowOnError extends boolean = true>(options: Options<VfoldersMountsData, ThrowOnError>) => (options.client ?? client).get<VfoldersMountsResponses, VfoldersMountsErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/mounts', ...options });
+
+/**
+ * Move
+ *
+ * Move a folder to another storage host. It cannot be used meanwhile, and must not be mounted.
+ */
+export const vfoldersMove = <ThrowOnError extends boolean = true>(options: Options<VfoldersMoveData, ThrowOnError>) => (options.client ?? client).post<VfoldersMoveResponses, VfoldersMoveErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/move',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Restore
+ *
+ * Take a folder back from the trash.
+ */
+export const vfoldersRestore = <ThrowOnError extends boolean = true>(options: Options<VfoldersRestoreData, ThrowOnError>) => (options.client ?? client).post<VfoldersRestoreResponses, VfoldersRestoreErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/restore', ...options });
+
+/**
+ * List Shares
+ *
+ * With whom a folder is shared, those invited too; for its owner and administrators.
+ */
+export const sharesList = <ThrowOnError extends boolean = true>(options: Options<SharesListData, ThrowOnError>) => (options.client ?? client).get<SharesListResponses, SharesListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/shares', ...options });
+
+/**
+ * Create
+ *
+ * Invite people by e-mail, and share with projects. Who cannot be is named with the reason.
+ */
+export const sharesCreate = <ThrowOnError extends boolean = true>(options: Options<SharesCreateData, ThrowOnError>) => (options.client ?? client).post<SharesCreateResponses, SharesCreateErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/shares',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named.
+ */
+export const sharesRemove = <ThrowOnError extends boolean = true>(options: Options<SharesRemoveData, ThrowOnError>) => (options.client ?? client).delete<SharesRemoveResponses, SharesRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/shares/{share}', ...options });
+
+/**
+ * Update
+ *
+ * Change what somebody may do. Live sessions keep the folder as it was until they end, and are named.
+ */
+export const sharesUpdate = <ThrowOnError extends boolean = true>(options: Options<SharesUpdateData, ThrowOnError>) => (options.client ?? client).patch<SharesUpdateResponses, SharesUpdateErrors, ThrowOnError>({
+    url: '/api/v1/vfolders/{ref}/shares/{share}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Trash
+ *
+ * Put a folder in the trash. It must not be mounted in a live session.
+ */
+export const vfoldersTrash = <ThrowOnError extends boolean = true>(options: Options<VfoldersTrashData, ThrowOnError>) => (options.client ?? client).post<VfoldersTrashResponses, VfoldersTrashErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/trash', ...options });
+
+/**
+ * List Uploads
+ *
+ * Your uploads into a folder that are not finished.
+ */
+export const uploadsList = <ThrowOnError extends boolean = true>(options: Options<UploadsListData, ThrowOnError>) => (options.client ?? client).get<UploadsListResponses, UploadsListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads', ...options });
+
+/**
+ * Options
+ *
+ * What this server can do of tus.
+ */
+export const uploadsOptions = <ThrowOnError extends boolean = true>(options: Options<UploadsOptionsData, ThrowOnError>) => (options.client ?? client).options<UploadsOptionsResponses, UploadsOptionsErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads', ...options });
+
+/**
+ * Create
+ *
+ * Begin an upload. Upload-Metadata has `path` (or `filename`) and may have `clash`: refuse, replace or rename;
+ * `modified`: the file's time, in seconds since 1970; `executable`: 1.
+ */
+export const uploadsCreate = <ThrowOnError extends boolean = true>(options: Options<UploadsCreateData, ThrowOnError>) => (options.client ?? client).post<UploadsCreateResponses, UploadsCreateErrors, ThrowOnError>({
+    bodySerializer: null,
+    url: '/api/v1/vfolders/{ref}/uploads',
+    ...options,
+    headers: {
+        'Content-Type': 'application/offset+octet-stream',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove
+ *
+ * Give an upload up.
+ */
+export const uploadsRemove = <ThrowOnError extends boolean = true>(options: Options<UploadsRemoveData, ThrowOnError>) => (options.client ?? client).delete<UploadsRemoveResponses, UploadsRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads/{upload}', ...options });
+
+/**
+ * Show
+ *
+ * How much of an upload has arrived.
+ */
+export const uploadsShow = <ThrowOnError extends boolean = true>(options: Options<UploadsShowData, ThrowOnError>) => (options.client ?? client).head<UploadsShowResponses, UploadsShowErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads/{upload}', ...options });
+
+/**
+ * Append
+ *
+ * Send more of an upload, from Upload-Offset on. With its last byte the file appears in the folder.
+ */
+export const uploadsAppend = <ThrowOnError extends boolean = true>(options: Options<UploadsAppendData, ThrowOnError>) => (options.client ?? client).patch<UploadsAppendResponses, UploadsAppendErrors, ThrowOnError>({
+    bodySerializer: null,
+    url: '/api/v1/vfolders/{ref}/uploads/{upload}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/offset+octet-stream',
+        ...options.headers
+    }
+});

@@ -5,6 +5,35 @@ export type ClientOptions = {
 };
 
 /**
+ * AccessEntry
+ *
+ * Who can reach the files, since when, and why: it is theirs, or shared with them or with a project of theirs.
+ */
+export type AccessEntry = {
+    permission: Permission;
+    project: ProjectRef | null;
+    /**
+     * Since
+     */
+    since: string;
+    user: UserRef;
+    /**
+     * Via
+     */
+    via: 'owner' | 'share' | 'project' | 'shared_project';
+};
+
+/**
+ * AccessList
+ */
+export type AccessList = {
+    /**
+     * Items
+     */
+    items: Array<AccessEntry>;
+};
+
+/**
  * AccessUpdate
  *
  * Everybody who may use the group while it is not public: ids or names, of people e-mails. Replaces what was.
@@ -298,6 +327,11 @@ export type AuditObject = {
 };
 
 /**
+ * BackendKind
+ */
+export type BackendKind = 'posix' | 'btrfs';
+
+/**
  * By
  *
  * What sums over the ledger are grouped by.
@@ -404,6 +438,10 @@ export type CheckRequest = {
      */
     image?: string | null;
     /**
+     * Mounts
+     */
+    mounts?: Array<MountRequest>;
+    /**
      * Node
      */
     node?: string | null;
@@ -484,6 +522,13 @@ export type CheckView = {
 };
 
 /**
+ * Clash
+ *
+ * What becomes of a file where there is one of the name already. RENAME: the new one gets a number.
+ */
+export type Clash = 'refuse' | 'replace' | 'rename';
+
+/**
  * DeviceView
  *
  * An accelerator. family: how its slots begin. set: those with the same number are near each other.
@@ -531,6 +576,18 @@ export type DevicesOfNode = {
      * Set
      */
     set?: number;
+};
+
+/**
+ * DirectoryCreate
+ *
+ * Its parents are made too.
+ */
+export type DirectoryCreate = {
+    /**
+     * Path
+     */
+    path: string;
 };
 
 /**
@@ -857,6 +914,16 @@ export type Exchange = {
 };
 
 /**
+ * ExemptionUpdate
+ */
+export type ExemptionUpdate = {
+    /**
+     * Exempt
+     */
+    exempt: boolean;
+};
+
+/**
  * FactorAdded
  *
  * recovery_codes: shown this once; empty when you had some already.
@@ -912,6 +979,184 @@ export type FactorsView = {
 export type FaultKind = 'altered' | 'missing' | 'cut' | 'rewritten' | 'unguarded';
 
 /**
+ * FileKind
+ *
+ * LINK: a symbolic link; it is shown and can be removed, never followed. OTHER: a socket, a pipe or a device.
+ */
+export type FileKind = 'file' | 'directory' | 'link' | 'other';
+
+/**
+ * FileList
+ *
+ * total: how many are in the directory. permission: what you may do here; null never.
+ */
+export type FileList = {
+    /**
+     * Items
+     */
+    items: Array<FileView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+    /**
+     * Path
+     */
+    path: string;
+    permission: Permission;
+    /**
+     * Total
+     */
+    total: number;
+};
+
+/**
+ * FileView
+ *
+ * name: what cannot be read as UTF-8 is shown with � in it, and readable is false: a session can rename it.
+ * size_bytes: of a file. mode: permission bits, as octal digits. type: its media type, by its name. etag: changes
+ * with its content; of files only.
+ */
+export type FileView = {
+    /**
+     * Etag
+     */
+    etag: string | null;
+    kind: FileKind;
+    /**
+     * Mode
+     */
+    mode: string;
+    /**
+     * Modified At
+     */
+    modified_at: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Readable
+     */
+    readable: boolean;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number | null;
+    /**
+     * Type
+     */
+    type: string | null;
+};
+
+/**
+ * FilesCopy
+ *
+ * paths: what to copy into the directory `to`; or one path, with the path of its copy in `rename_to`. folder: id or
+ * name of another folder to copy into; left out: the same.
+ */
+export type FilesCopy = {
+    clash?: Clash;
+    /**
+     * Folder
+     */
+    folder?: string | null;
+    /**
+     * Paths
+     */
+    paths: Array<string>;
+    /**
+     * Rename To
+     */
+    rename_to?: string | null;
+    /**
+     * To
+     */
+    to?: string;
+};
+
+/**
+ * FilesDone
+ *
+ * paths: where they are now; for removal, what is gone.
+ */
+export type FilesDone = {
+    /**
+     * Paths
+     */
+    paths: Array<string>;
+    /**
+     * Refused
+     */
+    refused: Array<NotDone>;
+};
+
+/**
+ * FilesMove
+ *
+ * paths: what to move into the directory `to`; or one path, with its new path in `rename_to`.
+ */
+export type FilesMove = {
+    clash?: Clash;
+    /**
+     * Paths
+     */
+    paths: Array<string>;
+    /**
+     * Rename To
+     */
+    rename_to?: string | null;
+    /**
+     * To
+     */
+    to?: string | null;
+};
+
+/**
+ * FilesPack
+ */
+export type FilesPack = {
+    /**
+     * Paths
+     */
+    paths: Array<string>;
+};
+
+/**
+ * FilesRemove
+ */
+export type FilesRemove = {
+    /**
+     * Paths
+     */
+    paths: Array<string>;
+};
+
+/**
+ * FolderState
+ *
+ * CREATING: its directory is being made. COPYING: it is being filled with a copy. MOVING: to another storage host;
+ * it cannot be written. FAILED: it could not be made; it can only be deleted. DELETING: for good, and not back.
+ */
+export type FolderState = 'CREATING' | 'COPYING' | 'READY' | 'MOVING' | 'TRASHED' | 'DELETING' | 'FAILED';
+
+/**
+ * ForgetRequest
+ *
+ * confirm: the node's name.
+ */
+export type ForgetRequest = {
+    /**
+     * Confirm
+     */
+    confirm: string;
+};
+
+/**
  * ForgotRequest
  */
 export type ForgotRequest = {
@@ -919,6 +1164,42 @@ export type ForgotRequest = {
      * Email
      */
     email: string;
+};
+
+/**
+ * Forgotten
+ *
+ * sessions: those that were on it, and end or start again elsewhere as its group says.
+ */
+export type Forgotten = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Sessions
+     */
+    sessions: Array<string>;
+};
+
+/**
+ * FoundFiles
+ *
+ * complete: false when there were more than asked for, or looking took too long.
+ */
+export type FoundFiles = {
+    /**
+     * Complete
+     */
+    complete: boolean;
+    /**
+     * Items
+     */
+    items: Array<FileView>;
 };
 
 /**
@@ -1396,6 +1677,105 @@ export type HistoryView = {
 };
 
 /**
+ * HostState
+ *
+ * UNKNOWN: not looked at yet. UNAVAILABLE: it does not answer in time. UNUSABLE: a person must look.
+ */
+export type HostState = 'unknown' | 'ok' | 'unavailable' | 'unusable';
+
+/**
+ * IdleRule
+ */
+export type IdleRule = 'traffic' | 'use' | 'lifetime';
+
+/**
+ * IdleRuleView
+ *
+ * rule: traffic, use, or lifetime, which is no sign of idleness and nothing puts off. limit_s: how long may be.
+ *
+ * since: from when on that counts; null: it counts as in use by this rule. ends_at: when it is long enough.
+ * why: the reason that it would end with.
+ */
+export type IdleRuleView = {
+    /**
+     * Ends At
+     */
+    ends_at: string | null;
+    /**
+     * Limit S
+     */
+    limit_s: number;
+    rule: IdleRule;
+    /**
+     * Since
+     */
+    since: string | null;
+    /**
+     * Why
+     */
+    why: string;
+};
+
+/**
+ * IdleUse
+ *
+ * A session that, in every minute of the window, used less than each of these percentages of what it holds is idle.
+ *
+ * below: of cpu, mem, accelerator (the busiest of them), accelerator_mem; those that a session does not hold are
+ * left out. A minute of which something is not known counts as busy. grace_s: for so long nothing counts.
+ */
+export type IdleUse = {
+    /**
+     * Below
+     */
+    below: {
+        [key: string]: unknown | number;
+    };
+    /**
+     * Grace S
+     */
+    grace_s: number;
+    /**
+     * Window S
+     */
+    window_s: number;
+};
+
+/**
+ * IdleView
+ *
+ * rules: those that apply to it while it runs. active_at: when an app, a terminal or a command of it was last used,
+ * to half a minute. kept_at: when somebody last said that it is in use. idle_ends_at: when it ends, once people were
+ * warned.
+ */
+export type IdleView = {
+    /**
+     * Active At
+     */
+    active_at: string | null;
+    /**
+     * Exempt
+     */
+    exempt: boolean;
+    /**
+     * Idle Ends At
+     */
+    idle_ends_at: string | null;
+    /**
+     * Kept At
+     */
+    kept_at: string | null;
+    /**
+     * Rules
+     */
+    rules: Array<IdleRuleView>;
+    /**
+     * Session
+     */
+    session: string;
+};
+
+/**
  * ImageList
  */
 export type ImageList = {
@@ -1453,6 +1833,48 @@ export type ImageView = {
 };
 
 /**
+ * InvitationList
+ */
+export type InvitationList = {
+    /**
+     * Items
+     */
+    items: Array<InvitationView>;
+};
+
+/**
+ * InvitationView
+ *
+ * What somebody offers you.
+ */
+export type InvitationView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Folder Id
+     */
+    folder_id: string;
+    /**
+     * Folder Name
+     */
+    folder_name: string;
+    /**
+     * Id
+     */
+    id: string;
+    invited_by: UserRef | null;
+    owner: UserRef | null;
+    permission: Permission;
+    project: ProjectRef | null;
+    /**
+     * Used Bytes
+     */
+    used_bytes: number;
+};
+
+/**
  * KeypairCreate
  */
 export type KeypairCreate = {
@@ -1493,13 +1915,24 @@ export type KeypairCreated = {
  *
  * slots, pending_slots: slot -> most that its sessions may hold together, or wait for; "*": any slot that is not
  * named. A slot that is neither named nor under "*" cannot be used at all. sessions, pending_sessions: how many
- * at once. containers_per_session, lifetime_s: of each session. max_priority: the highest that it may ask for.
+ * at once. containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends when no app, terminal
+ * or command of it was used for so long. idle_use: a session ends that uses as little as this says. max_priority: the
+ * highest that it may ask for.
+ * storage_hosts: names of those that it may keep new folders on, among those that are open to its owner.
  */
 export type KeypairLimits = {
     /**
      * Containers Per Session
      */
     containers_per_session: number | 'unlimited';
+    /**
+     * Idle Timeout S
+     */
+    idle_timeout_s: number | 'unlimited';
+    /**
+     * Idle Use
+     */
+    idle_use: IdleUse | 'unlimited';
     /**
      * Lifetime S
      */
@@ -1528,6 +1961,10 @@ export type KeypairLimits = {
     slots: {
         [key: string]: unknown | number | 'unlimited';
     };
+    /**
+     * Storage Hosts
+     */
+    storage_hosts: Array<string> | 'unlimited';
 };
 
 /**
@@ -1749,7 +2186,8 @@ export type LimitView = {
 /**
  * LimitsChange
  *
- * Single limits, of those that the policy's kind has. What is left out stays; slots are replaced as a whole.
+ * Single limits, of those that the policy's kind has. What is left out stays; slots, lists and idle_use are
+ * replaced as a whole.
  */
 export type LimitsChange = {
     /**
@@ -1764,6 +2202,14 @@ export type LimitsChange = {
      * Folders
      */
     folders?: number | 'unlimited';
+    /**
+     * Idle Timeout S
+     */
+    idle_timeout_s?: number | 'unlimited';
+    /**
+     * Idle Use
+     */
+    idle_use?: IdleUse | 'unlimited';
     /**
      * Lifetime S
      */
@@ -1792,6 +2238,10 @@ export type LimitsChange = {
     slots?: {
         [key: string]: unknown | number | 'unlimited';
     };
+    /**
+     * Storage Hosts
+     */
+    storage_hosts?: Array<string> | 'unlimited';
 };
 
 /**
@@ -1801,6 +2251,34 @@ export type LimitsChange = {
  */
 export type LimitsTry = {
     limits?: LimitsChange;
+};
+
+/**
+ * LinkCreate
+ *
+ * paths: one file, or a selection that comes as a zip file; "" is the whole folder.
+ */
+export type LinkCreate = {
+    /**
+     * Paths
+     */
+    paths: Array<string>;
+};
+
+/**
+ * LinkView
+ *
+ * url: for one minute, and for this alone.
+ */
+export type LinkView = {
+    /**
+     * Expires At
+     */
+    expires_at: string;
+    /**
+     * Url
+     */
+    url: string;
 };
 
 /**
@@ -1904,7 +2382,8 @@ export type MailTls = 'none' | 'starttls' | 'tls';
  *
  * pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
  * "enrol" (a second factor of yours); null when it is complete.
- * actions: what you may do, each with how far: "own", "project", "domain" or "all".
+ * actions: what you may do, each with how far: "own", "project", "domain" or "all"; without node.read where nodes
+ * are shown to superadmins only.
  */
 export type Me = {
     /**
@@ -1958,6 +2437,18 @@ export type MemberList = {
      * Next Cursor
      */
     next_cursor: string | null;
+};
+
+/**
+ * MemberRemoved
+ *
+ * still_mounted: live sessions of theirs that have folders of the project as before, until they end.
+ */
+export type MemberRemoved = {
+    /**
+     * Still Mounted
+     */
+    still_mounted: Array<MountedIn>;
 };
 
 /**
@@ -2027,6 +2518,103 @@ export type MembersAdded = {
      * Items
      */
     items: Array<MemberAdded>;
+};
+
+/**
+ * MountList
+ */
+export type MountList = {
+    /**
+     * Items
+     */
+    items: Array<MountedIn>;
+};
+
+/**
+ * MountRequest
+ *
+ * folder: id or name. path: where in the session, absolute or below /home/work; left out: /home/work/NAME.
+ *
+ * subpath: only this directory of the folder. read_only: though you may write.
+ */
+export type MountRequest = {
+    /**
+     * Folder
+     */
+    folder: string;
+    /**
+     * Path
+     */
+    path?: string | null;
+    /**
+     * Read Only
+     */
+    read_only?: boolean;
+    /**
+     * Subpath
+     */
+    subpath?: string;
+};
+
+/**
+ * MountView
+ *
+ * A folder in a session. folder_id: null when it is gone. automatic: its name begins with a dot.
+ */
+export type MountView = {
+    /**
+     * Automatic
+     */
+    automatic: boolean;
+    /**
+     * Folder Id
+     */
+    folder_id: string | null;
+    /**
+     * Folder Name
+     */
+    folder_name: string;
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Read Only
+     */
+    read_only: boolean;
+    /**
+     * Subpath
+     */
+    subpath: string;
+};
+
+/**
+ * MountedIn
+ *
+ * A live session that has the folder. session_name, owner: null when you may not know.
+ */
+export type MountedIn = {
+    owner: UserRef | null;
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Read Only
+     */
+    read_only: boolean;
+    /**
+     * Session Id
+     */
+    session_id: string;
+    /**
+     * Session Name
+     */
+    session_name: string | null;
+    /**
+     * Subpath
+     */
+    subpath: string;
 };
 
 /**
@@ -2375,6 +2963,46 @@ export type NodesOfPolicy = {
 };
 
 /**
+ * NotDone
+ *
+ * What could not be done, and why.
+ */
+export type NotDone = {
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Message
+     */
+    message: string;
+    /**
+     * Path
+     */
+    path: string;
+};
+
+/**
+ * NotShared
+ *
+ * Whom it could not be shared with, and why.
+ */
+export type NotShared = {
+    /**
+     * Code
+     */
+    code: string;
+    /**
+     * Message
+     */
+    message: string;
+    /**
+     * Who
+     */
+    who: string;
+};
+
+/**
  * OfferedProvider
  *
  * For the sign-in page. start: where the button leads; null: the form takes what people have there.
@@ -2456,6 +3084,12 @@ export type OidcOptions = {
      */
     scopes?: Array<string>;
     /**
+     * Sign In Confirms
+     *
+     * Whether coming from the provider proves who it is where it does not say when the person proved it (`auth_time`), so that dangerous changes are open for 15 minutes.
+     */
+    sign_in_confirms?: boolean;
+    /**
      * Trusted Email Domains
      *
      * Where this provider decides whose an e-mail is: an account that has the e-mail already is given to whoever the provider says has it.
@@ -2509,7 +3143,8 @@ export type OverList = {
  *
  * Somebody who has more than a limit allows.
  *
- * scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have.
+ * scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have,
+ * "folders" and "folder_bytes" for what they keep.
  * waiting: what waits is too much, and not what is held. ceiling: the most. used: what there is now.
  */
 export type OverView = {
@@ -2789,6 +3424,13 @@ export type PasswordRulesView = {
      */
     refuse_common: boolean;
 };
+
+/**
+ * Permission
+ *
+ * What somebody may do with the files of a folder; each holds the ones before it.
+ */
+export type Permission = 'ro' | 'rw' | 'rw-delete';
 
 /**
  * PolicyAssign
@@ -3543,6 +4185,8 @@ export type ProviderUpdate = {
  * ProviderView
  *
  * redirect_uri: what to register at an OpenID provider. people: how many have signed in by it.
+ *
+ * sign_ins: how many are signed in by it now, which ends when it is switched off or removed.
  */
 export type ProviderView = {
     /**
@@ -3581,6 +4225,10 @@ export type ProviderView = {
      * Secret Set
      */
     secret_set: boolean;
+    /**
+     * Sign Ins
+     */
+    sign_ins: number;
 };
 
 /**
@@ -3602,7 +4250,7 @@ export type PurgeOne = {
 /**
  * QueueView
  *
- * The queue of one group in order. length: of all of it. scheduler: how it is ordered.
+ * The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered.
  */
 export type QueueView = {
     group: GroupRef;
@@ -3614,6 +4262,10 @@ export type QueueView = {
      * Length
      */
     length: number;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
     scheduler: Order;
 };
 
@@ -3656,6 +4308,65 @@ export type QueuedView = {
      * Waits Since
      */
     waits_since: string;
+};
+
+/**
+ * QuotaList
+ */
+export type QuotaList = {
+    /**
+     * Items
+     */
+    items: Array<QuotaView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * QuotaView
+ *
+ * What a person or a project takes of the space for folders. most_*: their limits; null: none. level: caution from
+ * 80 % used on, insufficient at the limit.
+ */
+export type QuotaView = {
+    /**
+     * Folders
+     */
+    folders: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Kind
+     */
+    kind: 'user' | 'project';
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Level
+     */
+    level: 'adequate' | 'caution' | 'insufficient';
+    /**
+     * Measured At
+     */
+    measured_at: string | null;
+    /**
+     * Most Bytes
+     */
+    most_bytes: number | null;
+    /**
+     * Most Folders
+     */
+    most_folders: number | null;
+    /**
+     * Used Bytes
+     */
+    used_bytes: number;
 };
 
 /**
@@ -3863,7 +4574,7 @@ export type ServerView = {
  *
  * group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
  * highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
- * one to run on, for administrators.
+ * one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names.
  */
 export type SessionCreate = {
     /**
@@ -3880,6 +4591,10 @@ export type SessionCreate = {
      * Image
      */
     image: string;
+    /**
+     * Mounts
+     */
+    mounts?: Array<MountRequest>;
     /**
      * Name
      */
@@ -3933,6 +4648,10 @@ export type SessionDetail = {
      */
     id: string;
     /**
+     * Idle Ends At
+     */
+    idle_ends_at: string | null;
+    /**
      * Image
      */
     image: string;
@@ -3944,6 +4663,10 @@ export type SessionDetail = {
      * Kind
      */
     kind: string;
+    /**
+     * Mounts
+     */
+    mounts: Array<MountView>;
     /**
      * Name
      */
@@ -4031,6 +4754,8 @@ export type SessionState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 
  * SessionView
  *
  * reason: why it waits, failed or ended. queue_position: 1 is next.
+ *
+ * idle_ends_at: when it ends because nobody seems to use it, from the warning on; null as long as that is far.
  */
 export type SessionView = {
     /**
@@ -4046,6 +4771,10 @@ export type SessionView = {
      * Id
      */
     id: string;
+    /**
+     * Idle Ends At
+     */
+    idle_ends_at: string | null;
     /**
      * Image
      */
@@ -4110,6 +4839,46 @@ export type SessionView = {
 export type SessionsChoice = 'keep' | 'end';
 
 /**
+ * ShareChanged
+ *
+ * still_mounted: live sessions of theirs that have the folder as it was before, until they end.
+ */
+export type ShareChanged = {
+    share: ShareView | null;
+    /**
+     * Still Mounted
+     */
+    still_mounted: Array<MountedIn>;
+};
+
+/**
+ * ShareCreate
+ *
+ * users: e-mails of whom to invite. projects: ids or names, whose people then have it.
+ */
+export type ShareCreate = {
+    permission?: Permission;
+    /**
+     * Projects
+     */
+    projects?: Array<string>;
+    /**
+     * Users
+     */
+    users?: Array<string>;
+};
+
+/**
+ * ShareList
+ */
+export type ShareList = {
+    /**
+     * Items
+     */
+    items: Array<ShareView>;
+};
+
+/**
  * ShareNode
  *
  * One domain, project or user. share: of the group, held and had; entitled: by weight among those that ask or have.
@@ -4159,6 +4928,57 @@ export type ShareNode = {
      * Weight
      */
     weight: number;
+};
+
+/**
+ * ShareState
+ */
+export type ShareState = 'invited' | 'accepted';
+
+/**
+ * ShareUpdate
+ */
+export type ShareUpdate = {
+    permission: Permission;
+};
+
+/**
+ * ShareView
+ *
+ * user, project: with whom; one of them.
+ */
+export type ShareView = {
+    /**
+     * Accepted At
+     */
+    accepted_at: string | null;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Id
+     */
+    id: string;
+    invited_by: UserRef | null;
+    permission: Permission;
+    project: ProjectRef | null;
+    state: ShareState;
+    user: UserRef | null;
+};
+
+/**
+ * SharesAdded
+ */
+export type SharesAdded = {
+    /**
+     * Items
+     */
+    items: Array<ShareView>;
+    /**
+     * Refused
+     */
+    refused: Array<NotShared>;
 };
 
 /**
@@ -4360,6 +5180,12 @@ export type SiteUpdate = {
      */
     sign_up_email_domains?: Array<string>;
     /**
+     * Sign Up Keep Days
+     *
+     * Days after which an account that somebody made and never verified is deleted; 0: never.
+     */
+    sign_up_keep_days?: number;
+    /**
      * Sign Up Project
      *
      * The project that they come into.
@@ -4371,12 +5197,26 @@ export type SiteUpdate = {
      * Whether they must follow a link in a mail before they can sign in.
      */
     sign_up_verification?: boolean;
+    /**
+     * Trash Days
+     *
+     * Days that folders stay in the trash before they are deleted for good; 0: until somebody does.
+     */
+    trash_days?: number;
+    /**
+     * Upload Most Bytes
+     *
+     * Most bytes that one uploaded file may have; 0: any number.
+     */
+    upload_most_bytes?: number;
 };
 
 /**
  * SiteView
  *
  * mail_error: why mail could not be sent the last time; null when it could.
+ *
+ * mail_waiting: how many letters wait to be tried, or tried again.
  */
 export type SiteView = {
     /**
@@ -4468,6 +5308,10 @@ export type SiteView = {
      */
     mail_user?: string;
     /**
+     * Mail Waiting
+     */
+    mail_waiting: number;
+    /**
      * Nodes Visible
      *
      * Whether everybody sees the nodes of the resource groups that they may use.
@@ -4520,6 +5364,12 @@ export type SiteView = {
      */
     sign_up_email_domains?: Array<string>;
     /**
+     * Sign Up Keep Days
+     *
+     * Days after which an account that somebody made and never verified is deleted; 0: never.
+     */
+    sign_up_keep_days?: number;
+    /**
      * Sign Up Project
      *
      * The project that they come into.
@@ -4531,6 +5381,18 @@ export type SiteView = {
      * Whether they must follow a link in a mail before they can sign in.
      */
     sign_up_verification?: boolean;
+    /**
+     * Trash Days
+     *
+     * Days that folders stay in the trash before they are deleted for good; 0: until somebody does.
+     */
+    trash_days?: number;
+    /**
+     * Upload Most Bytes
+     *
+     * Most bytes that one uploaded file may have; 0: any number.
+     */
+    upload_most_bytes?: number;
 };
 
 /**
@@ -4685,11 +5547,282 @@ export type Step = {
 };
 
 /**
+ * StorageHostAccessUpdate
+ *
+ * Everybody who may use the host while it is not public: ids or names. Replaces what was.
+ */
+export type StorageHostAccessUpdate = {
+    /**
+     * Domains
+     */
+    domains?: Array<string>;
+    /**
+     * Projects
+     */
+    projects?: Array<string>;
+};
+
+/**
+ * StorageHostAccessView
+ */
+export type StorageHostAccessView = {
+    /**
+     * Domains
+     */
+    domains: Array<DomainRef>;
+    /**
+     * Projects
+     */
+    projects: Array<ProjectRef>;
+};
+
+/**
+ * StorageHostCreate
+ *
+ * backend: what kind of storage it is; btrfs enforces quotas by itself. root: a directory on the server.
+ *
+ * active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
+ * names.
+ */
+export type StorageHostCreate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    backend?: BackendKind;
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Public
+     */
+    public?: boolean;
+    /**
+     * Root
+     */
+    root: string;
+};
+
+/**
+ * StorageHostList
+ */
+export type StorageHostList = {
+    /**
+     * Items
+     */
+    items: Array<StorageHostView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * StorageHostRef
+ */
+export type StorageHostRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
+ * StorageHostUpdate
+ *
+ * What is left out stays. Back end and root stay as they are, for folders are there.
+ */
+export type StorageHostUpdate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * Description
+     */
+    description?: string;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Public
+     */
+    public?: boolean;
+};
+
+/**
+ * StorageHostView
+ *
+ * level: how much room is left, for people: caution from 80 % used on, insufficient from 95 %. hard_quota: it
+ * refuses writing past a quota at once, in sessions too. instant_clone: whole folders are copied at once.
+ * folders, used_bytes: how many of those that you may know of are on it, and what they take.
+ *
+ * root, access, and problem, which is what is wrong when the state is not "ok": None for those who do not
+ * administer storage.
+ */
+export type StorageHostView = {
+    access: StorageHostAccessView | null;
+    /**
+     * Active
+     */
+    active: boolean;
+    backend: BackendKind;
+    /**
+     * Checked At
+     */
+    checked_at: string | null;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Folders
+     */
+    folders: number;
+    /**
+     * Free Bytes
+     */
+    free_bytes: number | null;
+    /**
+     * Hard Quota
+     */
+    hard_quota: boolean;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Instant Clone
+     */
+    instant_clone: boolean;
+    /**
+     * Level
+     */
+    level: 'adequate' | 'caution' | 'insufficient' | 'unknown';
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    /**
+     * Public
+     */
+    public: boolean;
+    /**
+     * Root
+     */
+    root: string | null;
+    state: HostState;
+    /**
+     * Total Bytes
+     */
+    total_bytes: number | null;
+    /**
+     * Used Bytes
+     */
+    used_bytes: number;
+};
+
+/**
  * Strategy
  *
  * Which node among those with room.
  */
 export type Strategy = 'dispersed' | 'concentrated' | 'round_robin';
+
+/**
+ * TaskKind
+ *
+ * CLONE: copy a folder into a new one. MOVE: to another storage host. REMOVE: delete a folder for good. COPY: files
+ * within or between folders. CLEAN: delete what was removed from a folder.
+ */
+export type TaskKind = 'clone' | 'move' | 'remove' | 'copy' | 'clean';
+
+/**
+ * TaskList
+ */
+export type TaskList = {
+    /**
+     * Items
+     */
+    items: Array<TaskView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * TaskState
+ */
+export type TaskState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+
+/**
+ * TaskView
+ *
+ * done, total: bytes and files; totals are null while unknown. problem: why it failed.
+ */
+export type TaskView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Done Bytes
+     */
+    done_bytes: number;
+    /**
+     * Done Files
+     */
+    done_files: number;
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Folder Id
+     */
+    folder_id: string | null;
+    /**
+     * Folder Name
+     */
+    folder_name: string;
+    /**
+     * Id
+     */
+    id: string;
+    kind: TaskKind;
+    /**
+     * Problem
+     */
+    problem: string | null;
+    state: TaskState;
+    /**
+     * Total Bytes
+     */
+    total_bytes: number | null;
+    /**
+     * Total Files
+     */
+    total_files: number | null;
+};
 
 /**
  * TestMail
@@ -4870,6 +6003,58 @@ export type Trouble = {
      */
     hint?: string;
 };
+
+/**
+ * UploadList
+ */
+export type UploadList = {
+    /**
+     * Items
+     */
+    items: Array<UploadView>;
+};
+
+/**
+ * UploadView
+ *
+ * An upload that is not finished. partial: a piece of one that is sent side by side; path: where that is to be, if
+ * it was said. offset_bytes: how much has arrived.
+ */
+export type UploadView = {
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Expires At
+     */
+    expires_at: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Length Bytes
+     */
+    length_bytes: number | null;
+    /**
+     * Offset Bytes
+     */
+    offset_bytes: number;
+    /**
+     * Partial
+     */
+    partial: boolean;
+    /**
+     * Path
+     */
+    path: string;
+};
+
+/**
+ * UsageMode
+ */
+export type UsageMode = 'general' | 'model' | 'data';
 
 /**
  * UserBatch
@@ -5201,12 +6386,23 @@ export type UserProfile = {
  * UserPurge
  *
  * confirm: the user's e-mail. sessions: "end", when some are live.
+ *
+ * folders_to: who gets their folders, by e-mail or id; delete_folders: they are deleted for good. One of both, when
+ * they have any. What is in their trash is deleted in any case.
  */
 export type UserPurge = {
     /**
      * Confirm
      */
     confirm: string;
+    /**
+     * Delete Folders
+     */
+    delete_folders?: boolean;
+    /**
+     * Folders To
+     */
+    folders_to?: string | null;
     /**
      * Sessions
      */
@@ -5216,13 +6412,17 @@ export type UserPurge = {
 /**
  * UserPurged
  *
- * user: as it was asked for. ended: sessions that were live and end now.
+ * user: as it was asked for. ended: sessions that were live and end now. folders: how many they had.
  */
 export type UserPurged = {
     /**
      * Ended
      */
     ended?: Array<string>;
+    /**
+     * Folders
+     */
+    folders?: number;
     /**
      * Id
      */
@@ -5461,9 +6661,17 @@ export type UsersMade = {
 /**
  * UsersPurge
  *
- * sessions: "end", when some are live.
+ * sessions: "end", when some are live. folders_to, delete_folders: as of one.
  */
 export type UsersPurge = {
+    /**
+     * Delete Folders
+     */
+    delete_folders?: boolean;
+    /**
+     * Folders To
+     */
+    folders_to?: string | null;
     /**
      * Sessions
      */
@@ -5492,6 +6700,179 @@ export type UsersPurged = {
      * Purged
      */
     purged: number;
+};
+
+/**
+ * VFolderClone
+ *
+ * A copy under a new name: on the same host unless another is named. It is yours, unless you say to whom it shall
+ * belong: owner, somebody's id or e-mail, or project, an id or a name; one of them.
+ */
+export type VFolderClone = {
+    /**
+     * Host
+     */
+    host?: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Owner
+     */
+    owner?: string | null;
+    /**
+     * Project
+     */
+    project?: string | null;
+};
+
+/**
+ * VFolderCreate
+ *
+ * name: with a leading dot it is mounted into every session of its owner by itself. host: id or name of a storage
+ * host; left out: the one of yours with the most room. project: id or name; left out: it is your own. permission:
+ * what members may do at most, and how it is mounted at most.
+ */
+export type VFolderCreate = {
+    /**
+     * Host
+     */
+    host?: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    permission?: Permission;
+    /**
+     * Project
+     */
+    project?: string | null;
+    usage_mode?: UsageMode;
+};
+
+/**
+ * VFolderHandOver
+ *
+ * To whom it shall belong: a user's id or e-mail, or a project's id or name; one of them.
+ */
+export type VFolderHandOver = {
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * User
+     */
+    user?: string | null;
+};
+
+/**
+ * VFolderList
+ */
+export type VFolderList = {
+    /**
+     * Items
+     */
+    items: Array<VFolderView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * VFolderMove
+ */
+export type VFolderMove = {
+    /**
+     * Host
+     */
+    host: string;
+};
+
+/**
+ * VFolderUpdate
+ *
+ * What is left out stays.
+ */
+export type VFolderUpdate = {
+    /**
+     * Name
+     */
+    name?: string;
+    permission?: Permission;
+    usage_mode?: UsageMode;
+};
+
+/**
+ * VFolderView
+ *
+ * owner, project: whose it is; one of them. my_permission: what you may do with its files; null: nothing, you only
+ * administer it. mine: whether you own it, or administer its project. shared: with how many. mounted: in how many live
+ * sessions. task: what is being done with it. expires_at: when it leaves the trash for good.
+ */
+export type VFolderView = {
+    /**
+     * Automatic
+     */
+    automatic: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Expires At
+     */
+    expires_at: string | null;
+    /**
+     * Files
+     */
+    files: number;
+    host: StorageHostRef;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Measured At
+     */
+    measured_at: string | null;
+    /**
+     * Mine
+     */
+    mine: boolean;
+    /**
+     * Mounted
+     */
+    mounted: number;
+    my_permission: Permission | null;
+    /**
+     * Name
+     */
+    name: string;
+    owner: UserRef | null;
+    permission: Permission;
+    project: ProjectRef | null;
+    /**
+     * Reason
+     */
+    reason: string | null;
+    /**
+     * Shared
+     */
+    shared: number;
+    state: FolderState;
+    task: TaskView | null;
+    /**
+     * Trashed At
+     */
+    trashed_at: string | null;
+    usage_mode: UsageMode;
+    /**
+     * Used Bytes
+     */
+    used_bytes: number;
 };
 
 /**
@@ -5594,7 +6975,8 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  * Why a session waits. waiting false: it does not, and the rest is empty.
  *
  * position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
- * nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits.
+ * nothing is any more, or it waits for something else than a place. expected_start: when it starts if nobody else
+ * comes and all run to their time limits.
  */
 export type WhyView = {
     cause: Cause | null;
@@ -5641,6 +7023,12 @@ export type AuditListData = {
     body?: never;
     path?: never;
     query?: {
+        /**
+         * Id
+         *
+         * this entry alone
+         */
+        id?: number | null;
         /**
          * From
          *
@@ -5733,6 +7121,12 @@ export type AuditExportData = {
     body?: never;
     path?: never;
     query?: {
+        /**
+         * Id
+         *
+         * this entry alone
+         */
+        id?: number | null;
         /**
          * From
          *
@@ -6272,6 +7666,10 @@ export type AuthProvidersStartData = {
          */
         return_to?: string;
         /**
+         * Fresh
+         */
+        fresh?: boolean;
+        /**
          * Port
          */
         port?: number | null;
@@ -6636,6 +8034,44 @@ export type DomainsOverResponses = {
 };
 
 export type DomainsOverResponse = DomainsOverResponses[keyof DomainsOverResponses];
+
+export type FilesByLinkData = {
+    body?: never;
+    path: {
+        /**
+         * Token
+         */
+        token: string;
+    };
+    query?: never;
+    url: '/api/v1/downloads/{token}';
+};
+
+export type FilesByLinkErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesByLinkError = FilesByLinkErrors[keyof FilesByLinkErrors];
+
+export type FilesByLinkResponses = {
+    /**
+     * Successful Response
+     */
+    200: Blob | File;
+    /**
+     * Partial Content
+     */
+    206: Blob | File;
+};
+
+export type FilesByLinkResponse = FilesByLinkResponses[keyof FilesByLinkResponses];
 
 export type EventsListData = {
     body?: never;
@@ -7344,6 +8780,107 @@ export type ImagesListResponses = {
 
 export type ImagesListResponse = ImagesListResponses[keyof ImagesListResponses];
 
+export type InvitationsListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/invitations';
+};
+
+export type InvitationsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type InvitationsListError = InvitationsListErrors[keyof InvitationsListErrors];
+
+export type InvitationsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: InvitationList;
+};
+
+export type InvitationsListResponse = InvitationsListResponses[keyof InvitationsListResponses];
+
+export type InvitationsAcceptData = {
+    body?: never;
+    path: {
+        /**
+         * Share
+         *
+         * An id, an e-mail, or a project's name.
+         */
+        share: string;
+    };
+    query?: never;
+    url: '/api/v1/invitations/{share}/accept';
+};
+
+export type InvitationsAcceptErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type InvitationsAcceptError = InvitationsAcceptErrors[keyof InvitationsAcceptErrors];
+
+export type InvitationsAcceptResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type InvitationsAcceptResponse = InvitationsAcceptResponses[keyof InvitationsAcceptResponses];
+
+export type InvitationsDeclineData = {
+    body?: never;
+    path: {
+        /**
+         * Share
+         *
+         * An id, an e-mail, or a project's name.
+         */
+        share: string;
+    };
+    query?: never;
+    url: '/api/v1/invitations/{share}/decline';
+};
+
+export type InvitationsDeclineErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type InvitationsDeclineError = InvitationsDeclineErrors[keyof InvitationsDeclineErrors];
+
+export type InvitationsDeclineResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type InvitationsDeclineResponse = InvitationsDeclineResponses[keyof InvitationsDeclineResponses];
+
 export type KeypairsListData = {
     body?: never;
     path?: never;
@@ -7830,6 +9367,42 @@ export type NodesDrainResponses = {
 };
 
 export type NodesDrainResponse = NodesDrainResponses[keyof NodesDrainResponses];
+
+export type NodesForgetData = {
+    body: ForgetRequest;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/nodes/{ref}/forget';
+};
+
+export type NodesForgetErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type NodesForgetError = NodesForgetErrors[keyof NodesForgetErrors];
+
+export type NodesForgetResponses = {
+    /**
+     * Successful Response
+     */
+    200: Forgotten;
+};
+
+export type NodesForgetResponse = NodesForgetResponses[keyof NodesForgetResponses];
 
 export type PoliciesListData = {
     body?: never;
@@ -8665,7 +10238,7 @@ export type ProjectMembersRemoveResponses = {
     /**
      * Successful Response
      */
-    204: void;
+    200: MemberRemoved;
 };
 
 export type ProjectMembersRemoveResponse = ProjectMembersRemoveResponses[keyof ProjectMembersRemoveResponses];
@@ -8989,6 +10562,64 @@ export type ProvidersTestResponses = {
 
 export type ProvidersTestResponse = ProvidersTestResponses[keyof ProvidersTestResponses];
 
+export type QuotasListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Of
+         */
+        of?: 'me' | 'all';
+        /**
+         * Kind
+         */
+        kind?: 'user' | 'project' | null;
+        /**
+         * Q
+         *
+         * part of the name or e-mail
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/quotas';
+};
+
+export type QuotasListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type QuotasListError = QuotasListErrors[keyof QuotasListErrors];
+
+export type QuotasListResponses = {
+    /**
+     * Successful Response
+     */
+    200: QuotaList;
+};
+
+export type QuotasListResponse = QuotasListResponses[keyof QuotasListResponses];
+
 export type ResourcesShowData = {
     body?: never;
     path?: never;
@@ -9059,6 +10690,10 @@ export type SchedulerQueueData = {
          * Limit
          */
         limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
     };
     url: '/api/v1/scheduler/queue';
 };
@@ -9093,10 +10728,6 @@ export type SchedulerSharesData = {
          * Group
          */
         group?: string;
-        /**
-         * Limit
-         */
-        limit?: number;
     };
     url: '/api/v1/scheduler/shares';
 };
@@ -9515,6 +11146,42 @@ export type AppsOpenResponses = {
 
 export type AppsOpenResponse = AppsOpenResponses[keyof AppsOpenResponses];
 
+export type SessionsExemptData = {
+    body: ExemptionUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/exemption';
+};
+
+export type SessionsExemptErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SessionsExemptError = SessionsExemptErrors[keyof SessionsExemptErrors];
+
+export type SessionsExemptResponses = {
+    /**
+     * Successful Response
+     */
+    200: IdleView;
+};
+
+export type SessionsExemptResponse = SessionsExemptResponses[keyof SessionsExemptResponses];
+
 export type SessionsHistoryData = {
     body?: never;
     path: {
@@ -9550,6 +11217,78 @@ export type SessionsHistoryResponses = {
 };
 
 export type SessionsHistoryResponse = SessionsHistoryResponses[keyof SessionsHistoryResponses];
+
+export type SessionsIdleData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/idle';
+};
+
+export type SessionsIdleErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SessionsIdleError = SessionsIdleErrors[keyof SessionsIdleErrors];
+
+export type SessionsIdleResponses = {
+    /**
+     * Successful Response
+     */
+    200: IdleView;
+};
+
+export type SessionsIdleResponse = SessionsIdleResponses[keyof SessionsIdleResponses];
+
+export type SessionsKeepData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/keep';
+};
+
+export type SessionsKeepErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SessionsKeepError = SessionsKeepErrors[keyof SessionsKeepErrors];
+
+export type SessionsKeepResponses = {
+    /**
+     * Successful Response
+     */
+    200: IdleView;
+};
+
+export type SessionsKeepResponse = SessionsKeepResponses[keyof SessionsKeepResponses];
 
 export type SessionsLogsData = {
     body?: never;
@@ -9897,6 +11636,229 @@ export type SshKeysRemoveResponses = {
 };
 
 export type SshKeysRemoveResponse = SshKeysRemoveResponses[keyof SshKeysRemoveResponses];
+
+export type StorageHostsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Q
+         *
+         * part of the name
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/storage-hosts';
+};
+
+export type StorageHostsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostsListError = StorageHostsListErrors[keyof StorageHostsListErrors];
+
+export type StorageHostsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: StorageHostList;
+};
+
+export type StorageHostsListResponse = StorageHostsListResponses[keyof StorageHostsListResponses];
+
+export type StorageHostsCreateData = {
+    body: StorageHostCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/storage-hosts';
+};
+
+export type StorageHostsCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostsCreateError = StorageHostsCreateErrors[keyof StorageHostsCreateErrors];
+
+export type StorageHostsCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: StorageHostView;
+};
+
+export type StorageHostsCreateResponse = StorageHostsCreateResponses[keyof StorageHostsCreateResponses];
+
+export type StorageHostsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/storage-hosts/{ref}';
+};
+
+export type StorageHostsRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostsRemoveError = StorageHostsRemoveErrors[keyof StorageHostsRemoveErrors];
+
+export type StorageHostsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type StorageHostsRemoveResponse = StorageHostsRemoveResponses[keyof StorageHostsRemoveResponses];
+
+export type StorageHostsShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/storage-hosts/{ref}';
+};
+
+export type StorageHostsShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostsShowError = StorageHostsShowErrors[keyof StorageHostsShowErrors];
+
+export type StorageHostsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: StorageHostView;
+};
+
+export type StorageHostsShowResponse = StorageHostsShowResponses[keyof StorageHostsShowResponses];
+
+export type StorageHostsUpdateData = {
+    body: StorageHostUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/storage-hosts/{ref}';
+};
+
+export type StorageHostsUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostsUpdateError = StorageHostsUpdateErrors[keyof StorageHostsUpdateErrors];
+
+export type StorageHostsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: StorageHostView;
+};
+
+export type StorageHostsUpdateResponse = StorageHostsUpdateResponses[keyof StorageHostsUpdateResponses];
+
+export type StorageHostsSetAccessData = {
+    body: StorageHostAccessUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/storage-hosts/{ref}/access';
+};
+
+export type StorageHostsSetAccessErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostsSetAccessError = StorageHostsSetAccessErrors[keyof StorageHostsSetAccessErrors];
+
+export type StorageHostsSetAccessResponses = {
+    /**
+     * Successful Response
+     */
+    200: StorageHostView;
+};
+
+export type StorageHostsSetAccessResponse = StorageHostsSetAccessResponses[keyof StorageHostsSetAccessResponses];
 
 export type TokensListData = {
     body?: never;
@@ -10367,3 +12329,1583 @@ export type UsersRecoverResponses = {
 };
 
 export type UsersRecoverResponse = UsersRecoverResponses[keyof UsersRecoverResponses];
+
+export type VfolderTasksListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Open
+         */
+        open?: boolean;
+        /**
+         * Folder
+         */
+        folder?: string | null;
+    };
+    url: '/api/v1/vfolder-tasks';
+};
+
+export type VfolderTasksListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfolderTasksListError = VfolderTasksListErrors[keyof VfolderTasksListErrors];
+
+export type VfolderTasksListResponses = {
+    /**
+     * Successful Response
+     */
+    200: TaskList;
+};
+
+export type VfolderTasksListResponse = VfolderTasksListResponses[keyof VfolderTasksListResponses];
+
+export type VfolderTasksShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolder-tasks/{ref}';
+};
+
+export type VfolderTasksShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfolderTasksShowError = VfolderTasksShowErrors[keyof VfolderTasksShowErrors];
+
+export type VfolderTasksShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: TaskView;
+};
+
+export type VfolderTasksShowResponse = VfolderTasksShowResponses[keyof VfolderTasksShowResponses];
+
+export type VfolderTasksCancelData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolder-tasks/{ref}/cancel';
+};
+
+export type VfolderTasksCancelErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfolderTasksCancelError = VfolderTasksCancelErrors[keyof VfolderTasksCancelErrors];
+
+export type VfolderTasksCancelResponses = {
+    /**
+     * Successful Response
+     */
+    200: TaskView;
+};
+
+export type VfolderTasksCancelResponse = VfolderTasksCancelResponses[keyof VfolderTasksCancelResponses];
+
+export type VfoldersListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; with - before it, the greatest first
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Of
+         */
+        of?: 'me' | 'mine' | 'project' | 'shared' | 'all';
+        /**
+         * State
+         */
+        state?: 'active' | 'trash';
+        /**
+         * Project
+         */
+        project?: string | null;
+        /**
+         * Owner
+         */
+        owner?: string | null;
+        /**
+         * Host
+         */
+        host?: string | null;
+        /**
+         * Usage Mode
+         */
+        usage_mode?: UsageMode | null;
+        /**
+         * Automatic
+         */
+        automatic?: boolean | null;
+        /**
+         * Mountable
+         */
+        mountable?: boolean;
+        /**
+         * Q
+         *
+         * part of the name
+         */
+        q?: string | null;
+    };
+    url: '/api/v1/vfolders';
+};
+
+export type VfoldersListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersListError = VfoldersListErrors[keyof VfoldersListErrors];
+
+export type VfoldersListResponses = {
+    /**
+     * Successful Response
+     */
+    200: VFolderList;
+};
+
+export type VfoldersListResponse = VfoldersListResponses[keyof VfoldersListResponses];
+
+export type VfoldersCreateData = {
+    body: VFolderCreate;
+    headers?: {
+        /**
+         * Idempotency-Key
+         */
+        'idempotency-key'?: string | null;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/vfolders';
+};
+
+export type VfoldersCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersCreateError = VfoldersCreateErrors[keyof VfoldersCreateErrors];
+
+export type VfoldersCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: VFolderView;
+};
+
+export type VfoldersCreateResponse = VfoldersCreateResponses[keyof VfoldersCreateResponses];
+
+export type VfoldersRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query: {
+        /**
+         * Name
+         *
+         * the folder's name, once more
+         */
+        name: string;
+    };
+    url: '/api/v1/vfolders/{ref}';
+};
+
+export type VfoldersRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersRemoveError = VfoldersRemoveErrors[keyof VfoldersRemoveErrors];
+
+export type VfoldersRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    200: TaskView;
+};
+
+export type VfoldersRemoveResponse = VfoldersRemoveResponses[keyof VfoldersRemoveResponses];
+
+export type VfoldersShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}';
+};
+
+export type VfoldersShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersShowError = VfoldersShowErrors[keyof VfoldersShowErrors];
+
+export type VfoldersShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: VFolderView;
+};
+
+export type VfoldersShowResponse = VfoldersShowResponses[keyof VfoldersShowResponses];
+
+export type VfoldersUpdateData = {
+    body: VFolderUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}';
+};
+
+export type VfoldersUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersUpdateError = VfoldersUpdateErrors[keyof VfoldersUpdateErrors];
+
+export type VfoldersUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: VFolderView;
+};
+
+export type VfoldersUpdateResponse = VfoldersUpdateResponses[keyof VfoldersUpdateResponses];
+
+export type VfoldersAccessData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/access';
+};
+
+export type VfoldersAccessErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersAccessError = VfoldersAccessErrors[keyof VfoldersAccessErrors];
+
+export type VfoldersAccessResponses = {
+    /**
+     * Successful Response
+     */
+    200: AccessList;
+};
+
+export type VfoldersAccessResponse = VfoldersAccessResponses[keyof VfoldersAccessResponses];
+
+export type FilesArchiveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query: {
+        /**
+         * Path
+         *
+         * relative to the folder; once for each
+         */
+        path: Array<string>;
+    };
+    url: '/api/v1/vfolders/{ref}/archive';
+};
+
+export type FilesArchiveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesArchiveError = FilesArchiveErrors[keyof FilesArchiveErrors];
+
+export type FilesArchiveResponses = {
+    /**
+     * Successful Response
+     */
+    200: Blob | File;
+};
+
+export type FilesArchiveResponse = FilesArchiveResponses[keyof FilesArchiveResponses];
+
+export type VfoldersCloneData = {
+    body: VFolderClone;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/clone';
+};
+
+export type VfoldersCloneErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersCloneError = VfoldersCloneErrors[keyof VfoldersCloneErrors];
+
+export type VfoldersCloneResponses = {
+    /**
+     * Successful Response
+     */
+    201: VFolderView;
+};
+
+export type VfoldersCloneResponse = VfoldersCloneResponses[keyof VfoldersCloneResponses];
+
+export type FilesDownloadData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query: {
+        /**
+         * Path
+         *
+         * relative to the folder
+         */
+        path: string;
+    };
+    url: '/api/v1/vfolders/{ref}/content';
+};
+
+export type FilesDownloadErrors = {
+    /**
+     * No such range.
+     */
+    416: unknown;
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesDownloadError = FilesDownloadErrors[keyof FilesDownloadErrors];
+
+export type FilesDownloadResponses = {
+    /**
+     * Successful Response
+     */
+    200: Blob | File;
+    /**
+     * Partial Content
+     */
+    206: Blob | File;
+};
+
+export type FilesDownloadResponse = FilesDownloadResponses[keyof FilesDownloadResponses];
+
+export type FilesWriteData = {
+    body?: Blob | File;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query: {
+        /**
+         * Path
+         *
+         * relative to the folder
+         */
+        path: string;
+    };
+    url: '/api/v1/vfolders/{ref}/content';
+};
+
+export type FilesWriteErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesWriteError = FilesWriteErrors[keyof FilesWriteErrors];
+
+export type FilesWriteResponses = {
+    /**
+     * Successful Response
+     */
+    200: FileView;
+};
+
+export type FilesWriteResponse = FilesWriteResponses[keyof FilesWriteResponses];
+
+export type FilesListData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Path
+         */
+        path?: string;
+        /**
+         * Sort
+         */
+        sort?: 'name' | '-name' | 'size' | '-size' | 'modified' | '-modified';
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Kind
+         */
+        kind?: 'directory' | null;
+    };
+    url: '/api/v1/vfolders/{ref}/files';
+};
+
+export type FilesListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesListError = FilesListErrors[keyof FilesListErrors];
+
+export type FilesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: FileList;
+};
+
+export type FilesListResponse = FilesListResponses[keyof FilesListResponses];
+
+export type FilesCopyData = {
+    body: FilesCopy;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/files/copy';
+};
+
+export type FilesCopyErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesCopyError = FilesCopyErrors[keyof FilesCopyErrors];
+
+export type FilesCopyResponses = {
+    /**
+     * Successful Response
+     */
+    202: TaskView;
+};
+
+export type FilesCopyResponse = FilesCopyResponses[keyof FilesCopyResponses];
+
+export type FilesMakeDirectoryData = {
+    body: DirectoryCreate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/files/directories';
+};
+
+export type FilesMakeDirectoryErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesMakeDirectoryError = FilesMakeDirectoryErrors[keyof FilesMakeDirectoryErrors];
+
+export type FilesMakeDirectoryResponses = {
+    /**
+     * Successful Response
+     */
+    201: FileView;
+};
+
+export type FilesMakeDirectoryResponse = FilesMakeDirectoryResponses[keyof FilesMakeDirectoryResponses];
+
+export type FilesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query: {
+        /**
+         * Path
+         *
+         * relative to the folder
+         */
+        path: string;
+    };
+    url: '/api/v1/vfolders/{ref}/files/info';
+};
+
+export type FilesShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesShowError = FilesShowErrors[keyof FilesShowErrors];
+
+export type FilesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: FileView;
+};
+
+export type FilesShowResponse = FilesShowResponses[keyof FilesShowResponses];
+
+export type FilesMoveData = {
+    body: FilesMove;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/files/move';
+};
+
+export type FilesMoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesMoveError = FilesMoveErrors[keyof FilesMoveErrors];
+
+export type FilesMoveResponses = {
+    /**
+     * Successful Response
+     */
+    200: FilesDone;
+};
+
+export type FilesMoveResponse = FilesMoveResponses[keyof FilesMoveResponses];
+
+export type FilesPackData = {
+    body: FilesPack;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/files/pack';
+};
+
+export type FilesPackErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesPackError = FilesPackErrors[keyof FilesPackErrors];
+
+export type FilesPackResponses = {
+    /**
+     * Successful Response
+     */
+    200: Blob | File;
+};
+
+export type FilesPackResponse = FilesPackResponses[keyof FilesPackResponses];
+
+export type FilesRemoveData = {
+    body: FilesRemove;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/files/remove';
+};
+
+export type FilesRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesRemoveError = FilesRemoveErrors[keyof FilesRemoveErrors];
+
+export type FilesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    200: FilesDone;
+};
+
+export type FilesRemoveResponse = FilesRemoveResponses[keyof FilesRemoveResponses];
+
+export type FilesSearchData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query: {
+        /**
+         * Q
+         *
+         * part of a name
+         */
+        q: string;
+        /**
+         * Path
+         *
+         * relative to the folder
+         */
+        path?: string;
+        /**
+         * Limit
+         */
+        limit?: number;
+    };
+    url: '/api/v1/vfolders/{ref}/files/search';
+};
+
+export type FilesSearchErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesSearchError = FilesSearchErrors[keyof FilesSearchErrors];
+
+export type FilesSearchResponses = {
+    /**
+     * Successful Response
+     */
+    200: FoundFiles;
+};
+
+export type FilesSearchResponse = FilesSearchResponses[keyof FilesSearchResponses];
+
+export type FilesUnpackData = {
+    body?: Blob | File;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Path
+         *
+         * relative to the folder
+         */
+        path?: string;
+        clash?: Clash;
+    };
+    url: '/api/v1/vfolders/{ref}/files/unpack';
+};
+
+export type FilesUnpackErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesUnpackError = FilesUnpackErrors[keyof FilesUnpackErrors];
+
+export type FilesUnpackResponses = {
+    /**
+     * Successful Response
+     */
+    200: FilesDone;
+};
+
+export type FilesUnpackResponse = FilesUnpackResponses[keyof FilesUnpackResponses];
+
+export type VfoldersHandOverData = {
+    body: VFolderHandOver;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/hand-over';
+};
+
+export type VfoldersHandOverErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersHandOverError = VfoldersHandOverErrors[keyof VfoldersHandOverErrors];
+
+export type VfoldersHandOverResponses = {
+    /**
+     * Successful Response
+     */
+    200: VFolderView;
+};
+
+export type VfoldersHandOverResponse = VfoldersHandOverResponses[keyof VfoldersHandOverResponses];
+
+export type SharesLeaveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/leave';
+};
+
+export type SharesLeaveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SharesLeaveError = SharesLeaveErrors[keyof SharesLeaveErrors];
+
+export type SharesLeaveResponses = {
+    /**
+     * Successful Response
+     */
+    200: ShareChanged;
+};
+
+export type SharesLeaveResponse = SharesLeaveResponses[keyof SharesLeaveResponses];
+
+export type FilesLinkData = {
+    body: LinkCreate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/links';
+};
+
+export type FilesLinkErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type FilesLinkError = FilesLinkErrors[keyof FilesLinkErrors];
+
+export type FilesLinkResponses = {
+    /**
+     * Successful Response
+     */
+    201: LinkView;
+};
+
+export type FilesLinkResponse = FilesLinkResponses[keyof FilesLinkResponses];
+
+export type VfoldersMountsData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/mounts';
+};
+
+export type VfoldersMountsErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersMountsError = VfoldersMountsErrors[keyof VfoldersMountsErrors];
+
+export type VfoldersMountsResponses = {
+    /**
+     * Successful Response
+     */
+    200: MountList;
+};
+
+export type VfoldersMountsResponse = VfoldersMountsResponses[keyof VfoldersMountsResponses];
+
+export type VfoldersMoveData = {
+    body: VFolderMove;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/move';
+};
+
+export type VfoldersMoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersMoveError = VfoldersMoveErrors[keyof VfoldersMoveErrors];
+
+export type VfoldersMoveResponses = {
+    /**
+     * Successful Response
+     */
+    200: VFolderView;
+};
+
+export type VfoldersMoveResponse = VfoldersMoveResponses[keyof VfoldersMoveResponses];
+
+export type VfoldersRestoreData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/restore';
+};
+
+export type VfoldersRestoreErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersRestoreError = VfoldersRestoreErrors[keyof VfoldersRestoreErrors];
+
+export type VfoldersRestoreResponses = {
+    /**
+     * Successful Response
+     */
+    200: VFolderView;
+};
+
+export type VfoldersRestoreResponse = VfoldersRestoreResponses[keyof VfoldersRestoreResponses];
+
+export type SharesListData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/shares';
+};
+
+export type SharesListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SharesListError = SharesListErrors[keyof SharesListErrors];
+
+export type SharesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ShareList;
+};
+
+export type SharesListResponse = SharesListResponses[keyof SharesListResponses];
+
+export type SharesCreateData = {
+    body: ShareCreate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/shares';
+};
+
+export type SharesCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SharesCreateError = SharesCreateErrors[keyof SharesCreateErrors];
+
+export type SharesCreateResponses = {
+    /**
+     * Successful Response
+     */
+    200: SharesAdded;
+};
+
+export type SharesCreateResponse = SharesCreateResponses[keyof SharesCreateResponses];
+
+export type SharesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+        /**
+         * Share
+         *
+         * An id, an e-mail, or a project's name.
+         */
+        share: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/shares/{share}';
+};
+
+export type SharesRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SharesRemoveError = SharesRemoveErrors[keyof SharesRemoveErrors];
+
+export type SharesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    200: ShareChanged;
+};
+
+export type SharesRemoveResponse = SharesRemoveResponses[keyof SharesRemoveResponses];
+
+export type SharesUpdateData = {
+    body: ShareUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+        /**
+         * Share
+         *
+         * An id, an e-mail, or a project's name.
+         */
+        share: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/shares/{share}';
+};
+
+export type SharesUpdateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type SharesUpdateError = SharesUpdateErrors[keyof SharesUpdateErrors];
+
+export type SharesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: ShareChanged;
+};
+
+export type SharesUpdateResponse = SharesUpdateResponses[keyof SharesUpdateResponses];
+
+export type VfoldersTrashData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/trash';
+};
+
+export type VfoldersTrashErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type VfoldersTrashError = VfoldersTrashErrors[keyof VfoldersTrashErrors];
+
+export type VfoldersTrashResponses = {
+    /**
+     * Successful Response
+     */
+    200: VFolderView;
+};
+
+export type VfoldersTrashResponse = VfoldersTrashResponses[keyof VfoldersTrashResponses];
+
+export type UploadsListData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/uploads';
+};
+
+export type UploadsListErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UploadsListError = UploadsListErrors[keyof UploadsListErrors];
+
+export type UploadsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: UploadList;
+};
+
+export type UploadsListResponse = UploadsListResponses[keyof UploadsListResponses];
+
+export type UploadsOptionsData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/uploads';
+};
+
+export type UploadsOptionsErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UploadsOptionsError = UploadsOptionsErrors[keyof UploadsOptionsErrors];
+
+export type UploadsOptionsResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type UploadsOptionsResponse = UploadsOptionsResponses[keyof UploadsOptionsResponses];
+
+export type UploadsCreateData = {
+    body?: Blob | File;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/uploads';
+};
+
+export type UploadsCreateErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UploadsCreateError = UploadsCreateErrors[keyof UploadsCreateErrors];
+
+export type UploadsCreateResponses = {
+    /**
+     * Location says where to send the bytes.
+     */
+    201: unknown;
+};
+
+export type UploadsRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+        /**
+         * Upload
+         *
+         * An id.
+         */
+        upload: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/uploads/{upload}';
+};
+
+export type UploadsRemoveErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UploadsRemoveError = UploadsRemoveErrors[keyof UploadsRemoveErrors];
+
+export type UploadsRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type UploadsRemoveResponse = UploadsRemoveResponses[keyof UploadsRemoveResponses];
+
+export type UploadsShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+        /**
+         * Upload
+         *
+         * An id.
+         */
+        upload: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/uploads/{upload}';
+};
+
+export type UploadsShowErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UploadsShowError = UploadsShowErrors[keyof UploadsShowErrors];
+
+export type UploadsShowResponses = {
+    /**
+     * Upload-Offset says how much has arrived.
+     */
+    200: unknown;
+};
+
+export type UploadsAppendData = {
+    body?: Blob | File;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or a name when only one of yours has it.
+         */
+        ref: string;
+        /**
+         * Upload
+         *
+         * An id.
+         */
+        upload: string;
+    };
+    query?: never;
+    url: '/api/v1/vfolders/{ref}/uploads/{upload}';
+};
+
+export type UploadsAppendErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type UploadsAppendError = UploadsAppendErrors[keyof UploadsAppendErrors];
+
+export type UploadsAppendResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type UploadsAppendResponse = UploadsAppendResponses[keyof UploadsAppendResponses];

@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { type ReactNode, useState } from "react";
+import { CommandLine } from "@/ui/CommandLine";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 interface Question {
@@ -12,24 +13,29 @@ interface Question {
   children: ReactNode;
   /** What the button that does it says. */
   confirm: string;
+  /** The line that does the same. */
+  command?: string;
   /** What must be typed before it can be done: for what is gone for good and matters to others too. */
   typedName?: string;
   /** Does it; a "no" of the server is shown and the question stays. */
   onConfirm: () => Promise<unknown>;
+  /** The question is gone, whatever the answer was. */
+  onClose?: () => void;
 }
 
 /** Asks before something that cannot be undone. */
-export function askToConfirm({ title, closeLabel, ...question }: Question): void {
+export function askToConfirm({ title, closeLabel, onClose, ...question }: Question): void {
   const id = modals.open({
     title,
+    onClose,
     closeButtonProps: { "aria-label": closeLabel },
     children: <ConfirmDialog {...question} onDone={() => modals.close(id)} />,
   });
 }
 
-type Props = Omit<Question, "title" | "closeLabel"> & { onDone: () => void };
+type Props = Omit<Question, "title" | "closeLabel" | "onClose"> & { onDone: () => void };
 
-function ConfirmDialog({ children, confirm, typedName, onConfirm, onDone }: Props) {
+function ConfirmDialog({ children, confirm, command, typedName, onConfirm, onDone }: Props) {
   const { t } = useLingui();
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
@@ -68,6 +74,7 @@ function ConfirmDialog({ children, confirm, typedName, onConfirm, onDone }: Prop
             data-autofocus
           />
         )}
+        {command && <CommandLine text={command} />}
         {problem != null && <ProblemAlert problem={problem} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone} data-autofocus={typedName === undefined || undefined}>

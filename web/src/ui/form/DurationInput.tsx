@@ -11,9 +11,11 @@ interface Props {
   description?: ReactNode;
   /** The label is shown elsewhere: it is only for a screen reader here. */
   labelled?: boolean;
-  /** In seconds. */
-  value: number;
+  /** In seconds; null: the field is empty. */
+  value: number | null;
   onChange: (seconds: number) => void;
+  /** The field is emptied; without it, that counts as nothing of the unit. */
+  onClear?: () => void;
   disabled?: boolean;
   /** In the field while it is disabled. */
   placeholder?: string;
@@ -21,7 +23,8 @@ interface Props {
 }
 
 /** A length of time as a number and its unit. */
-export function DurationInput({ label, labelled, description, error, value, onChange, ...rest }: Props) {
+export function DurationInput(props: Props) {
+  const { label, labelled, description, error, value, onChange, onClear, ...rest } = props;
   const { t } = useLingui();
   const [unit, setUnit] = useState<Unit>(() => unitOf(value));
   const units: Record<Unit, string> = { s: t`seconds`, m: t`minutes`, h: t`hours`, d: t`days` };
@@ -40,8 +43,10 @@ export function DurationInput({ label, labelled, description, error, value, onCh
           aria-label={label}
           min={0}
           decimalScale={3}
-          value={rest.disabled ? "" : value / SIZES[unit]}
-          onChange={(amount) => onChange(Math.round(Number(amount) * SIZES[unit]))}
+          value={rest.disabled || value === null ? "" : value / SIZES[unit]}
+          onChange={(amount) =>
+            amount === "" && onClear ? onClear() : onChange(Math.round(Number(amount) * SIZES[unit]))
+          }
           {...rest}
         />
         <Select
@@ -55,7 +60,7 @@ export function DurationInput({ label, labelled, description, error, value, onCh
           onChange={(next) => {
             if (!next) return;
             // The number that is written stays, and means as many of the new unit.
-            onChange(Math.round((value / SIZES[unit]) * SIZES[next as Unit]));
+            if (value !== null) onChange(Math.round((value / SIZES[unit]) * SIZES[next as Unit]));
             setUnit(next as Unit);
           }}
         />
@@ -65,7 +70,8 @@ export function DurationInput({ label, labelled, description, error, value, onCh
 }
 
 /** The largest unit of which it is a whole number. */
-function unitOf(seconds: number): Unit {
+function unitOf(seconds: number | null): Unit {
+  if (seconds === null) return "h";
   const found = (["d", "h", "m"] as const).find((unit) => seconds > 0 && seconds % SIZES[unit] === 0);
   return found ?? "s";
 }

@@ -15,9 +15,6 @@ export interface Column<T, K extends string = string> {
   shown?: "always" | "chosen";
 }
 
-/** The names of the columns as literals, for the address: `type Key = KeyOf<typeof COLUMNS>`. */
-export type KeyOf<C> = C extends readonly Column<never, infer K>[] ? K : never;
-
 /** What a cell of this column shows for the row. */
 export function cellOf<T>(column: Column<T>, row: T): ReactNode {
   return column.cell ? column.cell(row) : column.value(row);

@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, List, Progress, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useProblemText } from "@/sentences/use-problem-text";
+import { CommandLine } from "@/ui/CommandLine";
 
 interface Item {
   id: string;
@@ -18,6 +19,8 @@ interface Props {
   /** What happens to them, and the choices. */
   children: ReactNode;
   confirm: string;
+  /** The line that does the same to all of them. */
+  command?: string;
   dangerous?: boolean;
   /** The choices are made. */
   ready?: boolean;
@@ -26,7 +29,16 @@ interface Props {
 }
 
 /** Does one thing to several, one after another, shows how far it is, and names those that it could not be done to. */
-export function ManyDialog({ items, children, confirm, dangerous, ready = true, act, onDone }: Props) {
+export function ManyDialog({
+  items,
+  children,
+  confirm,
+  command,
+  dangerous,
+  ready = true,
+  act,
+  onDone,
+}: Props) {
   const { t } = useLingui();
   const said = useProblemText();
   const [left, setLeft] = useState(items);
@@ -91,6 +103,7 @@ export function ManyDialog({ items, children, confirm, dangerous, ready = true, 
             </List>
           </Stack>
         )}
+        {command && failures.length === 0 && <CommandLine text={command} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone} disabled={done !== null} data-autofocus>
             {failures.length > 0 ? <Trans>Close</Trans> : <Trans>Cancel</Trans>}

@@ -1,0 +1,134 @@
+import type { Text as Doc } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, Text, useComputedColorScheme } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
+import { Problem } from "@/api/problem";
+import type { Folder } from "@/api/types";
+import { useWriteFile } from "@/queries/files-content";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { ConflictDialog } from "./ConflictDialog";
+import { openEditor, textOf } from "./editor";
+import styles from "./Preview.module.css";
+import { copyName, join, nameOf, parentOf } from "./paths";
+
+interface Props {
+  folder: Folder;
+  path: string;
+  text: string;
+  etag: string | null;
+  refusal: string | null;
+  onChanged: (changed: boolean) => void;
+  /** Throws away what was written, and shows what is there. */
+  onReload: () => void;
+  onMoved: (path: string) => void;
+  onClose: () => void;
+}
+
+const isConflict = (problem: unknown): boolean => problem instanceof Problem && problem.status === 412;
+
+/** The text of a file, and saving it: only over what was read, unless the person says otherwise. */
+export function Editor({ folder, path, text, etag, refusal, onChanged, onReload, onMoved, onClose }: Props) {
+  const { t } = useLingui();
+  const dark = useComputedColorScheme() === "dark";
+  const parent = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const known = useRef(etag);
+  const draft = useRef(text);
+  const saved = useRef<Doc | null>(null);
+  const write = useWriteFile();
+  const [dirty, setDirty] = useState(false);
+  const name = nameOf(path);
+  const mark = (changed: boolean) => {
+    setDirty(changed);
+    onChanged(changed);
+  };
+
+  /** over: whatever is there is replaced. */
+  const save = (over = false) => {
+    if (!view.current || refusal !== null || write.isPending) return;
+    const wanted = view.current.state.doc;
+    write.mutate(
+      {
+        folder: folder.id,
+        path,
+        text: textOf(view.current),
+        etag: over ? undefined : (known.current ?? undefined),
+      },
+      {
+        onSuccess: (entry) => {
+          known.current = entry.etag;
+          saved.current = wanted;
+          mark(view.current !== null && !view.current.state.doc.eq(wanted));
+        },
+      },
+    );
+  };
+  const saveCopy = () => {
+    if (!view.current) return;
+    const beside = join(parentOf(path), copyName(name));
+    write.mutate(
+      { folder: folder.id, path: beside, text: textOf(view.current), etag: null },
+      { onSuccess: () => onMoved(beside) },
+    );
+  };
+  const acts = useRef({ save, mark });
+  acts.current = { save, mark };
+
+  useEffect(() => {
+    if (!parent.current) return;
+    const opened = openEditor({
+      parent: parent.current,
+      name,
+      text: draft.current,
+      label: name,
+      dark,
+      readOnly: refusal !== null,
+      onSave: () => acts.current.save(),
+      onChange: () => acts.current.mark(!saved.current?.eq(opened.state.doc)),
+    });
+    saved.current ??= opened.state.doc;
+    view.current = opened;
+    opened.focus();
+    return () => {
+      // Another theme makes another editor; what was written goes into it.
+      draft.current = textOf(opened);
+      view.current = null;
+      opened.destroy();
+    };
+  }, [name, dark, refusal]);
+
+  const conflict = isConflict(write.error);
+  return (
+    <>
+      <div ref={parent} className={styles.editor} data-dirty={dirty || undefined} />
+      {write.error && !conflict && <ProblemAlert problem={write.error} />}
+      <Group justify="space-between" mt="sm">
+        <Text size="xs" c="dimmed" role="status">
+          {refusal ?? (write.isPending ? t`Saving…` : dirty ? t`Not saved` : t`Saved`)}
+        </Text>
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={onClose}>
+            <Trans>Close</Trans>
+          </Button>
+          <MainButton
+            label={t`Save`}
+            refusal={refusal ?? (dirty ? null : t`Nothing changed.`)}
+            loading={write.isPending}
+            onClick={() => save()}
+          />
+        </Group>
+      </Group>
+      <ConflictDialog
+        opened={conflict}
+        name={name}
+        copy={copyName(name)}
+        onReload={onReload}
+        onOverwrite={() => save(true)}
+        onCopy={saveCopy}
+        onClose={() => write.reset()}
+      />
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, Modal, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useBlocker } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Folder } from "@/api/types";
+import { readBeginning } from "@/queries/files-content";
+import { EmptyState } from "@/ui/EmptyState";
+import { formatSize } from "@/ui/format";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { Editor } from "./Editor";
+import { nameOf, shownName } from "./paths";
+import { decoded } from "./text";
+
+/** More is no text that people write. */
+const MOST = 4 * 2 ** 20;
+
+interface Props {
+  folder: Folder;
+  path: string;
+  /** Why nothing can be saved; null when it can. */
+  refusal: string | null;
+  /** It was saved under another path. */
+  onMoved: (path: string) => void;
+  onClose: () => void;
+}
+
+/** A text file to be changed, over the page. What is not saved is not lost without a question. */
+export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props) {
+  const { t } = useLingui();
+  const [changed, setChanged] = useState(false);
+  const [round, setRound] = useState(0);
+  // Always what is there now: an older text would overwrite what came since.
+  const found = useQuery({
+    queryKey: ["files", "edited", folder.id, path, round] as const,
+    queryFn: ({ signal }) => readBeginning(folder.id, path, MOST, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnMount: "always",
+  });
+  const leaving = useBlocker({
+    shouldBlockFn: ({ next }) => changed && !("edit" in next.search && next.search.edit),
+    enableBeforeUnload: () => changed,
+    withResolver: true,
+  });
+  const text = found.data?.whole ? decoded(found.data.bytes, true) : null;
+  const reload = () => {
+    setChanged(false);
+    setRound(round + 1);
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      size="75rem"
+      title={shownName(nameOf(path))}
+      closeButtonProps={{ "aria-label": t`Close` }}
+      styles={{ body: { height: "80dvh", display: "flex", flexDirection: "column" } }}
+    >
+      {found.isPending && <Skeleton height="100%" aria-busy />}
+      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {found.data && text === null && (
+        <EmptyState
+          title={t`This cannot be changed here`}
+          text={found.data.whole ? t`It is no text.` : t`It is larger than ${formatSize(MOST)}.`}
+        />
+      )}
+      {text !== null && found.data && (
+        <Editor
+          key={round}
+          folder={folder}
+          path={path}
+          text={text}
+          etag={found.data.etag}
+          refusal={refusal}
+          onChanged={setChanged}
+          onReload={reload}
+          onMoved={(next) => {
+            setChanged(false);
+            onMoved(next);
+          }}
+          onClose={onClose}
+        />
+      )}
+      <Modal
+        opened={leaving.status === "blocked"}
+        onClose={() => leaving.reset?.()}
+        title={t`What you wrote is not saved`}
+        closeButtonProps={{ "aria-label": t`Go on writing` }}
+      >
+        <Stack>
+          <Text size="sm">
+            <Trans>It is lost when you leave now.</Trans>
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => leaving.reset?.()} data-autofocus>
+              <Trans>Go on writing</Trans>
+            </Button>
+            <Button color="red" onClick={() => leaving.proceed?.()}>
+              <Trans>Leave without saving</Trans>
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </Modal>
+  );
+}

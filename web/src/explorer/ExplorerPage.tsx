@@ -1,0 +1,47 @@
+import { useLingui } from "@lingui/react/macro";
+import { Box, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { foldersShowQuery } from "@/queries/folders-show";
+import { EmptyState } from "@/ui/EmptyState";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { usePageTitle } from "@/ui/use-page-title";
+import { Explorer } from "./Explorer";
+
+const route = getRouteApi("/shell/data/$folder");
+
+/** The files of one folder. */
+export function ExplorerPage() {
+  const { t } = useLingui();
+  const { folder: ref } = route.useParams();
+  const found = useQuery(foldersShowQuery(ref));
+  const folder = found.data;
+  usePageTitle(folder?.name ?? t`Folder`);
+  if (found.isPending) return <Skeleton height={320} m="md" aria-busy />;
+  if (!folder) {
+    return (
+      <Box p="md" maw={560} mx="auto">
+        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      </Box>
+    );
+  }
+  if (folder.my_permission === null) {
+    return (
+      <EmptyState
+        title={t`You may not see what is in it`}
+        text={t`You administer this folder, and no more.`}
+      />
+    );
+  }
+  if (!["READY", "MOVING"].includes(folder.state)) {
+    return (
+      <EmptyState
+        title={t`The folder cannot be used now`}
+        text={
+          folder.state === "TRASHED" ? t`It is in the trash: restore it first.` : t`Wait until it is ready.`
+        }
+      />
+    );
+  }
+  return <Explorer key={folder.id} folder={folder} />;
+}

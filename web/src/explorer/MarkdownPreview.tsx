@@ -1,0 +1,21 @@
+import gfm from "remark-gfm";
+import { contentAddress } from "@/queries/files-content";
+import { Markdown } from "@/ui/Markdown";
+import styles from "./Preview.module.css";
+import { parentOf, resolvePath } from "./paths";
+
+const PLUGINS = [gfm];
+
+/** Markdown of a folder; pictures beside it are shown, those of other sites are not. */
+export function MarkdownPreview({ text, folder, path }: { text: string; folder: string; path: string }) {
+  const picture = (source: string) => {
+    if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(source)) return null;
+    const found = resolvePath(parentOf(path), decodeURI(source));
+    return found === null ? null : contentAddress(folder, found);
+  };
+  return (
+    <div className={styles.markdown}>
+      <Markdown text={text} plugins={PLUGINS} picture={picture} />
+    </div>
+  );
+}

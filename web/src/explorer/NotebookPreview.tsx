@@ -1,0 +1,65 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import { useMemo } from "react";
+import { EmptyState } from "@/ui/EmptyState";
+import { Markdown } from "@/ui/Markdown";
+import { type Cell, type Output, readNotebook } from "./notebook";
+import styles from "./Preview.module.css";
+
+/** A notebook to read: its cells and what they gave. Nothing in it is run. */
+export function NotebookPreview({ text }: { text: string }) {
+  const { t } = useLingui();
+  const cells = useMemo(() => readNotebook(text), [text]);
+  if (cells === null) {
+    return <EmptyState title={t`This is no notebook`} text={t`It is too long to be read here, or broken.`} />;
+  }
+  return (
+    <>
+      {cells.map((cell, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a cell is known by its place
+        <CellView key={at} cell={cell} />
+      ))}
+    </>
+  );
+}
+
+function CellView({ cell }: { cell: Cell }) {
+  if (cell.kind === "markdown") {
+    return (
+      <div className={`${styles.cell} ${styles.markdown}`}>
+        <Markdown text={cell.source} />
+      </div>
+    );
+  }
+  return (
+    <div className={styles.cell}>
+      {cell.count !== null && (
+        <Text size="xs" c="dimmed">
+          [{cell.count}]
+        </Text>
+      )}
+      <pre className={`${styles.text} ${styles.source}`}>{cell.source}</pre>
+      {cell.outputs.map((output, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an output is known by its place
+        <OutputView key={at} output={output} />
+      ))}
+    </div>
+  );
+}
+
+function OutputView({ output }: { output: Output }) {
+  const { t } = useLingui();
+  if (output.kind === "picture") return <img className={styles.image} src={output.address} alt={t`Output`} />;
+  if (output.kind === "text") {
+    return (
+      <pre className={styles.text} style={{ color: output.bad ? "var(--carrel-bad)" : undefined }}>
+        {output.text}
+      </pre>
+    );
+  }
+  return (
+    <Text size="xs" c="dimmed">
+      <Trans>An output that only a running notebook can show.</Trans>
+    </Text>
+  );
+}

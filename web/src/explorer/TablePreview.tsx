@@ -1,0 +1,54 @@
+import { Trans } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import Papa from "papaparse";
+import { useMemo } from "react";
+import styles from "./Preview.module.css";
+
+const MOST_ROWS = 500;
+const MOST_COLUMNS = 60;
+
+/** CSV or the like as a table; its first row is its heading. */
+export function TablePreview({ text, whole }: { text: string; whole: boolean }) {
+  const rows = useMemo(
+    () => Papa.parse<string[]>(text, { preview: MOST_ROWS + 1, skipEmptyLines: true }).data,
+    [text],
+  );
+  const [head = [], ...body] = rows.map((row) => row.slice(0, MOST_COLUMNS));
+  const more = !whole || rows.length > MOST_ROWS || rows.some((row) => row.length > MOST_COLUMNS);
+  return (
+    <>
+      <table className={styles.sheet}>
+        <thead>
+          <tr>
+            {head.map((cell, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a cell is known by its place
+              <th key={at} scope="col" title={cell}>
+                {cell}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {body.map((row, line) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place
+            <tr key={line}>
+              {row.map((cell, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is known by its place
+                <td key={at} title={cell}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {more && (
+        <Text size="xs" c="dimmed" mt="sm">
+          <Trans>
+            This is the beginning: {body.length} rows and at most {MOST_COLUMNS} columns.
+          </Trans>
+        </Text>
+      )}
+    </>
+  );
+}

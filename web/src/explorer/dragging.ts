@@ -1,0 +1,24 @@
+/** What is dragged within the page: files of a folder. */
+interface Dragged {
+  folder: string;
+  paths: string[];
+}
+
+const KIND = "application/x-carrel-files";
+
+/** Puts files on a drag that begins. */
+export function beginDrag(transfer: DataTransfer, dragged: Dragged): void {
+  transfer.setData(KIND, JSON.stringify(dragged));
+  transfer.effectAllowed = "copyMove";
+}
+
+/** What comes with a drag, as far as a browser tells before it is dropped. */
+export function draggedKind(transfer: DataTransfer): "files" | "desktop" | null {
+  if (transfer.types.includes(KIND)) return "files";
+  return transfer.types.includes("Files") ? "desktop" : null;
+}
+
+export function readDrag(transfer: DataTransfer): Dragged | null {
+  const text = transfer.getData(KIND);
+  return text ? (JSON.parse(text) as Dragged) : null;
+}

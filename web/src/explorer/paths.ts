@@ -1,0 +1,59 @@
+/** Paths are relative to the folder, with / between names; "" is the folder itself. */
+export const join = (directory: string, name: string): string => (directory ? `${directory}/${name}` : name);
+
+/** The directory that holds it. */
+export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** "csv" of "A.CSV"; "" of ".profile" and of "README". */
+export function extensionOf(name: string): string {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? name.slice(dot + 1).toLowerCase() : "";
+}
+
+/** The directories above a path and itself, from the top, each with its whole path. */
+export function stepsTo(path: string): { name: string; path: string }[] {
+  const names = path === "" ? [] : path.split("/");
+  return names.map((name, at) => ({ name, path: names.slice(0, at + 1).join("/") }));
+}
+
+/** Whether the path is the directory or below it. */
+export const isWithin = (path: string, directory: string): boolean =>
+  directory === "" || path === directory || path.startsWith(`${directory}/`);
+
+/** A path written relative to a directory ("../a.png"), as it is from the folder; null when it leaves the folder. */
+export function resolvePath(directory: string, written: string): string | null {
+  const parts = written.startsWith("/") || directory === "" ? [] : directory.split("/");
+  for (const part of written.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") parts.push(part);
+    else if (parts.pop() === undefined) return null;
+  }
+  return parts.join("/");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const UNSEEN = /[\u0000-\u001f\u007f]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A name to be read: a line end in it, and what turns the direction of writing, are seen and do nothing. */
+export const shownName = (name: string): string =>
+  name.replace(UNSEEN, (one) => {
+    const code = one.charCodeAt(0);
+    return code < 32 ? String.fromCharCode(0x2400 + code) : "\u2426";
+  });
+
+/** Why a file cannot be called so; null when it can. */
+export function nameFault(name: string): "empty" | "slash" | "dots" | "long" | null {
+  if (name === "") return "empty";
+  if (name.includes("/") || name.includes("\0")) return "slash";
+  if (name === "." || name === "..") return "dots";
+  return new TextEncoder().encode(name).length > 255 ? "long" : null;
+}
+
+/** The name of a copy beside the original: "a (copy).txt". */
+export function copyName(name: string): string {
+  const extension = extensionOf(name);
+  const stem = extension ? name.slice(0, -extension.length - 1) : name;
+  return extension ? `${stem} (copy)${name.slice(stem.length)}` : `${stem} (copy)`;
+}

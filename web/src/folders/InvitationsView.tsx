@@ -1,0 +1,97 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Card, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useQuery } from "@tanstack/react-query";
+import type { Invitation } from "@/api/types";
+import { invitationsQuery, useAcceptInvitation, useDeclineInvitation } from "@/queries/invitations";
+import { useProblemText } from "@/sentences/use-problem-text";
+import { EmptyState } from "@/ui/EmptyState";
+import { formatSize } from "@/ui/format";
+import { Instant } from "@/ui/Instant";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import styles from "@/ui/table/list.module.css";
+import { PermissionText } from "./badges";
+
+/** What others offer this person, to take or to refuse. */
+export function InvitationsView() {
+  const { t } = useLingui();
+  const found = useQuery(invitationsQuery);
+  return (
+    <>
+      <div className={styles.bar}>
+        <Title order={1} size="h3" className={styles.title}>
+          <Trans>Invitations</Trans>
+        </Title>
+      </div>
+      <Stack px="md" pb="md" gap="sm" maw={720} style={{ overflow: "auto" }}>
+        {found.isPending && <Skeleton height={96} aria-busy />}
+        {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+        {found.data?.length === 0 && (
+          <EmptyState
+            title={t`Nobody has invited you`}
+            text={t`Folders that others offer you show up here.`}
+          />
+        )}
+        {found.data?.map((one) => (
+          <InvitationCard key={one.id} invitation={one} />
+        ))}
+      </Stack>
+    </>
+  );
+}
+
+function InvitationCard({ invitation }: { invitation: Invitation }) {
+  const { t } = useLingui();
+  const said = useProblemText();
+  const accept = useAcceptInvitation();
+  const decline = useDeclineInvitation();
+  const { folder_name: name } = invitation;
+  const from = invitation.project?.name ?? invitation.owner?.email ?? "–";
+  const failed = (thrown: unknown) =>
+    notifications.show({
+      color: "red",
+      title: t`Could not answer about ${name}`,
+      message: said(thrown).detail,
+    });
+  return (
+    <Card withBorder component="article" aria-label={name}>
+      <Group justify="space-between" align="flex-start">
+        <Stack gap={2}>
+          <Text fw={600}>{name}</Text>
+          <Text size="sm">
+            {invitation.invited_by && invitation.invited_by.email !== from ? (
+              <Trans>
+                Of {from}, offered by {invitation.invited_by.email}
+              </Trans>
+            ) : (
+              <Trans>Offered by {from}</Trans>
+            )}
+          </Text>
+          <Text size="xs" c="dimmed" component="div">
+            <PermissionText permission={invitation.permission} /> · {formatSize(invitation.used_bytes)} ·{" "}
+            <Instant at={invitation.created_at} />
+          </Text>
+        </Stack>
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            loading={decline.isPending}
+            aria-label={t`Decline: ${name}`}
+            onClick={() => decline.mutate(invitation.id, { onError: failed })}
+          >
+            <Trans>Decline</Trans>
+          </Button>
+          <Button
+            size="xs"
+            loading={accept.isPending}
+            aria-label={t`Accept: ${name}`}
+            onClick={() => accept.mutate(invitation.id, { onError: failed })}
+          >
+            <Trans>Accept</Trans>
+          </Button>
+        </Group>
+      </Group>
+    </Card>
+  );
+}

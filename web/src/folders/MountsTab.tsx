@@ -1,0 +1,72 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Skeleton, Table, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Folder } from "@/api/types";
+import { folderMountsQuery } from "@/queries/folders-show";
+import { EmptyState } from "@/ui/EmptyState";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+/** The live sessions that have a folder. */
+export function MountsTab({ folder }: { folder: Folder }) {
+  const { t } = useLingui();
+  const found = useQuery(folderMountsQuery(folder.id));
+  if (found.isPending) return <Skeleton height={120} aria-busy />;
+  if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
+  if (found.data.length === 0) {
+    return <EmptyState title={t`No live session has it`} text={t`Choose it when you start one.`} />;
+  }
+  return (
+    <Table.ScrollContainer minWidth={420}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>
+              <Trans>Session</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Where</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>How</Trans>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {found.data.map((mount) => (
+            <Table.Tr key={`${mount.session_id}${mount.path}`}>
+              <Table.Td>
+                {mount.session_name ? (
+                  <Anchor
+                    size="sm"
+                    renderRoot={(props) => (
+                      <Link {...props} to="/sessions" search={{ state: "all", session: mount.session_id }} />
+                    )}
+                  >
+                    {mount.session_name}
+                  </Anchor>
+                ) : (
+                  <Trans>one that you may not see</Trans>
+                )}
+                {mount.owner && (
+                  <Text size="xs" c="dimmed">
+                    {mount.owner.email}
+                  </Text>
+                )}
+              </Table.Td>
+              <Table.Td>
+                {mount.path}
+                {mount.subpath && (
+                  <Text size="xs" c="dimmed">
+                    <Trans>only {mount.subpath}</Trans>
+                  </Text>
+                )}
+              </Table.Td>
+              <Table.Td>{mount.read_only ? <Trans>read-only</Trans> : <Trans>to write</Trans>}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

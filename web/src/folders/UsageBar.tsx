@@ -1,0 +1,35 @@
+import { useLingui } from "@lingui/react/macro";
+import { VisuallyHidden } from "@mantine/core";
+import type { Quota, StorageHost } from "@/api/types";
+import { formatSize } from "@/ui/format";
+import styles from "./UsageStrip.module.css";
+import { LEVELS } from "./words";
+
+interface Props {
+  used: number;
+  /** null: there is no limit. */
+  most: number | null;
+  level: Quota["level"] | StorageHost["level"];
+  /** Said after the figures. */
+  more?: string;
+}
+
+/** How much space is taken of how much there may be: figures, and a bar in the colour of its level. */
+export function UsageBar({ used, most, level, more }: Props) {
+  const { t, i18n } = useLingui();
+  const amount =
+    most === null ? t`${formatSize(used)}, not limited` : t`${formatSize(used)} of ${formatSize(most)}`;
+  const said = more ? `${amount} · ${more}` : amount;
+  const percent = most ? Math.min(100, (100 * used) / most) : most === 0 ? 100 : 0;
+  return (
+    <>
+      <span className={styles.figures} title={said}>
+        {said}
+        <VisuallyHidden>, {i18n._(LEVELS[level].title)}</VisuallyHidden>
+      </span>
+      <div className={styles.track} aria-hidden>
+        <div className={styles.fill} data-level={level} style={{ width: `${percent}%` }} />
+      </div>
+    </>
+  );
+}

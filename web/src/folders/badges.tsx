@@ -1,0 +1,34 @@
+import { useLingui } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import type { Folder, Permission, Quota, StorageHost } from "@/api/types";
+import { ToneBadge } from "@/ui/ToneBadge";
+import { FOLDER_STATES, LEVELS, PERMISSIONS } from "./words";
+
+/** In which state a folder is, where that is not the usual one. */
+export function FolderStateBadge({ folder, always = false }: { folder: Folder; always?: boolean }) {
+  const { i18n } = useLingui();
+  if (!always && folder.state === "READY") return null;
+  const { title, tone } = FOLDER_STATES[folder.state];
+  return <ToneBadge tone={tone}>{i18n._(title)}</ToneBadge>;
+}
+
+export function PermissionText({ permission }: { permission: Permission | null }) {
+  const { t, i18n } = useLingui();
+  return permission ? i18n._(PERMISSIONS[permission].title) : t`None: you only administer it`;
+}
+
+export function LevelBadge({ level }: { level: StorageHost["level"] | Quota["level"] }) {
+  const { i18n } = useLingui();
+  return <ToneBadge tone={LEVELS[level].tone}>{i18n._(LEVELS[level].title)}</ToneBadge>;
+}
+
+/** Whose a folder is: a person's, by e-mail, or a project's. */
+export function OwnerText({ folder }: { folder: Pick<Folder, "owner" | "project"> }) {
+  const { t } = useLingui();
+  const name = folder.project ? t`Project ${folder.project.name}` : (folder.owner?.email ?? "–");
+  return (
+    <Text size="sm" truncate title={name}>
+      {name}
+    </Text>
+  );
+}

@@ -1,0 +1,83 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Checkbox, Input, NumberInput, SimpleGrid, Stack } from "@mantine/core";
+import { DurationInput } from "@/ui/form/DurationInput";
+import { LIMIT_TEXTS, LIMIT_TITLES } from "./limit-words";
+import { type IdleUse, UNLIMITED } from "./limits";
+
+const AT_FIRST: IdleUse = { window_s: 3600, grace_s: 600, below: { cpu: 5 } };
+
+/** What a session can use little of, in the order in which it is said. */
+export const MEASURES: readonly (readonly [measure: string, title: MessageDescriptor])[] = [
+  ["cpu", msg`CPU`],
+  ["mem", msg`Memory`],
+  ["accelerator", msg`Accelerators`],
+  ["accelerator_mem", msg`Accelerator memory`],
+];
+
+interface Props {
+  value: IdleUse | typeof UNLIMITED;
+  onChange: (value: IdleUse | typeof UNLIMITED) => void;
+}
+
+/** Below which use, and for how long, a session counts as idle; or that it never does. */
+export function IdleUseInput({ value, onChange }: Props) {
+  const { t, i18n } = useLingui();
+  const title = i18n._(LIMIT_TITLES.idle_use);
+  const use = value === UNLIMITED ? null : value;
+  return (
+    <Input.Wrapper
+      label={title}
+      description={i18n._(LIMIT_TEXTS.idle_use)}
+      labelElement="div"
+      error={use && Object.keys(use.below).length === 0 && <Trans>Say what is looked at.</Trans>}
+      size="sm"
+    >
+      <Stack gap="xs" mt={6}>
+        <Checkbox
+          size="xs"
+          label={<Trans>not limited</Trans>}
+          aria-label={t`${title}: not limited`}
+          checked={!use}
+          onChange={(event) => onChange(event.currentTarget.checked ? UNLIMITED : AT_FIRST)}
+        />
+        {use && (
+          <>
+            <SimpleGrid cols={2} spacing="sm">
+              {MEASURES.map(([measure, name]) => (
+                <NumberInput
+                  key={measure}
+                  size="xs"
+                  label={i18n._(name)}
+                  placeholder={t`not looked at`}
+                  suffix=" %"
+                  min={1}
+                  max={100}
+                  allowDecimal={false}
+                  value={use.below[measure] ?? ""}
+                  onChange={(next) => onChange({ ...use, below: withMeasure(use.below, measure, next) })}
+                />
+              ))}
+            </SimpleGrid>
+            <DurationInput
+              label={t`For so long`}
+              value={use.window_s}
+              onChange={(window_s) => onChange({ ...use, window_s })}
+            />
+            <DurationInput
+              label={t`Not counted after its start`}
+              value={use.grace_s}
+              onChange={(grace_s) => onChange({ ...use, grace_s })}
+            />
+          </>
+        )}
+      </Stack>
+    </Input.Wrapper>
+  );
+}
+
+function withMeasure(below: IdleUse["below"], measure: string, percent: number | string): IdleUse["below"] {
+  const { [measure]: _, ...others } = below;
+  return percent === "" ? others : { ...others, [measure]: Number(percent) };
+}

@@ -1,0 +1,174 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Drawer, Select, Skeleton, Switch, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { StorageHost, StorageHostCreate, StorageHostUpdate } from "@/api/types";
+import { useCreateHost, useUpdateHost } from "@/queries/hosts-change";
+import { hostsShowQuery } from "@/queries/hosts-list";
+import { commandLine } from "@/ui/command";
+import { Form } from "@/ui/form/Form";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { BACKENDS } from "./words";
+
+interface Props {
+  opened: boolean;
+  /** Id of the host to change; without it a new one is added. */
+  id?: string;
+  onClose: () => void;
+}
+
+/** Adds a storage host, or changes one. */
+export function HostFormDrawer({ opened, id, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery({ ...hostsShowQuery(id ?? ""), enabled: id !== undefined });
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={id ? t`Edit ${found.data?.name ?? t`a storage host`}` : t`New storage host`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {id === undefined ? (
+        <HostForm host={undefined} onDone={onClose} />
+      ) : found.data ? (
+        <HostForm key={id} host={found.data} onDone={onClose} />
+      ) : found.isError ? (
+        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : (
+        <Skeleton height={320} aria-busy />
+      )}
+    </Drawer>
+  );
+}
+
+type Values = Required<Omit<StorageHostCreate, "backend">> & { backend: StorageHost["backend"] };
+const CHANGED = ["name", "description", "active", "public"] as const;
+
+function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () => void }) {
+  const { t, i18n } = useLingui();
+  const create = useCreateHost();
+  const update = useUpdateHost();
+  const sent = host ? update : create;
+  const form = useProblemForm<Values>(
+    {
+      initialValues: {
+        name: host?.name ?? "",
+        backend: host?.backend ?? "posix",
+        root: host?.root ?? "",
+        description: host?.description ?? "",
+        active: host?.active ?? true,
+        public: host?.public ?? true,
+      },
+      validate: {
+        name: (name) =>
+          /^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$/.test(name)
+            ? null
+            : t`1 to 64 small letters, digits and _ . - between them`,
+        root: (root) => (root.startsWith("/") ? null : t`An absolute path, such as /srv/folders`),
+      },
+    },
+    sent.error,
+  );
+  const { values } = form;
+  const changed: StorageHostUpdate = host
+    ? Object.fromEntries(CHANGED.filter((key) => values[key] !== host[key]).map((key) => [key, values[key]]))
+    : {};
+  const nothing = host !== undefined && Object.keys(changed).length === 0;
+  const save = form.onSubmit(() => {
+    if (!host) return create.mutate(values, { onSuccess: onDone });
+    if (nothing) return onDone();
+    update.mutate({ id: host.id, ...changed }, { onSuccess: onDone });
+  }, focusFirst(form));
+  return (
+    <Form
+      onSubmit={save}
+      submit={nothing ? <Trans>Nothing changed</Trans> : host ? <Trans>Save</Trans> : <Trans>Add</Trans>}
+      onCancel={onDone}
+      busy={sent.isPending}
+      problem={sent.error}
+      command={nothing ? undefined : hostCommand(host, values, changed)}
+    >
+      <TextInput
+        label={t`Name`}
+        withAsterisk
+        maxLength={64}
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Select
+        label={t`Kind`}
+        description={i18n._(BACKENDS[values.backend].text)}
+        disabled={host !== undefined}
+        allowDeselect={false}
+        data={(Object.keys(BACKENDS) as StorageHost["backend"][]).map((value) => ({
+          value,
+          label: i18n._(BACKENDS[value].title),
+        }))}
+        {...form.getInputProps("backend")}
+      />
+      <TextInput
+        label={t`Root`}
+        description={
+          host
+            ? t`It stays: the folders are there.`
+            : t`A directory of the server, which is there on the machines that run sessions too.`
+        }
+        withAsterisk
+        disabled={host !== undefined}
+        spellCheck={false}
+        placeholder="/srv/folders"
+        {...form.getInputProps("root")}
+      />
+      <Textarea
+        label={t`Description`}
+        description={t`What it is good for; people see it where they choose.`}
+        autosize
+        minRows={2}
+        maxLength={500}
+        {...form.getInputProps("description")}
+      />
+      <Switch
+        label={t`Active`}
+        description={t`Off: it takes no new folders. Those on it can be used as before.`}
+        {...form.getInputProps("active", { type: "checkbox" })}
+      />
+      <Switch
+        label={t`Public`}
+        description={t`On: for everybody whose domain may use it. Off: only for the domains and projects that are named.`}
+        {...form.getInputProps("public", { type: "checkbox" })}
+      />
+    </Form>
+  );
+}
+
+/** The line that adds the same host, or makes the same change. */
+function hostCommand(host: StorageHost | undefined, values: Values, changed: StorageHostUpdate): string {
+  const flag = (on: boolean | undefined, yes: string, no: string) =>
+    on === undefined ? [] : [on ? yes : no];
+  if (host) {
+    return commandLine(
+      "carrel",
+      "storage-host",
+      "update",
+      host.name,
+      ...(changed.name ? ["--name", changed.name] : []),
+      ...(changed.description === undefined ? [] : ["--description", changed.description]),
+      ...flag(changed.active, "--active", "--inactive"),
+      ...flag(changed.public, "--public", "--closed"),
+    );
+  }
+  return commandLine(
+    "carrel",
+    "storage-host",
+    "create",
+    values.name || "fast",
+    values.root || "/srv/folders",
+    ...(values.backend === "posix" ? [] : ["--backend", values.backend]),
+    ...(values.description ? ["--description", values.description] : []),
+    ...(values.active ? [] : ["--inactive"]),
+    ...(values.public ? [] : ["--closed"]),
+  );
+}

@@ -1,0 +1,16 @@
+import type { ReactNode } from "react";
+import styles from "@/sessions/StateBadge.module.css";
+
+interface Props {
+  tone: "good" | "busy" | "bad" | "quiet";
+  children: ReactNode;
+}
+
+/** A word on a ground of its colour. */
+export function ToneBadge({ tone, children }: Props) {
+  return (
+    <span className={`${styles.badge} ${styles[tone]}`} style={{ paddingInlineStart: "0.5rem" }}>
+      {children}
+    </span>
+  );
+}

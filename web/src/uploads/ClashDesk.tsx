@@ -1,0 +1,53 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { useLast } from "@/ui/use-last";
+import { uploads } from "./queue";
+import { useUploadItems } from "./use-uploads";
+
+/** Asks what becomes of an upload where there is a file of its name already, one after another. */
+export function ClashDesk() {
+  const { t } = useLingui();
+  const items = useUploadItems();
+  const asking = items.filter(({ state }) => state === "asking");
+  const asked = useLast(asking[0]);
+  const [forAll, setForAll] = useState(false);
+  if (!asked) return null;
+  const others = items.filter((one) => one.batch === asked.batch && one.key !== asked.key).length;
+  const answer = (choice: "replace" | "rename" | "skip") =>
+    uploads.answer(asked.key, choice, forAll && others > 0);
+  return (
+    <Modal
+      opened={asking.length > 0}
+      onClose={() => answer("skip")}
+      title={t`There is a file of that name`}
+      closeButtonProps={{ "aria-label": t`Skip` }}
+    >
+      <Stack>
+        <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+          <Trans>
+            <b>{asked.folder.name}</b> has <b>{asked.path}</b> already.
+          </Trans>
+        </Text>
+        {others > 0 && (
+          <Checkbox
+            label={t`Do the same with all others that were added with it`}
+            checked={forAll}
+            onChange={(event) => setForAll(event.currentTarget.checked)}
+          />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={() => answer("skip")}>
+            <Trans>Skip</Trans>
+          </Button>
+          <Button variant="default" onClick={() => answer("rename")} data-autofocus>
+            <Trans>Keep both</Trans>
+          </Button>
+          <Button color="red" onClick={() => answer("replace")}>
+            <Trans>Replace</Trans>
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,271 @@
+import type { Upload } from "tus-js-client";
+import { type Problem, toProblem } from "@/api/problem";
+import { loadAgain } from "@/app/part";
+import { type Begun, begunUploads, forgetUpload, isSameFile, rememberUpload } from "./remembered";
+import type { Clash } from "./transfer";
+
+/** What speaks the protocol comes with the first upload. */
+const protocol = () => loadAgain(() => import("./transfer"));
+
+/**
+ * waiting: for its turn. asking: there is a file of that name. lost: begun before the page was loaded; the file must be
+ * chosen again.
+ */
+export type UploadState =
+  | "waiting"
+  | "sending"
+  | "paused"
+  | "asking"
+  | "lost"
+  | "done"
+  | "skipped"
+  | "failed";
+
+export interface UploadItem {
+  key: number;
+  batch: number;
+  folder: { id: string; name: string };
+  /** Where the file goes, relative to the folder. */
+  path: string;
+  size: number;
+  sent: number;
+  state: UploadState;
+  problem: Problem | null;
+}
+
+/** A file to send; path: where it goes, relative to the folder. */
+export interface Wanted {
+  path: string;
+  file: File;
+}
+
+interface Task extends UploadItem {
+  file: File | null;
+  clash: Clash;
+  /** The address of the upload, once it is begun. */
+  url: string | null;
+  transfer: Upload | null;
+  /** How often it was its turn. */
+  turn: number;
+}
+
+const AT_ONCE = 3;
+const TELL_MS = 200;
+const OPEN: readonly UploadState[] = ["waiting", "sending", "paused", "asking"];
+
+export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
+
+/**
+ * Every upload of this page, whichever page of ours is shown.
+ *
+ * A few files are sent at once, in the order in which they were added. What is asked about one is asked of the person
+ * while the others go on.
+ */
+export class UploadQueue {
+  private tasks: Task[] = [];
+  private user = "";
+  private next = 1;
+  private snapshot: readonly UploadItem[] = [];
+  private readonly listeners = new Set<() => void>();
+  private telling: ReturnType<typeof setTimeout> | null = null;
+  /** Said for each folder whose files have changed. */
+  onArrived: (folder: string) => void = () => undefined;
+
+  /** Takes up what this person began before the page was loaded; what somebody else began is let go of. */
+  begin(user: string): void {
+    if (this.user === user) return;
+    for (const task of this.tasks) void task.transfer?.abort();
+    this.user = user;
+    const batch = this.next++;
+    this.tasks = Object.entries(begunUploads(user)).map(([url, begun]) =>
+      lostTask(this.next++, batch, url, begun),
+    );
+    this.tell();
+  }
+
+  /** Sends files into a folder. */
+  add(folder: UploadItem["folder"], wanted: readonly Wanted[]): void {
+    const batch = this.next++;
+    for (const { path, file } of wanted) {
+      const lost = this.tasks.find(
+        (task) => task.state === "lost" && task.folder.id === folder.id && task.path === path,
+      );
+      if (lost && this.takeUp(lost.key, file)) continue;
+      this.tasks.push({
+        key: this.next++,
+        batch,
+        folder,
+        path,
+        file,
+        size: file.size,
+        sent: 0,
+        state: "waiting",
+        problem: null,
+        clash: "refuse",
+        url: null,
+        transfer: null,
+        turn: 0,
+      });
+    }
+    this.pump();
+  }
+
+  /** Goes on with an upload that was begun before the page was loaded; false when this is another file. */
+  takeUp(key: number, file: File): boolean {
+    const task = this.tasks.find((one) => one.key === key);
+    const begun = task?.url ? begunUploads(this.user)[task.url] : undefined;
+    if (!task || !begun || !isSameFile(begun, file)) return false;
+    Object.assign(task, { file, state: "waiting" });
+    this.pump();
+    return true;
+  }
+
+  pause(batch: number): void {
+    for (const task of this.of(batch, ["waiting", "sending"])) {
+      if (task.state === "sending") void task.transfer?.abort();
+      task.state = "paused";
+    }
+    this.pump();
+  }
+
+  resume(batch: number): void {
+    for (const task of this.of(batch, ["paused"])) task.state = "waiting";
+    this.pump();
+  }
+
+  /** Tries again what failed. */
+  retry(batch: number): void {
+    for (const task of this.of(batch, ["failed"])) Object.assign(task, { state: "waiting", problem: null });
+    this.pump();
+  }
+
+  /** Gives up what has not arrived; what has, stays. */
+  cancel(batch: number): void {
+    for (const task of this.of(batch, [...OPEN, "lost", "failed"])) this.drop(task, "skipped");
+    this.tasks = this.tasks.filter((task) => task.batch !== batch);
+    this.pump();
+  }
+
+  /** Takes what is over out of the list. */
+  clear(): void {
+    this.tasks = this.tasks.filter((task) => isOpen(task) || task.state === "lost");
+    this.tell();
+  }
+
+  /** Says what becomes of a file where there is one of its name; of all such in its batch with `forAll`. */
+  answer(key: number, choice: Exclude<Clash, "refuse"> | "skip", forAll: boolean): void {
+    const asked = this.tasks.find((task) => task.key === key);
+    if (!asked) return;
+    for (const task of forAll ? this.of(asked.batch, OPEN) : [asked]) {
+      if (task.state === "asking" && choice === "skip") this.drop(task, "skipped");
+      else if (choice !== "skip") task.clash = choice;
+      if (task.state === "asking") task.state = "waiting";
+    }
+    this.pump();
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  read = (): readonly UploadItem[] => this.snapshot;
+
+  private of(batch: number, states: readonly UploadState[]): Task[] {
+    return this.tasks.filter((task) => task.batch === batch && states.includes(task.state));
+  }
+
+  private drop(task: Task, state: UploadState): void {
+    void task.transfer?.abort();
+    if (task.url) {
+      forgetUpload(this.user, task.url);
+      const { url } = task;
+      void protocol().then(({ giveUp }) => giveUp(url));
+    }
+    Object.assign(task, { state, transfer: null, url: null });
+  }
+
+  private pump(): void {
+    let sending = this.tasks.filter(({ state }) => state === "sending").length;
+    for (const task of this.tasks) {
+      if (sending >= AT_ONCE) break;
+      if (task.state !== "waiting" || !task.file) continue;
+      sending += 1;
+      task.state = "sending";
+      void this.send(task, task.file);
+    }
+    this.tell();
+  }
+
+  private async send(task: Task, file: File): Promise<void> {
+    task.turn += 1;
+    const { turn } = task;
+    const settle = (state: UploadState, problem: Problem | null = null) => {
+      if (task.state !== "sending") return;
+      if (task.url) forgetUpload(this.user, task.url);
+      Object.assign(task, { state, problem, transfer: null, url: null });
+      if (state === "done") this.onArrived(task.folder.id);
+      this.pump();
+    };
+    const found = await protocol().catch((thrown: unknown) => settle("failed", toProblem(thrown)));
+    // It may have been paused or given up meanwhile.
+    if (!found || task.state !== "sending" || task.turn !== turn) return;
+    const { SMALL, transferOf } = found;
+    // A pause keeps the transfer, and the same one goes on.
+    task.transfer ??= transferOf(file, {
+      folder: task.folder.id,
+      path: task.path,
+      clash: task.clash,
+      url: task.url,
+      onUrl: (url) => {
+        task.url = url;
+        if (file.size > SMALL) rememberUpload(this.user, url, begunOf(task, file));
+      },
+      onProgress: (sent) => {
+        task.sent = sent;
+        this.tell();
+      },
+      onDone: () => {
+        task.sent = task.size;
+        settle("done");
+      },
+      onProblem: (problem) => settle(problem.code === "file.exists" ? "asking" : "failed", problem),
+    });
+    task.transfer.start();
+  }
+
+  /** Tells those who look, a few times a second at most: there may be thousands of files. */
+  private tell(): void {
+    this.telling ??= setTimeout(() => {
+      this.telling = null;
+      this.snapshot = this.tasks.map((task) => ({ ...task }));
+      for (const listener of this.listeners) listener();
+    }, TELL_MS);
+  }
+}
+
+const begunOf = (task: Task, file: File): Begun => ({
+  folder: task.folder,
+  path: task.path,
+  name: file.name,
+  size: file.size,
+  modified: file.lastModified,
+});
+
+const lostTask = (key: number, batch: number, url: string, begun: Begun): Task => ({
+  key,
+  batch,
+  folder: begun.folder,
+  path: begun.path,
+  size: begun.size,
+  sent: 0,
+  state: "lost",
+  problem: null,
+  file: null,
+  clash: "refuse",
+  url,
+  transfer: null,
+  turn: 0,
+});
+
+export const uploads = new UploadQueue();

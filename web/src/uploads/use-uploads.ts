@@ -1,0 +1,29 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+import type { Me } from "@/api/types";
+import { refreshSoon } from "@/live/refresh";
+import { type Batch, batchesOf } from "./batches";
+import { isOpen, type UploadItem, uploads } from "./queue";
+
+export const useUploadItems = (): readonly UploadItem[] =>
+  useSyncExternalStore(uploads.subscribe, uploads.read);
+
+/** What is being uploaded, by what was asked for together. */
+export function useBatches(): Batch[] {
+  const items = useUploadItems();
+  return useMemo(() => batchesOf(items), [items]);
+}
+
+/** Keeps uploads going for as long as the caller is shown, and asks before the page is left while some go on. */
+export function useUploading(me: Me): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    uploads.begin(me.user.id);
+    uploads.onArrived = () => refreshSoon(client, ["files"]);
+    const onLeave = (event: BeforeUnloadEvent) => {
+      if (uploads.read().some(isOpen)) event.preventDefault();
+    };
+    addEventListener("beforeunload", onLeave);
+    return () => removeEventListener("beforeunload", onLeave);
+  }, [client, me.user.id]);
+}

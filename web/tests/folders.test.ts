@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import { previewKind } from "@/explorer/kinds";
+import { readNotebook } from "@/explorer/notebook";
+import {
+  copyName,
+  extensionOf,
+  isWithin,
+  join,
+  nameFault,
+  parentOf,
+  resolvePath,
+  shownName,
+  stepsTo,
+} from "@/explorer/paths";
+import { decoded, lineEnd } from "@/explorer/text";
+import { isFolderName } from "@/folders/command";
+import { permits } from "@/folders/words";
+import { freshMount, type MountRow, mountFault, mountWord, targetOf, toMount } from "@/launcher/mounts";
+import { batchesOf } from "@/uploads/batches";
+import type { UploadItem, UploadState } from "@/uploads/queue";
+
+describe("a path in a folder", () => {
+  test("is put together and taken apart", () => {
+    expect(join("", "a")).toBe("a");
+    expect(join("a/b", "c")).toBe("a/b/c");
+    expect(parentOf("a/b/c")).toBe("a/b");
+    expect(parentOf("a")).toBe("");
+    expect(stepsTo("a/b")).toEqual([
+      { name: "a", path: "a" },
+      { name: "b", path: "a/b" },
+    ]);
+    expect(stepsTo("")).toEqual([]);
+  });
+
+  test("is within a directory, and not within one whose name only begins alike", () => {
+    expect(isWithin("a/b", "a")).toBe(true);
+    expect(isWithin("ab", "a")).toBe(false);
+    expect(isWithin("ab", "")).toBe(true);
+  });
+
+  test.each([
+    ["docs", "../a.png", "a.png"],
+    ["docs", "./x/../a.png", "docs/a.png"],
+    ["docs", "/a.png", "a.png"],
+    ["", "../a.png", null],
+  ])("from %s, %s is %s", (directory, written, found) => expect(resolvePath(directory, written)).toBe(found));
+
+  test.each([
+    ["a.TXT", "txt"],
+    [".profile", ""],
+    ["README", ""],
+    ["a.tar.gz", "gz"],
+  ])("the extension of %s is %s", (name, extension) => expect(extensionOf(name)).toBe(extension));
+
+  test.each([
+    ["a.txt", "a (copy).txt"],
+    ["README", "README (copy)"],
+    [".env", ".env (copy)"],
+  ])("a copy of %s is %s", (name, copy) => expect(copyName(name)).toBe(copy));
+
+  test("shows what would turn it around or break its line", () =>
+    expect(shownName("a\u202egpj.exe\nb")).toBe("a\u2426gpj.exe\u240ab"));
+
+  test.each([
+    ["", "empty"],
+    ["a/b", "slash"],
+    ["..", "dots"],
+    ["가".repeat(86), "long"],
+    ["a\nb", null],
+  ])("the name %j has the fault %s", (name, fault) => expect(nameFault(name)).toBe(fault));
+});
+
+describe("what is in a file", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+
+  test("is text, or it is not", () => {
+    expect(decoded(bytes("né"), true)).toBe("né");
+    expect(decoded(new Uint8Array([65, 0, 66]), true)).toBeNull();
+    expect(decoded(new Uint8Array([0xff, 0xfe, 65]), true)).toBeNull();
+    expect(decoded(bytes("\ufeffa"), true)).toBe("\ufeffa");
+  });
+
+  test("may be cut within a character when there is more of it", () => {
+    const cut = bytes("a한").subarray(0, 3);
+    expect(decoded(cut, false)).toBe("a");
+    expect(decoded(cut, true)).toBeNull();
+  });
+
+  test.each([
+    ["a\r\nb\r\n", "\r\n"],
+    ["a\nb\n", "\n"],
+    ["a\r\nb\n", "\n"],
+    ["\na\r\n", "\n"],
+    ["", "\n"],
+  ])("the lines of %j end with %j", (text, end) => expect(lineEnd(text)).toBe(end));
+
+  test.each([
+    ["a.CSV", "table"],
+    ["a.ipynb", "notebook"],
+    ["README.md", "markdown"],
+    ["a.png", "image"],
+    ["Makefile", "text"],
+  ])("%s is shown as %s", (name, kind) => expect(previewKind(name)).toBe(kind));
+
+  test("is a notebook with its outputs, and never its HTML", () => {
+    const cells = readNotebook(
+      JSON.stringify({
+        cells: [
+          { cell_type: "markdown", source: ["# a\n", "b"] },
+          {
+            cell_type: "code",
+            execution_count: 2,
+            source: "1/0",
+            outputs: [
+              { output_type: "stream", name: "stdout", text: ["x\n"] },
+              { output_type: "display_data", data: { "text/html": "<script>", "image/png": "aGk=\n" } },
+              { output_type: "display_data", data: { "text/html": "<script>" } },
+              { output_type: "error", ename: "E", evalue: "v", traceback: ["\u001b[31mbad\u001b[0m"] },
+            ],
+          },
+        ],
+      }),
+    );
+    expect(cells?.[0]).toMatchObject({ kind: "markdown", source: "# a\nb" });
+    expect(cells?.[1]?.outputs).toEqual([
+      { kind: "text", text: "x\n", bad: false },
+      { kind: "picture", address: "data:image/png;base64,aGk=" },
+      { kind: "left-out" },
+      { kind: "text", text: "bad", bad: true },
+    ]);
+    expect(readNotebook("{")).toBeNull();
+    expect(readNotebook("[]")).toBeNull();
+  });
+});
+
+describe("a folder", () => {
+  test.each([
+    ["data", true],
+    [".ssh", true],
+    ["a.b-c_d", true],
+    ["", false],
+    ["..", false],
+    ["a b", false],
+    ["a".repeat(65), false],
+  ])("called %s: %s", (name, fine) => expect(isFolderName(name)).toBe(fine));
+
+  test("permits what needs as much or less", () => {
+    expect(permits("rw", "ro")).toBe(true);
+    expect(permits("rw", "rw-delete")).toBe(false);
+    expect(permits(null, "ro")).toBe(false);
+  });
+});
+
+describe("a folder in a session", () => {
+  const row = (part: Partial<MountRow>): MountRow => ({
+    ...freshMount(),
+    folder: "f",
+    name: "data",
+    ...part,
+  });
+
+  test("is below the home directory unless the path begins with a slash", () => {
+    expect(targetOf({ path: "", name: "data" })).toBe("/home/work/data");
+    expect(targetOf({ path: "x/y/", name: "data" })).toBe("/home/work/x/y");
+    expect(targetOf({ path: "/data", name: "data" })).toBe("/data");
+  });
+
+  test.each([
+    [[row({ folder: "" })], 0, "none"],
+    [[row({ path: "a b" })], 0, "path"],
+    [[row({ path: "../x" })], 0, "path"],
+    [[row({ path: "/home/work" })], 0, "home"],
+    [[row({}), row({ path: "data/sub" })], 1, "overlap"],
+    [[row({}), row({ path: "data2" })], 1, null],
+  ] as const)("fault of row %#", (rows, index, fault) => expect(mountFault(rows, index)).toBe(fault));
+
+  test.each([
+    [{}, "data"],
+    [{ path: "x" }, "data:/home/work/x"],
+    [{ subpath: "train" }, "data:train"],
+    [{ path: "/d", subpath: "train", readOnly: true }, "data:train:/d:ro"],
+  ])("%j is %s on the command line", (part, word) =>
+    expect(mountWord(toMount(row(part)), "data")).toBe(word),
+  );
+});
+
+describe("uploads", () => {
+  const item = (key: number, batch: number, state: UploadState, sent = 0): UploadItem => ({
+    key,
+    batch,
+    folder: { id: "f", name: "data" },
+    path: `${key}`,
+    size: 10,
+    sent,
+    state,
+    problem: null,
+  });
+
+  test("that were asked for together are one, the newest first", () => {
+    const [second, first] = batchesOf([
+      item(1, 1, "done", 10),
+      item(2, 1, "failed"),
+      item(3, 2, "sending", 4),
+    ]);
+    expect(first).toMatchObject({ key: 1, done: 1, sentBytes: 10, totalBytes: 20, state: "failed" });
+    expect(first?.troubles.map(({ key }) => key)).toEqual([2]);
+    expect(second).toMatchObject({ key: 2, state: "open" });
+  });
+
+  test("are paused when all that is open is, and what was skipped counts for nothing", () => {
+    const [batch] = batchesOf([item(1, 1, "paused"), item(2, 1, "done", 10), item(3, 1, "skipped")]);
+    expect(batch).toMatchObject({ state: "paused", totalBytes: 20 });
+  });
+});
