@@ -1,6 +1,6 @@
 """Fixtures that every suite shares: a real PostgreSQL, a fresh migrated database, people in it."""
 
-import itertools
+import asyncio
 import os
 import shutil
 import tempfile
@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from argon2 import PasswordHasher
+from databases import TEMPLATE, Databases, Lent, in_database
 from hypothesis import HealthCheck, settings
 from people import PASSWORD, People
 
@@ -31,9 +32,6 @@ passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
-_serial = itertools.count()
-
-
 @pytest.fixture(scope="session")
 def open_dir() -> Iterator[Path]:
     """A directory that the database's system user can enter (pytest's own are private)."""
@@ -45,7 +43,7 @@ def open_dir() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def postgres_server(open_dir: Path) -> Iterator[str]:
-    """The URL of a server with a migrated database `template_carrel`."""
+    """The URL of a server with a migrated database TEMPLATE."""
     if url := os.environ.get("CARREL_TEST_DATABASE_URL"):
         _make_template(url)
         yield url
@@ -54,7 +52,7 @@ def postgres_server(open_dir: Path) -> Iterator[str]:
     url = server.start()
     with psycopg.connect(url, autocommit=True) as connection:
         # Thousands of databases come and go, none of which has to survive a power cut.
-        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+        for setting in ("fsync", "full_page_writes", "synchronous_commit", "autovacuum"):
             connection.execute(f"ALTER SYSTEM SET {setting} = off")
         connection.execute("SELECT pg_reload_conf()")
     _make_template(url)
@@ -64,27 +62,33 @@ def postgres_server(open_dir: Path) -> Iterator[str]:
 
 def _make_template(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP DATABASE IF EXISTS template_carrel")
-        connection.execute("CREATE DATABASE template_carrel")
-    migrate(in_database(url, "template_carrel"))
+        connection.execute(f"DROP DATABASE IF EXISTS {TEMPLATE}")
+        connection.execute(f"CREATE DATABASE {TEMPLATE}")
+    migrate(in_database(url, TEMPLATE))
 
 
-def in_database(url: str, name: str) -> str:
-    """The same server, another database."""
-    head, _, query = url.partition("?")
-    base = head.rsplit("/", 1)[0]
-    return f"{base}/{name}?{query}" if query else f"{base}/{name}"
+@pytest.fixture(scope="session")
+def databases(postgres_server: str) -> Databases:
+    return Databases(postgres_server)
 
 
 @pytest.fixture
-def postgres(postgres_server: str) -> Iterator[str]:
-    """The URL of a fresh migrated database."""
-    name = f"test_{os.getpid()}_{next(_serial)}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE template_carrel STRATEGY FILE_COPY")
-    yield in_database(postgres_server, name)
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+def lent(request: pytest.FixtureRequest, databases: Databases) -> Iterator[Lent]:
+    lent = databases.lend()
+    if "people" in request.fixturenames:
+        # Before other fixtures write something.
+        if lent.people:
+            lent.restore("people")
+        else:
+            lent.keep_people(asyncio.run(_settle(lent.url)))
+    yield lent
+    databases.take_back(lent)
+
+
+@pytest.fixture
+def postgres(lent: Lent) -> str:
+    """The URL of a migrated database in which nobody has been."""
+    return lent.url
 
 
 @pytest.fixture
@@ -96,12 +100,18 @@ async def database(postgres: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def people(database: Database) -> People:
+def people(lent: Lent) -> People:
     """Founded installation with users; all have the password PASSWORD and a keypair can be made for each.
 
     `colleague` shares the project of `user`; `stranger` is in another project of the same domain;
     `foreigner` in another domain.
     """
+    assert lent.people
+    return lent.people
+
+
+async def _settle(url: str) -> People:
+    database = Database(url)
     async with database.transaction() as tx:
         await tenancy.found(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
     async with database.transaction() as tx:
@@ -136,6 +146,7 @@ async def people(database: Database) -> People:
             )
             for user_id in ids
         ]
+    await database.close()
     return People(admin.domain_id, project, other.id, *actors)
 
 

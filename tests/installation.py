@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,16 +12,37 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 from people import PASSWORD, People, eventually
+from starlette.datastructures import State
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.engines.fake import FakeEngine
+from carrel.http.sendfile import ZeroCopyProtocol
 from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
+from carrel.storage_hosts import service as storage_hosts
 
 API = "/api/v1"
+_new_application = compose.application
+_spare: list[FastAPI] = []
+"""Applications of installations that have ended: what a framework makes of routes when they are first asked for is the
+same for the next one, and takes longer than most tests.
+"""
+
+
+def _application() -> FastAPI:
+    if not _spare:
+        return _new_application()
+    app = _spare.pop()
+    app.state = State()
+    return app
+
+
+compose.application = _application
+# Everything here is plain HTTP; a context of its own for each client would read all authorities again.
+_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 SMALL = {"cpu": 100, "mem": 64 << 20}
 
 
@@ -84,7 +106,7 @@ class Api:
         return made.access_key, made.secret_key
 
     async def client(self, **options) -> httpx2.AsyncClient:  # type: ignore[no-untyped-def]
-        client = httpx2.AsyncClient(base_url=self.url, timeout=20, **options)
+        client = httpx2.AsyncClient(base_url=self.url, timeout=20, verify=_NO_TLS, **options)
         return await self._stack.enter_async_context(client)
 
     async def browser(self, name: str) -> Caller:
@@ -112,7 +134,9 @@ async def serving(app: FastAPI) -> AsyncIterator[str]:
     """The application behind uvicorn on a free loopback port; gives its URL."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, lifespan="off", access_log=False, server_header=False)
+        config = uvicorn.Config(
+            app, log_config=None, lifespan="off", access_log=False, server_header=False, http=ZeroCopyProtocol
+        )
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve(sockets=[listening]))
         while not server.started:
@@ -130,9 +154,11 @@ async def installation(
     engine = FakeEngine()
     engine.world.local_images.add("debian:12")
     settings = Settings(data_dir=data_dir, database_url=database.url, gateway_port=1)
+    await storage_hosts.ensure_local(database, data_dir)
     async with AsyncExitStack() as stack:
         if controllers:
             await stack.enter_async_context(compose.controllers(settings, database, engine))
         app = await stack.enter_async_context(compose.api(settings, database, engine))
         url = await stack.enter_async_context(serving(app))
         yield Api(url, app, database, engine, people, stack)
+    _spare.append(app)

@@ -25,7 +25,7 @@ SMALL = ("--image", "starter", "--cpu", "0.25", "--mem", "256m")
 _failed = pytest.StashKey[bool]()
 _serial = itertools.count(1)
 
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=30_000)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -77,6 +77,7 @@ def open_desk(
 ) -> Iterator[Opener]:
     """Opens tabs, each in a browser of its own: `open_desk(locale="ko-KR")`. Signed in unless `stranger=True`."""
     contexts: list[BrowserContext] = []
+    noticed: list[str] = []
 
     def open_one(*, stranger: bool = False, **options: object) -> Desk:
         settings = {"locale": "en-GB", "viewport": {"width": 1440, "height": 900}, **options}
@@ -85,7 +86,10 @@ def open_desk(
             context.tracing.start(screenshots=True, snapshots=True)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(30_000)
+        page.on("console", lambda one: noticed.append(f"{one.type}: {one.text}"))
+        page.on("pageerror", lambda error: noticed.append(f"error: {error}"))
+        page.on("requestfailed", lambda one: noticed.append(f"{one.method} {one.url}: {one.failure}"))
         return Desk(page, carrel)
 
     yield open_one
@@ -95,6 +99,8 @@ def open_desk(
             RESULTS.mkdir(exist_ok=True)
             for page in context.pages:
                 page.screenshot(path=RESULTS / f"{name}.png")
+                noticed.append(f"{page.url} showed:\n{page.locator('body').inner_text()[:4000]}")
+            request.node.add_report_section("teardown", "browser", "\n".join(noticed[-40:]))
             if TRACING:
                 context.tracing.stop(path=RESULTS / f"{name}.zip")
         context.close()

@@ -47,14 +47,6 @@ def make_person(carrel: Running, *, must_change_password: bool = False) -> Perso
     return Person(user.get("id") or user["user"]["id"], email, PASSWORD)
 
 
-def reset_link(carrel: Running, person: Person) -> str:
-    """A one-time link with which the person sets a new password."""
-    with administrator(carrel) as api:
-        answer = api.post(f"/users/{person.id}/recover")
-        assert answer.status_code == 200, answer.text
-        return str(answer.json()["url"])
-
-
 def set_site(carrel: Running, **settings: object) -> None:
     """Change settings of the installation."""
     with administrator(carrel) as api:

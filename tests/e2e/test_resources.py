@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator
 
 import httpx2
+import psycopg
 import pytest
 from playwright.sync_api import Locator, expect
 
+from carrel.db.embedded import Embedded
 from e2e.conftest import SMALL, Opener
 from e2e.desk import STARTS_MS, Desk
 from e2e.people import administrator, set_site
@@ -176,6 +178,24 @@ def test_cordon_makes_sessions_wait_and_uncordon_starts_them(desk: Desk, carrel:
     carrel.carrel("session", "rm", "behind_the_cordon", "--force")
 
 
+def test_machine_that_never_comes_back_is_forgotten_by_its_name(desk: Desk, carrel: Running) -> None:
+    with psycopg.connect(Embedded(carrel.data_dir / "postgres").url, autocommit=True) as database:
+        database.execute(
+            "INSERT INTO nodes (id, name, architecture, engine, slots, capabilities, state, down_since, seen_at) "
+            "SELECT 'gone', 'taken-away', architecture, engine, slots, capabilities, 'DOWN', now(), now() FROM nodes"
+        )
+    desk.go("/resources?open=gone")
+    drawer = _drawer(desk, "taken-away")
+    drawer.get_by_role("button", name="Forget…").click()
+    question = desk.page.get_by_role("dialog", name="Forget a node")
+    expect(question).to_contain_text("carrel node forget taken-away")
+    question.get_by_label("Type taken-away to confirm").fill("taken-away")
+    question.get_by_role("button", name="Forget", exact=True).click()
+    expect(drawer).to_be_hidden()
+    expect(desk.page.get_by_role("row")).to_have_count(2)
+    expect(desk.row("taken-away")).to_be_hidden()
+
+
 def test_drain_says_first_what_becomes_of_each_session(
     desk: Desk, carrel: Running, node: str, own_session: str
 ) -> None:
@@ -243,7 +263,7 @@ def test_people_see_nodes_only_where_the_site_shows_them(
     carrel: Running, open_desk: Opener, roles: Roles, node: str, running_session: str
 ) -> None:
     theirs = roles.desk(open_desk, roles.user)
-    expect(theirs.page.get_by_role("link", name="Sessions")).to_be_visible()
+    expect(theirs.page.get_by_role("link", name="Sessions", exact=True)).to_be_visible()
     expect(theirs.page.get_by_role("link", name="Agent summary")).to_have_count(0)
     theirs.go("/agents")
     expect(theirs.page.get_by_role("alert")).to_contain_text("node.hidden")

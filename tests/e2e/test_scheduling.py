@@ -144,7 +144,7 @@ def test_what_the_launcher_asks_for_is_what_the_session_has(desk: Desk, lab: Lab
     drawer.get_by_role("button", name="More").click()
     drawer.get_by_label("Priority").fill("60")
     drawer.get_by_label("Time limit", exact=True).fill("90")
-    drawer.get_by_role("combobox", name="Unit of the time limit").click()
+    drawer.get_by_role("combobox", name="Unit of: Time limit").click()
     desk.page.get_by_role("option", name="minutes").click()
     drawer.get_by_role("combobox", name="Node").click()
     desk.page.get_by_role("option").first.click()

@@ -1,13 +1,21 @@
 """Signing in and out, step by step."""
 
+import email
+import queue
 import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.policy import default
 
 import pyotp
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
 from playwright.sync_api import expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
-from e2e.people import administrator, make_person, reset_link, set_site
+from e2e.people import administrator, make_person, set_site
 from e2e.running import Running
 
 
@@ -120,11 +128,55 @@ def test_forced_change_survives_a_reload_and_opens_the_page(carrel: Running, ope
     expect(page.get_by_role("heading", name="Profile", level=1)).to_be_visible()
 
 
-def test_reset_link_sets_a_password_once(carrel: Running, open_desk: Opener) -> None:
+class _Mailbox:
+    """Takes every letter."""
+
+    def __init__(self) -> None:
+        self.letters: queue.Queue[bytes] = queue.Queue()
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        self.letters.put(bytes(envelope.content or b""))
+        return "250 OK"
+
+    def link(self) -> str:
+        """The address in the next letter."""
+        letter = email.message_from_bytes(self.letters.get(timeout=60), policy=default)
+        found = re.search(r"http\S+#token=[\w-]+", letter.get_body(("plain",)).get_content())  # type: ignore[attr-defined]
+        assert found, letter
+        return found[0]
+
+
+@contextmanager
+def _mail(carrel: Running) -> Iterator[_Mailbox]:
+    """The installation sends mail, until the block ends."""
+    mailbox = _Mailbox()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = Controller(mailbox, hostname="127.0.0.1", port=port)
+    server.start()
+    set_site(
+        carrel, mail_host="127.0.0.1", mail_port=port, mail_tls="none", mail_sender="carrel@example.org"
+    )
+    try:
+        yield mailbox
+    finally:
+        set_site(carrel, mail_host="")
+        server.stop()
+
+
+def test_forgotten_password_is_set_anew_by_a_letter_once(carrel: Running, open_desk: Opener) -> None:
     person = make_person(carrel)
-    link = reset_link(carrel, person)
     desk = open_desk(stranger=True)
     page = desk.page
+    with _mail(carrel) as mailbox:
+        desk.go("/signin")
+        page.get_by_role("link", name="Forgot your password?").click()
+        expect(page.get_by_role("heading", name="Forgot your password?")).to_be_visible()
+        page.get_by_label("E-mail").fill(person.email)
+        page.get_by_role("button", name="Send me a link").click()
+        expect(page.get_by_role("status")).to_contain_text(f"an account by {person.email}, a link is on its way")
+        link = mailbox.link()
     page.goto(link)
     page.get_by_label("New password").fill("Another-lantern-42-rivers")
     page.get_by_role("button", name="Set the password").click()
@@ -159,6 +211,18 @@ def test_forced_second_step_is_set_up_while_signing_in(carrel: Running, open_des
         expect(page.get_by_role("heading", name="Sessions", level=1)).to_be_visible()
     finally:
         set_site(carrel, second_factor="nobody")
+
+    # Whoever lost it asks an administrator, and is let in without it.
+    other = open_desk()
+    other.go(f"/users?user={person.id}&tab=logins")
+    reset = other.page.get_by_role("button", name="Reset the second factor…")
+    reset.click()
+    question = other.page.get_by_role("dialog", name="Reset the second factor")
+    question.get_by_role("button", name="Reset", exact=True).click()
+    expect(reset).to_have_attribute("aria-disabled", "true")
+    page.reload()
+    desk.sign_in(person.password, email=person.email)
+    expect(page.get_by_role("heading", name="Sessions", level=1)).to_be_visible()
 
 
 def test_sign_up_makes_an_account(carrel: Running, open_desk: Opener) -> None:

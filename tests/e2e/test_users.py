@@ -88,11 +88,22 @@ def test_pattern_shows_first_and_last(desk: Desk) -> None:
 def test_disabling_signs_out_and_purging_needs_the_typed_email(
     desk: Desk, open_desk: Opener, roles: Roles
 ) -> None:
-    leaver = roles.make("leaver@example.org")
+    leaver = roles.make("leaver@example.org", "--project", roles.project)
     other = open_desk(stranger=True)
     other.go("/")
     other.sign_in(PASSWORD, email=leaver)
     expect(other.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+
+    other.page.get_by_role("link", name="Sessions", exact=True).click()
+    started = other.page.evaluate(
+        """async () => {
+            const me = await (await fetch("/api/v1/auth/me")).json();
+            const headers = {"Content-Type": "application/json", "X-Carrel-CSRF": me.csrf_token};
+            const body = JSON.stringify({name: "left_behind", image: "starter", slots: {cpu: 100, mem: 268435456}});
+            return (await fetch("/api/v1/sessions", {method: "POST", headers, body})).status;
+        }"""
+    )
+    assert started == 201
 
     page = desk.page
     desk.go(f"/users?q={leaver}")
@@ -103,8 +114,14 @@ def test_disabling_signs_out_and_purging_needs_the_typed_email(
         f"Delete for good: {leaver}. Only who is inactive can be deleted for good."
     )
     row.get_by_role("button", name="Deactivate").click()
-    page.get_by_role("dialog").get_by_role("button", name="Deactivate").click()
+    question = page.get_by_role("dialog", name="Deactivate a user")
+    question.get_by_label("They end now").check()
+    expect(question.get_by_text(f"carrel user disable {leaver} --sessions end")).to_be_visible()
+    question.get_by_role("button", name="Deactivate").click()
     expect(row).to_contain_text("Inactive")
+    desk.go(f"/sessions?owner={leaver}&state=all")
+    desk.expect_state("left_behind", "Terminated")
+    desk.go(f"/users?q={leaver}")
     other.page.reload()
     expect(other.page.get_by_label("E-mail")).to_be_visible()
 
@@ -112,6 +129,7 @@ def test_disabling_signs_out_and_purging_needs_the_typed_email(
     question = page.get_by_role("dialog", name="Delete for good")
     confirm = question.get_by_role("button", name="Delete for good")
     expect(confirm).to_be_disabled()
+    expect(question.get_by_text(f"carrel user purge {leaver}")).to_be_visible()
     question.get_by_label(f"Type {leaver} to confirm").fill(leaver)
     confirm.click()
     expect(page.get_by_text("No user meets the filter")).to_be_visible()
@@ -132,6 +150,33 @@ def test_several_are_changed_at_once(desk: Desk, roles: Roles) -> None:
     dialog.get_by_role("button", name="Save").click()
     for name in ("crowd1", "crowd2"):
         expect(desk.row(f"{name}@example.org")).to_contain_text(roles.project)
+
+    # Whoever moves to another domain leaves the projects of the former.
+    row = desk.row("crowd1@example.org")
+    row.get_by_role("button", name="Edit").click()
+    form = page.get_by_role("dialog", name="Edit crowd1@example.org")
+    form.get_by_role("combobox", name="Domain").click()
+    page.get_by_role("option", name=roles.domain).click()
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_be_hidden()
+    expect(row).to_contain_text(roles.domain)
+    expect(row).not_to_contain_text(roles.project)
+
+
+def test_keypair_gets_its_own_limit_of_requests_and_the_usual_one_again(desk: Desk) -> None:
+    key = desk.carrel.environment["CARREL_ACCESS_KEY"]
+    desk.go(f"/users/keypairs?q={key}")
+    row = desk.row(key)
+    for limit, shown in (("20000", "20000"), (None, "as usual")):
+        row.get_by_role("button", name="Limit of requests").click()
+        form = desk.page.get_by_role("dialog", name="Limit of requests")
+        form.get_by_label("As the installation has it").set_checked(limit is None)
+        if limit:
+            form.get_by_label("Requests in 15 minutes").fill(limit)
+        expect(form.get_by_text(f"carrel keypair update {key} --rate-limit {limit or 0}")).to_be_visible()
+        form.get_by_role("button", name="Save").click()
+        expect(form).to_be_hidden()
+        expect(row).to_contain_text(shown)
 
 
 def test_list_is_live(desk: Desk, roles: Roles) -> None:

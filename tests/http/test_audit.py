@@ -101,6 +101,9 @@ async def test_filters_narrow_the_list(api: Api):
     assert await found(actor=people.user.user_id) == ["named", "by-user"]
     assert await found(actor="User@Example.org") == ["named", "by-user"]
     assert await found(object_id="by-user") == ["by-user"]
+    [one] = (await superadmin.get("/audit", params={"object_id": "by-user"})).json()["items"]
+    assert await found(id=one["id"]) == ["by-user"]
+    assert await found(id=one["id"] + 1000) == []
     assert await found(action="session.create", actor=people.foreigner.user_id) == ["by-foreigner"]
     assert await found(action="session.remove") == []
     assert len(await found(action="session.*")) == 7

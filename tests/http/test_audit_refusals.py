@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 from access_kit import World, world
-from installation import SMALL, Api, Caller
-from sqlalchemy import select
+from installation import API, SMALL, Api, Caller
+from sqlalchemy import select, text
 
 from carrel.audit import refusals
 from carrel.audit.model import AuditEntry
-from carrel.audit.refusals import Refusals
+from carrel.audit.refusals import Refusals, Stranger
 
 __all__ = ["world"]
 
@@ -89,6 +89,45 @@ async def test_a_flood_of_refusals_is_a_few_rows_and_a_count(api: Api, monkeypat
     assert len(await _rows(user, outcome="refused")) == 5
     await noted.close_window()
     assert len(await _rows(user, outcome="refused")) == 5
+
+
+async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_fill_nothing(api: Api, monkeypatch):
+    monkeypatch.setattr(refusals, "MOST_STRANGERS", 4)
+    noted: Refusals = api.app.state.refusals
+    user, superadmin = await api.as_("user"), await api.as_("superadmin")
+    assert user.actor
+    access_key, _ = await api.keypair(user.actor)
+    token = (await user.post("/tokens", {"name": "late", "scopes": ["*"], "expires_in_days": 1})).json()["token"]
+    async with api.database.transaction() as tx:
+        await tx.execute(text("UPDATE tokens SET expires_at = now()"))
+
+    async def ask(**proof: object) -> None:
+        client = await api.client(**proof)
+        assert (await client.get(f"{API}/sessions")).status_code == 401
+
+    for number in range(3):
+        await ask(auth=(access_key, f"guess {number}"))
+        await ask(auth=(f"CKNOBODY{number}", "guess"))
+        await ask(auth=("user@example.org", "the user's password"))
+        await ask(headers={"Authorization": f"Bearer {token}"})
+        await ask(headers={"Authorization": f"Bearer guess {number}"})
+    told = [(row["credential"].split(":")[0], row["reason"]) for row in await _rows(superadmin, action="auth.login")]
+    firsts = {("keypair", "wrong secret"), ("keypair", "there is no such keypair"),
+              ("token", "the token has expired"), ("token", "there is no such token")}  # fmt: skip
+    assert (set(told), len(told)) == (firsts, 4)
+    # Whose it is sees it too, with what was guessed at nowhere.
+    mine = await _rows(user, action="auth.login")
+    assert {row["credential"] for row in mine} >= {f"keypair:{access_key}"}
+    assert len(mine) == 2
+    await noted.note_stranger(Stranger("token", "there is no such token", "192.0.2.1"))
+    await noted.note_stranger(Stranger("token", "there is no such token", "192.0.2.2"))
+    await noted.close_window()
+    rows = await _rows(superadmin, action="auth.login")
+    assert len(rows) == 4 + 5
+    assert {row["reason"].split("; ")[1] for row in rows if "more within" in row["reason"]} == {
+        "2 more within 5 minutes", "5 more within 5 minutes",
+    }  # fmt: skip
+    assert not [row for row in rows if "guess" in str(row) or "CKNOBODY" in str(row) or "password" in str(row)]
 
 
 async def test_what_was_only_counted_is_written_when_the_server_stops(api: Api, monkeypatch):

@@ -4,7 +4,9 @@ import asyncio
 import email
 import re
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from email.message import Message
 from email.policy import default
 
@@ -14,6 +16,9 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from auth_kit import set_site, sign_in, sql, wind
 from installation import API, Api
 from people import PASSWORD, eventually
+
+from carrel.logins import sign_up
+from carrel.site import outbox
 
 NEW = "another fine password 7"
 
@@ -59,8 +64,9 @@ class FreePort(Controller):
         super()._trigger_server()
 
 
-@pytest.fixture
-async def mailbox(api: Api) -> AsyncIterator[Letters]:
+@asynccontextmanager
+async def mail_server(api: Api) -> AsyncIterator[Letters]:
+    """The mail server of the installation, until the block ends."""
     letters = Letters()
     server = FreePort(
         letters, hostname="127.0.0.1", port=0, authenticator=check, auth_required=True, auth_require_tls=False
@@ -73,6 +79,27 @@ async def mailbox(api: Api) -> AsyncIterator[Letters]:
     )  # fmt: skip
     yield letters
     server.stop()
+
+
+async def post_letters(api: Api, **later: float) -> timedelta | None:
+    """What the leader does with letters, so much later."""
+    state = api.app.state
+    return await outbox.send_due(api.database.transaction, state.seal, state.clock.now() + timedelta(**later))
+
+
+@pytest.fixture
+async def mailbox(api: Api) -> AsyncIterator[Letters]:
+    over = asyncio.Event()
+
+    async def post_on() -> None:
+        while not over.is_set():
+            await post_letters(api)
+            await asyncio.sleep(0.02)
+
+    async with mail_server(api) as letters, asyncio.TaskGroup() as group:
+        group.create_task(post_on())
+        yield letters
+        over.set()
 
 
 def token_in(text: str, page: str) -> str:
@@ -169,6 +196,55 @@ async def test_a_mail_server_that_fails_holds_nobody_up_and_is_shown(api: Api, m
     assert "mail secret" not in str(await sql(api, "SELECT details, reason FROM audit"))
 
 
+async def test_a_letter_is_tried_again_until_the_mail_server_takes_it(api: Api):
+    async with mail_server(api) as letters:
+        letters.refuse = "451 come back later"
+        await post(api, "/auth/forgot", {"email": "user@example.org"})
+        admin = await api.as_("superadmin")
+
+        async def waiting() -> int:
+            return (await admin.get("/site")).json()["mail_waiting"]  # type: ignore[no-any-return]
+
+        await eventually(waiting)
+        assert b"token" not in (await sql(api, "SELECT letter FROM outbox"))[0][0]
+        for ahead, pause in ((0, 30), (30, 60), (90, 120)):
+            assert await post_letters(api, seconds=ahead - 0.5 if ahead else 0) is not None
+            again = await post_letters(api, seconds=ahead)
+            assert again is not None
+            assert pause - 2 < again.total_seconds() <= pause
+        assert "come back later" in (await admin.get("/site")).json()["mail_error"]
+        await sql(api, "UPDATE outbox SET tries = 60, expires_at = expires_at + interval '1 day'")
+        again = await post_letters(api, seconds=250)
+        assert again is not None
+        assert 1700 < again.total_seconds() <= 1800
+        letters.refuse = ""
+        assert await post_letters(api, seconds=2100) is None
+        letter, text = await letters.newest(1)
+        assert letter["Message-ID"].count("@") == 1
+        token_in(text, "reset-password")
+        assert await waiting() == 0
+        assert (await admin.get("/site")).json()["mail_error"] is None
+
+
+async def test_a_letter_that_is_never_taken_or_too_late_is_let_go(api: Api):
+    async with mail_server(api) as letters:
+        letters.refuse = "550 nobody here"
+        await post(api, "/auth/forgot", {"email": "user@example.org"})
+        await eventually(lambda: sql(api, "SELECT 1 FROM outbox"))
+        assert await post_letters(api) is None
+        assert "nobody here" in (await (await api.as_("superadmin")).get("/site")).json()["mail_error"]
+        letters.refuse = "451 come back later"
+        await post(api, "/auth/forgot", {"email": "colleague@example.org"})
+        await post(api, "/auth/forgot", {"email": "stranger@example.org"})
+        await eventually(lambda: sql(api, "SELECT 1 FROM outbox HAVING count(*) = 2"))
+        # One refusal, and the mail server is left alone with the other.
+        await post_letters(api)
+        assert sorted(await sql(api, "SELECT tries FROM outbox")) == [(0,), (1,)]
+        letters.refuse = ""
+        assert await post_letters(api, minutes=31) is None
+        assert letters.got == []
+
+
 async def test_an_administrators_link_is_handed_over(api: Api):
     await sql(api, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
     admin = await api.as_("colleague")
@@ -232,6 +308,27 @@ async def test_whoever_signs_up_proves_their_address_first(api: Api, mailbox: Le
     assert [project["id"] for project in me["projects"]] == [api.people.project]
     assert (await post(api, "/auth/verify-again", {"email": "ada@example.org"})).status_code == 202
     assert len(mailbox.got) == 2
+
+
+async def test_accounts_that_nobody_verifies_are_deleted_after_a_week(api: Api, mailbox: Letters):
+    await open_sign_up(api)
+    for name in ("late", "fresh", "proved"):
+        await post(api, "/auth/sign-up", {**ADA, "email": f"{name}@example.org"})
+    await sql(api, "UPDATE users SET created_at = now() - interval '8 days' WHERE name = 'Ada'")
+    await sql(api, "UPDATE users SET created_at = now() WHERE email = 'fresh@example.org'")
+    await sql(api, "UPDATE users SET state = 'active' WHERE email = 'proved@example.org'")
+    # Nor is one deleted that an administrator made.
+    await sql(api, "UPDATE users SET state = 'unverified', created_at = '2020-01-01' WHERE name = 'stranger'")
+    for days, gone in ((0, set()), (7, {"late@example.org"})):
+        await set_site(api, sign_up_keep_days=days)
+        async with api.database.transaction() as tx:
+            await sign_up.prune(tx, api.app.state.clock.now())
+        names = {"late@example.org", "fresh@example.org", "proved@example.org", "stranger@example.org"}
+        kept = {email for email, in await sql(api, "SELECT email FROM users")}
+        assert names - kept == gone
+    noted = await sql(api, "SELECT object_name, credential, details->>'why' FROM audit WHERE action = 'user.purge'")
+    assert noted == [("late@example.org", "carrel", "never verified")]
+    assert (await post(api, "/auth/sign-up", {**ADA, "email": "late@example.org"})).status_code == 202
 
 
 async def test_whoever_has_an_account_is_told_by_mail_alone(api: Api, mailbox: Letters):

@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 from auth_kit import set_site, sign_in, sql, wind
-from installation import API, Api
-from people import PASSWORD
+from installation import API, Api, Caller
+from people import PASSWORD, eventually
 
 from carrel.core.errors import Forbidden
 from carrel.logins import service
+from carrel.logins.devices import browser_of
 from carrel.logins.service import Client
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -16,6 +17,28 @@ IPHONE = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.0 Mobile/15E148 Safari/604.1"
 )
+
+
+def test_browsers_are_called_as_people_call_them():
+    headless = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML) HeadlessChrome/140.0 Safari/537.36"
+    for device, name in ((headless, "Chrome"), (FIREFOX, "Firefox"), (IPHONE, "Safari"), ("carrel/1", "carrel")):
+        assert browser_of(device) == name
+
+
+async def test_what_ends_in_another_process_ends_here_at_once(api: Api):
+    """Without an announcement it would be remembered for five seconds."""
+    user, key = await api.browser("user"), await api.as_("colleague")
+    for caller, change in (
+        (user, "DELETE FROM logins"),
+        (key, "UPDATE keypairs SET active = false"),
+    ):
+        assert (await caller.get("/auth/me")).status_code == 200
+        await sql(api, change)
+
+        async def out(caller: Caller = caller) -> bool:
+            return (await caller.get("/auth/me")).status_code == 401
+
+        await eventually(out, within_s=2.5)
 
 
 async def test_a_person_sees_where_they_are_signed_in(api: Api):

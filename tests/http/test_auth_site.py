@@ -21,7 +21,8 @@ async def test_superadmins_alone_see_and_change_them(api: Api):
             assert (answer.status_code, answer.json()["code"]) == (403, "policy.forbidden"), (name, path)
     shown = (await (await api.as_("superadmin")).get("/site")).json()
     assert shown == {
-        **SiteSettings().model_dump(mode="json"), "mail_password_set": False, "mail_error": None, "mail_error_at": None
+        **SiteSettings().model_dump(mode="json"), "mail_password_set": False, "mail_error": None, "mail_error_at": None,
+        "mail_waiting": 0,
     }  # fmt: skip
 
 

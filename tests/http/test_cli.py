@@ -37,6 +37,8 @@ async def test_a_session_is_started_found_used_and_ended(user: CommandLine) -> N
     assert session["id"] in await user.ok("session", "ls")
     assert "now train-4" in await user.ok("session", "rename", "train-3", "train-4")
     assert "RUNNING" in await user.ok("session", "history", "train-4")
+    assert "train-4 is kept" in await user.ok("session", "keep", "train-4")
+    assert "policy.forbidden" in (await user.run("session", "keep", "train-4", "--always")).stderr
     await user.ok("session", "usage", "train-4")
     await user.ok("session", "logs", "train-4")
     await user.ok("app", "ls", "train-4")

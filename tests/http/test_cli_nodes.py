@@ -23,10 +23,15 @@ async def admin(living: Api, tmp_path: Path) -> CommandLine:
 
 async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: CommandLine):
     await admin.ok("group", "create", "gpu", "--private", "--scheduler", "fair_share", "--patience", "10m",
-                   "--slot-priority", "cuda.shares", "--pending-timeout", "2h")  # fmt: skip
+                   "--slot-priority", "cuda.shares", "--pending-timeout", "2h",
+                   "--app-address", "https://apps.example.org")  # fmt: skip
     shown = json.loads(await admin.ok("group", "show", "gpu", "-o", "json"))
     assert (shown["public"], shown["scheduler"], shown["patience_s"]) == (False, "fair_share", 600)
     assert (shown["slot_priority"], shown["pending_timeout_s"]) == (["cuda.shares"], 7200)
+    cleared = await admin.ok(
+        "group", "edit", "gpu", "--no-slot-priority", "--no-app-address", "-o", "json"
+    )
+    assert [json.loads(cleared)[field] for field in ("slot_priority", "app_address")] == [[], None]
     changed = await admin.ok("group", "edit", "GPU", "--pending-timeout", "never", "--on-node-loss", "reschedule",
                              "--node-loss", "5m", "--deactivate")  # fmt: skip
     assert "reschedule after 5 min" in changed

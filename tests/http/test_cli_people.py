@@ -175,3 +175,15 @@ async def test_users_are_generated_by_a_pattern(head: CommandLine, api: Api):
     assert (answer.status_code, answer.json()["pending"]) == (200, "password")
     for wrong in (("--prefix", "a b"), ("--suffix", "@"), ("--count", "0"), ("--count", "5000")):
         assert (await head.run(*words, *wrong)).code == 1, wrong
+
+
+async def test_whoever_has_folders_is_deleted_when_it_is_said_who_gets_them(api: Api, admin: CommandLine):
+    made = await (await api.as_("user")).post("/vfolders", {"name": "data"})
+    await admin.ok("user", "disable", "user@example.org")
+    purge = ("user", "purge", "user@example.org", "--yes")
+    unsaid = await admin.run(*purge)
+    assert (unsaid.code, "user.has_folders" in unsaid.stdout.decode() + unsaid.stderr) == (1, True)
+    assert (await admin.run(*purge, "--delete-folders", "--folders-to", "colleague@example.org")).code == 2
+    await admin.ok(*purge, "--folders-to", "colleague@example.org")
+    theirs = (await (await api.as_("colleague")).get(f"/vfolders/{made.json()['id']}")).json()
+    assert theirs["owner"]["email"] == "colleague@example.org"

@@ -21,12 +21,33 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(api: Api, admin:
     assert shown["limits"] == {
         "slots": {"cpu": 8000, "mem": 32 << 30, "cuda.shares": 500}, "sessions": 2,
         "pending_sessions": "unlimited", "pending_slots": {"*": "unlimited"},
-        "containers_per_session": "unlimited", "lifetime_s": 43200, "max_priority": 50,
+        "containers_per_session": "unlimited", "lifetime_s": 43200, "idle_timeout_s": "unlimited",
+        "idle_use": "unlimited", "max_priority": 50,
+        "storage_hosts": "unlimited",
     }  # fmt: skip
-    await admin.ok("policy", "edit", "students", "--lifetime", "unlimited", "--slot", "*=unlimited")
+    await admin.ok("policy", "edit", "students", "--lifetime", "unlimited", "--slot", "*=unlimited",
+                   "--storage-host", "fast", "--storage-host", "local")  # fmt: skip
+    assert "storage hosts fast, local" in await admin.ok("policy", "ls", "--search", "students")
     shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
     assert (shown["limits"]["lifetime_s"], shown["limits"]["sessions"]) == ("unlimited", 2)
     assert shown["limits"]["slots"] == {"*": "unlimited"}, "slots are replaced as a whole"
+    assert shown["limits"]["storage_hosts"] == ["fast", "local"]
+    for given, kept in (("", []), ("unlimited", "unlimited")):
+        await admin.ok("policy", "edit", "students", "--storage-host", given)
+        shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
+        assert shown["limits"]["storage_hosts"] == kept
+    use = "cpu=5,accelerator_mem=10,window=90m,grace=10m"
+    await admin.ok("policy", "edit", "students", "--idle-timeout", "1h", "--idle-use", use)
+    assert f"idle for 1 h, idle use {use}" in await admin.ok("policy", "ls", "--search", "students")
+    shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
+    assert shown["limits"]["idle_use"] == {
+        "window_s": 5400, "grace_s": 600, "below": {"cpu": 5, "accelerator_mem": 10},
+    }  # fmt: skip
+    for odd in ("cpu=5", "window=1h", "gpu=5,window=1h"):
+        assert (await admin.run("policy", "edit", "students", "--idle-use", odd)).code == 2
+    refused = await admin.run("policy", "edit", "students", "--idle-use", "cpu=5,window=1m")
+    assert "limits.idle_use" in refused.stderr or "window of 120" in refused.stderr
+    await admin.ok("policy", "edit", "students", "--idle-use", "unlimited")
     await admin.ok("policy", "copy", "students", "thesis")
     key = json.loads(await (await command_line(api, "user", Path("/"))).ok("keypair", "ls", "-o", "json"))
     given = await admin.ok("policy", "assign", "students", "--sign-in", "user@example.org",

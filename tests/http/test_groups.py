@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from carrel.core.clock import SystemClock
 from carrel.engines.port import NodeInfo
+from carrel.events import service as events
 from carrel.groups import service as groups
 from carrel.nodes import service as nodes
 
@@ -184,3 +185,45 @@ async def test_pages_of_groups_go_on_where_the_last_ended(api: Api):
     assert [row["name"] for row in first["items"] + rest["items"]] == ["alpha", "beta", "default", "gamma"]
     found = (await admin.get("/groups", params={"q": "a", "active": True, "sort": "-name"})).json()
     assert [row["name"] for row in found["items"]] == ["gamma", "default", "alpha"]
+
+
+async def test_what_changes_reaches_those_who_may_see_it(api: Api):
+    admin = await api.as_("superadmin")
+    people = api.people
+    everybody = {"user", "stranger", "foreigner", "superadmin"}
+    async with api.database.transaction() as tx:
+        at = await events.end_of_log(tx)
+
+    async def heard() -> list[tuple[str, set[str]]]:
+        nonlocal at
+        async with api.database.transaction() as tx:
+            found = (await events.after(tx, at)).happenings
+        at = (found[-1].position if found else None) or at
+        return [
+            (one.kind, {name for name in everybody if one.reaches(getattr(people, name))}) for one in found
+        ]
+
+    await admin.post("/groups", {"name": "arm", "public": False})
+    assert await heard() == [("group.created", {"superadmin"})]
+    await admin.ask("PUT", "/groups/arm/access", json={"domains": ["abroad"], "users": ["user@example.org"]})
+    assert await heard() == [("group.updated", {"superadmin", "foreigner", "user"})]
+    await admin.post("/presets", {"name": "small", "group": "arm", "slots": {"cpu": "1"}})
+    await admin.post("/presets", {"name": "small", "slots": {"cpu": "1"}})
+    assert await heard() == [
+        ("preset.created", {"superadmin", "foreigner", "user"}), ("preset.created", everybody)
+    ]  # fmt: skip
+    async with api.database.transaction() as tx:
+        await nodes.record(tx, [MACHINE], SystemClock().now())
+    assert await heard() == [("node.updated", {"superadmin"})]
+    await admin.patch("/site", {"nodes_visible": True})
+    await heard()
+    await admin.patch("/nodes/machine", {"group": "arm", "cordoned": True})
+    assert await heard() == [("node.updated", everybody)], "those of the group that it leaves, too"
+    await admin.patch("/nodes/machine", {"cordoned": False})
+    assert await heard() == [("node.updated", {"superadmin", "foreigner", "user"})]
+    await admin.ask("PUT", "/groups/arm/access", json={"projects": [people.other_project]})
+    assert await heard() == [("group.updated", everybody)], "those who lose it, too"
+    await admin.patch("/domains/abroad", {"resource_groups": ["arm"]})
+    await heard()
+    await admin.patch("/groups/default", {"description": "For all."})
+    assert await heard() == [("group.updated", everybody - {"foreigner"})]

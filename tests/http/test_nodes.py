@@ -72,7 +72,10 @@ async def test_people_see_nodes_only_where_they_are_shown_and_of_groups_that_the
     admin, user = await two.as_("superadmin"), await two.as_("user")
     for path in ("/nodes", "/nodes/machine"):
         assert said(await user.get(path)) == (403, "node.hidden")
+    told = [(await one.get("/auth/me")).json()["actions"].get("node.read") for one in (user, admin)]
+    assert told == [None, "all"]
     assert (await admin.patch("/site", {"nodes_visible": True})).status_code == 200
+    assert (await user.get("/auth/me")).json()["actions"]["node.read"] == "all"
     await admin.post("/groups", {"name": "closed", "public": False})
     await admin.patch("/nodes/second", {"group": "closed"})
     assert [row["name"] for row in (await user.get("/nodes")).json()["items"]] == ["machine"]
@@ -126,6 +129,29 @@ async def test_a_drain_says_first_what_it_does_and_an_open_node_is_no_longer_emp
     assert again["node"]["draining"] == "wait"
     opened = (await admin.patch("/nodes/machine", {"cordoned": False})).json()
     assert (opened["cordoned"], opened["draining"]) == (False, None)
+
+
+async def test_only_a_node_that_is_gone_is_forgotten_and_it_is_back_when_it_is_named(two: Api):
+    admin = await two.as_("superadmin")
+    await admin.post("/groups", {"name": "Arm"})
+    await admin.patch("/nodes/second", {"group": "arm"})
+    assert said(await admin.post("/nodes/second/forget", {"confirm": "machine"})) == (422, "node.unconfirmed")
+    assert said(await admin.post("/nodes/second/forget", {"confirm": "second"})) == (409, "node.not_gone")
+    async with two.database.transaction() as tx:
+        await nodes.record(tx, [MACHINE], SystemClock().now())
+    given_up = (await admin.post("/nodes/second/forget", {"confirm": "second"})).json()
+    assert (given_up["name"], given_up["sessions"]) == ("second", [])
+    assert said(await admin.get("/nodes/second")) == (404, "node.not_found")
+    assert [row["name"] for row in (await admin.get("/nodes")).json()["items"]] == ["machine"]
+    assert (await admin.get("/groups/arm")).json()["nodes"] == 0
+    async with two.database.transaction() as tx:
+        noted = await tx.execute(text("SELECT object_name FROM audit WHERE details -> 'after' ? 'forgotten'"))
+        assert noted.scalars().all() == ["second"]
+    assert (await admin.delete("/groups/arm")).status_code == 204
+    async with two.database.transaction() as tx:
+        await nodes.record(tx, [MACHINE, SECOND], SystemClock().now())
+    back = (await admin.get("/nodes/second")).json()
+    assert (back["state"], back["down_since"], back["group"]["name"]) == ("READY", None, "default")
 
 
 async def test_a_node_is_emptied_for_real_and_a_closed_one_takes_nothing(living: Api):

@@ -11,7 +11,7 @@ from carrel.policy.actions import Role
 KEYPAIR = {
     "slots": {"cpu": 4000, "mem": "unlimited"}, "sessions": 2, "pending_sessions": 5,
     "pending_slots": {"*": "unlimited"}, "containers_per_session": 4, "lifetime_s": "unlimited",
-    "max_priority": 50,
+    "idle_timeout_s": "unlimited", "idle_use": "unlimited", "max_priority": 50, "storage_hosts": "unlimited",
 }  # fmt: skip
 USER = {"slots": {"*": "unlimited"}, "sessions": 3, "folders": 10, "folder_bytes": "unlimited"}
 PROJECT = {"folders": 10, "folder_bytes": 1 << 40}

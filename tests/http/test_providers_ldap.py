@@ -1,5 +1,7 @@
 """Signing in by a real directory, through the ordinary form."""
 
+import statistics
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +12,9 @@ from installation import API, Api
 from own_slapd import GROUPS, PEOPLE, READER, READER_PASSWORD, Slapd, slapd
 from people import PASSWORD
 from sqlalchemy import text
+
+from carrel.identity import passwords
+from carrel.providers import sign_on
 
 ADA = "ada's password"
 LDAP = {"host": "127.0.0.1", "tls": "starttls", "bind_dn": READER, "user_base": PEOPLE}
@@ -59,7 +64,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-unty
 
 
 @pytest.fixture
-async def office(api: Api, directory: Slapd) -> AsyncIterator[Office]:
+async def office(api: Api, directory: Slapd, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
+    monkeypatch.setattr(sign_on, "LEAST_S", 0.01)
     admin = await api.as_("superadmin")
     body = {
         "name": "office",
@@ -130,6 +136,21 @@ async def test_dangerous_changes_are_confirmed_with_the_password_of_the_director
     assert (await client.post(f"{API}/keypairs", json={})).status_code == 201
 
 
+async def test_time_does_not_tell_whom_the_directory_knows(office: Office, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sign_on, "LEAST_S", 0.4)
+    # As cheap as the hashes of people in tests.
+    monkeypatch.setattr(passwords, "_UNKNOWN", await passwords.hash_password("nobody's"))
+    await office.user("ada")
+    took: dict[str, list[float]] = {"ada@office.example": [], "user@example.org": [], "nobody@office.example": []}
+    for _ in range(3):
+        for login, times in took.items():
+            began = time.perf_counter()
+            assert await office.refused(login, "wrong") == (401, "auth.bad_credentials")
+            times.append(time.perf_counter() - began)
+    typical = [statistics.median(times) for times in took.values()]
+    assert max(typical) / min(typical) < 1.25, took
+
+
 async def test_failures_lock_and_success_forgives(office: Office):
     for _ in range(9):
         assert await office.refused("ada", "wrong") == (401, "auth.bad_credentials")
@@ -174,6 +195,9 @@ async def test_a_directory_that_is_away_is_said_so_and_others_sign_in(office: Of
         assert (await office.sign_in("user@example.org", PASSWORD)).status_code == 200
         assert await office.refused("user@example.org", "wrong") == (401, "auth.bad_credentials")
         assert "cannot be reached" in (await office.test())["connection"]
+        admin = await office.api.as_("superadmin")
+        noted = (await admin.get("/audit", params={"action": "auth.login", "outcome": "refused"})).json()["items"]
+        assert "ldap:office" in {entry["credential"] for entry in noted}
     finally:
         office.there.start()
     await office.user()

@@ -4,17 +4,22 @@ import base64
 import hashlib
 import re
 import secrets
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
 from installation import API
+from own_openid_provider import sign_in_there
 from people import PASSWORD
 from sqlalchemy import text
 from sso_kit import ADA, CALLBACK, START, Sso, error_of, me
 
-from carrel.providers.sign_on import own_path
+from carrel.identity.port import Claims
+from carrel.providers.model import Provider
+from carrel.providers.sign_on import confirmed_at, own_path
 
 
 async def projects(browser: httpx2.AsyncClient) -> dict[str, bool]:
@@ -56,6 +61,38 @@ async def test_the_sign_in_page_offers_the_provider_while_it_is_in_use(sso: Sso)
     await sso.change(active=False)
     assert (await browser.get(f"{API}/auth/greeting")).json()["providers"] == []
     assert error_of(await browser.get(START)) == "provider.not_found"
+
+
+async def test_switching_a_provider_off_or_removing_it_ends_the_sign_ins_by_it_and_no_others(sso: Sso):
+    admin, local = await sso.api.as_("superadmin"), await sso.api.browser("user")
+    for off in ("switched off", "removed"):
+        browsers = [await sso.sign_in(), await sso.sign_in()]
+        async with sso.api.database.transaction() as tx:
+            # One of them went on with a second step.
+            await tx.execute(
+                text("UPDATE logins SET method = 'oidc:corp+totp' WHERE ctid = "
+                     "(SELECT ctid FROM logins WHERE method = 'oidc:corp' LIMIT 1)")
+            )  # fmt: skip
+        page = await (waiting := await sso.browser()).get(
+            await sso.leave(waiting, port=45454, challenge=(way := pkce())[1])
+        )
+        assert (await admin.get("/providers/corp")).json()["sign_ins"] == 2
+        if off == "switched off":
+            await sso.change(active=False)
+        else:
+            assert (await admin.delete("/providers/corp")).status_code == 204
+        for browser in browsers:
+            assert (await browser.get(f"{API}/auth/me")).status_code == 401
+        assert (await local.get("/auth/me")).status_code == 200
+        # Nor does a code that was handed out before open anything now.
+        code = re.search(r"code=([\w-]+)", page.text)
+        assert code
+        late = await waiting.post(f"{API}/auth/providers/exchange", json={"code": code[1], "verifier": way[0]})
+        assert (late.status_code, late.json()["code"]) == (403, "auth.refused")
+        noted = (await admin.get("/audit", params={"action": "provider.update"})).json()["items"][0]
+        assert noted["details"]["sign_ins_ended"] == 2
+        if off == "switched off":
+            await sso.change(active=True)
 
 
 async def test_a_way_back_is_good_once_and_in_its_own_browser_only(sso: Sso):
@@ -111,6 +148,9 @@ async def test_who_turns_back_at_the_provider_is_told_so(sso: Sso):
     answer = await browser.get(CALLBACK, params={"error": "access_denied", "state": state})
     assert error_of(answer) == "provider.denied"
     assert "next=%2Fsessions" in answer.headers["location"]
+    (noted,) = (await (await sso.api.as_("superadmin")).get("/audit", params={"action": "auth.login"})).json()["items"]
+    assert (noted["outcome"], noted["credential"]) == ("refused", "oidc:corp")
+    assert noted["reason"] == "corp did not let you in."
 
 
 @pytest.mark.parametrize(
@@ -251,6 +291,45 @@ async def test_a_second_factor_here_is_asked_for_unless_the_provider_had_one(sso
     assert (await me(await sso.sign_in()))["pending"] == "factor"
     sso.account("ada", amr=["pwd", "mfa"])
     assert (await me(await sso.sign_in()))["pending"] is None
+
+
+async def test_coming_from_a_provider_is_proof_as_far_as_it_was_proved_there(sso: Sso):
+    async def proved(browser: httpx2.AsyncClient) -> datetime:
+        """When the newest sign-in says that it was proved."""
+        assert (await me(browser))["pending"] is None
+        async with sso.api.database.transaction() as tx:
+            newest = text("SELECT confirmed_at FROM logins ORDER BY created_at DESC LIMIT 1")
+            return (await tx.execute(newest)).scalar_one()  # type: ignore[no-any-return]
+
+    browser = await sso.sign_in()
+    first = await proved(browser)
+    assert timedelta(0) <= datetime.now(UTC) - first < timedelta(minutes=1)
+    # The browser is signed in at the provider still, which lets anybody come who sits down there.
+    answer = await browser.get(START)
+    assert "max_age=2592000" in answer.headers["location"]
+    await browser.get(await sign_in_there(browser, answer.headers["location"], "ada"))
+    assert await proved(browser) == first
+    async with sso.api.database.transaction() as tx:
+        await tx.execute(text("UPDATE logins SET confirmed_at = confirmed_at - interval '16 minutes'"))
+    sso.api.app.state.authenticator.forget()
+    browser.headers["X-Carrel-CSRF"] = (await me(browser))["csrf_token"]
+    assert (await browser.post(f"{API}/keypairs", json={})).json()["code"] == "auth.confirm_needed"
+    # Who shall be asked there is, if it was long ago; a command line always wants that.
+    for query in ({"fresh": True}, {"port": 45454, "challenge": pkce()[1]}):
+        assert "max_age=900" in (await browser.get(START, params=query)).headers["location"]
+    await browser.get(await sso.leave(browser, fresh=True))
+    browser.headers["X-Carrel-CSRF"] = (await me(browser))["csrf_token"]
+    assert (await browser.post(f"{API}/keypairs", json={})).status_code == 201
+
+
+def test_a_provider_that_does_not_say_when_is_believed_where_an_administrator_wants_so():
+    now, claims = datetime.now(UTC), Claims("1", None, False, "", frozenset())
+    for trusted, since in ((False, datetime.fromtimestamp(0, UTC)), (True, now)):
+        options = {"issuer": "https://login.example", "client_id": "carrel", "sign_in_confirms": trusted}
+        provider = Provider(kind="oidc", options=options)
+        assert confirmed_at(provider, claims, now) == since
+        long_ago = now - timedelta(hours=3)
+        assert confirmed_at(provider, replace(claims, proved_at=long_ago), now) == long_ago
 
 
 def pkce() -> tuple[str, str]:

@@ -28,9 +28,11 @@ ROLES = ("anonymous", "user", "project_admin", "domain_admin", "superadmin")
 PLACES = ("own", "same project", "same domain", "other domain")
 # What reads a thing of the kind that an action is about, for "may they know of it".
 READS = {"session": "session.read", "app": "session.read", "keypair": "keypair.read", "login": "login.read",
-         "project": "project.read", "domain": "domain.read", "user": "user.read", "factor": "user.read"}  # fmt: skip
+         "project": "project.read", "domain": "domain.read", "user": "user.read", "factor": "user.read",
+         "vfolder": "vfolder.read"}  # fmt: skip
 # Found by their owner alone: for others there is none.
-PRIVATE = ("tokens.remove", "ssh_keys.remove", "passkeys.rename", "passkeys.remove")
+PRIVATE = ("tokens.remove", "ssh_keys.remove", "passkeys.rename", "passkeys.remove", "invitations.accept",
+           "invitations.decline")  # fmt: skip
 OIDC = {"issuer": "http://127.0.0.1:9", "client_id": "carrel"}
 BODIES: Mapping[str, object] = {
     "auth.confirm": {"password": "wrong"},
@@ -45,12 +47,19 @@ BODIES: Mapping[str, object] = {
     "domains.create": {"name": "new"},
     "domains.over": {"ceilings": {"cpu": 1}},
     "domains.update": {"description": "another"},
+    "files.copy": {"paths": ["a"], "to": "b"},
+    "files.link": {"paths": ["a"]},
+    "files.make_directory": {"path": "a"},
+    "files.move": {"paths": ["a"], "to": "b"},
+    "files.pack": {"paths": ["a"]},
+    "files.remove": {"paths": ["a"]},
     "groups.create": {"name": "new"},
     "groups.set_access": {"users": ["user@example.org"]},
     "groups.set_weights": {"users": {"user@example.org": 2}},
     "groups.update": {"description": "another"},
     "keypairs.update": {"name": "another"},
     "nodes.drain": {"how": "wait"},
+    "nodes.forget": {"confirm": "machine"},
     "nodes.update": {"cordoned": True},
     "passkeys.rename": {"name": "another"},
     "password.update": {"current": "wrong", "new": PASSWORD},
@@ -72,10 +81,16 @@ BODIES: Mapping[str, object] = {
     "providers.update": {"active": False},
     "sessions.check": {"slots": SMALL},
     "sessions.create": {"image": "debian:12", "slots": SMALL},
+    "sessions.exempt": {"exempt": True},
     "sessions.prioritise": {"priority": 40},
     "sessions.rename": {"name": "another-name"},
+    "shares.create": {"users": ["nobody@example.org"]},
+    "shares.update": {"permission": "ro"},
     "site.test_mail": {"to": "nobody@example.org"},
     "site.update": {"announcement": "Hello"},
+    "storage_hosts.create": {"name": "new", "root": "/etc"},
+    "storage_hosts.set_access": {"projects": []},
+    "storage_hosts.update": {"description": "another"},
     "ssh_keys.add": {"name": "key"},
     "tokens.create": {"name": "token", "scopes": ["session.read"]},
     "totp.confirm": {"code": "000000"},
@@ -84,15 +99,38 @@ BODIES: Mapping[str, object] = {
     "users.purge": {"confirm": "nobody@example.org"},
     "users.purge_many": {"users": [{"user": "nobody@example.org", "confirm": "nobody@example.org"}]},
     "users.update": {"description": "another"},
+    "vfolders.clone": {"name": "another"},
+    "vfolders.create": {"name": "new"},
+    "vfolders.hand_over": {},
+    "vfolders.move": {"host": "local"},
+    "vfolders.update": {"usage_mode": "data"},
 }
 
 QUERIES: Mapping[str, Mapping[str, str]] = {
     "audit.export": {"format": "csv"},
     "held.list": {"by": "user"},
     "usage.recent": {"sessions": "k3fabcdefghi"},
+    "files.search": {"q": "a"},
+    "vfolders.remove": {"name": "wrong"},
+    "files.archive": {"path": "a"},
+    "files.download": {"path": "a"},
+    "files.show": {"path": "a"},
+    "files.write": {"path": "a"},
 }
+TUS = {"Tus-Resumable": "1.0.0"}
+BEGIN = {**TUS, "Upload-Length": "3", "Upload-Metadata": "path YQ=="}
+HEADERS: Mapping[str, Mapping[str, str]] = {
+    "uploads.append": {**TUS, "Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"},
+    "uploads.create": BEGIN,
+    "uploads.remove": TUS,
+    "uploads.show": TUS,
+}
+# Besides their own action these need another to the folder: who copies it reads it; and whoever sees it is told that
+# there is nothing to leave.
+DECIDES = {"vfolders.clone": "vfolder.use", "shares.leave": "vfolder.read"}
 # Things that are the installation's own, by one that is always there.
-ANYONES = {"policies": "default-user", "groups": "default", "nodes": "machine", "presets": "small"}
+ANYONES = {"policies": "default-user", "groups": "default", "nodes": "machine", "presets": "small",
+           "storage_hosts": "local"}  # fmt: skip
 
 
 @cache
@@ -159,19 +197,25 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     token = (await own.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     key = (await own.post("/ssh-keys", {"name": "k"})).json()
     login = (await own.get("/logins")).json()["items"][0]
+    folder = (await own.post("/vfolders", {"name": "data"})).json()["id"]
+    upload = await own.post(f"/vfolders/{folder}/uploads", headers=BEGIN)
+    assert upload.status_code == 201, upload.text
+    task = (await own.post(f"/vfolders/{folder}/clone", {"name": "copy"})).json()["task"]
     return Things(
         Target(UserId(actor.user_id), project, DomainId(actor.domain_id)),
         actor.user_id,
         {"access_key": spare.access_key, "session": session["id"], "token": token["id"], "key": key["id"],
          "login": login["id"], "user": actor.user_id, "project": project, "domain": actor.domain_id,
-         "app": "notes", "passkey": "AAAA"},
+         "app": "notes", "passkey": "AAAA", "folder": folder, "task": task["id"], "share": "nobody@example.org",
+         "upload": upload.headers["location"].rpartition("/")[2]},
     )  # fmt: skip
 
 
 def place_of(path: str, things: Things) -> str:
     """The path with this person's things in it."""
-    kind = {"sessions": "session", "projects": "project", "domains": "domain", "users": "user"}
-    for name in ("access_key", "token", "key", "login", "user", "app", "passkey"):
+    kind = {"sessions": "session", "projects": "project", "domains": "domain", "users": "user", "vfolders": "folder",
+            "vfolder-tasks": "task"}  # fmt: skip
+    for name in ("access_key", "token", "key", "login", "user", "app", "passkey", "share", "upload"):
         path = path.replace("{" + name + "}", things.ids[name])
     first = path.split("/")[1]
     return path.replace("{ref}", things.ids[kind.get(first, "user")])
@@ -184,7 +228,7 @@ def target_of(path: str, things: Things) -> Target:
         return Target(domain_id=things.target.domain_id)
     if first == "projects":
         return Target(project_id=things.target.project_id, domain_id=things.target.domain_id)
-    if first in ("keypairs", "logins"):
+    if first in ("keypairs", "logins", "vfolders", "vfolder-tasks"):
         return Target(owner_id=things.target.owner_id, domain_id=things.target.domain_id)
     return things.target
 
@@ -202,6 +246,9 @@ def expected(actor: Actor | None, name: str, things: Things | None) -> str:
         return "in"
     if name in PRIVATE:
         return "in" if things.user == actor.user_id else "missing"
+    if name == "uploads.options":
+        return "in"  # it says what the server can do, and nothing of the folder
+    action = DECIDES.get(name, action)
     target = target_of(path, things)
     if allows(actor, action, target):
         return "in"
@@ -215,8 +262,10 @@ def outcome(status: int, code: str, name: str) -> str:
         return "out"
     if code in ("policy.forbidden", "policy.scope", "user.ranks_higher"):
         return "forbidden"
-    # A second factor, a passkey and an app are not made here: that there is none is an answer from inside.
-    if status == 404 and not code.startswith(("passkey.", "app.", "factor.")):
+    # A second factor, a passkey, an app, a share and a file are not made here: that there is none is an answer from
+    # inside.
+    inside = ("passkey.", "app.", "factor.", "share.", "invitation.", "file.")
+    if status == 404 and not code.startswith(inside):
         return "missing"
     assert status < 500, (name, status, code)
     return "in"
@@ -225,9 +274,14 @@ def outcome(status: int, code: str, name: str) -> str:
 async def ask(who: Caller, name: str, path: str) -> tuple[int, str]:
     method = operations()[name][0]
     query = QUERIES.get(name)
-    answer = await who.ask(method, path, json=BODIES.get(name), params=query)
+    answer = await who.ask(
+        method, path, json=BODIES.get(name), params=query, headers=HEADERS.get(name, {})
+    )
     code = ""
-    if answer.status_code >= 400:
+    if method == "HEAD":
+        # It has no words; one that there is, one may not know of, or nobody is let in.
+        code = {401: "auth.required", 403: "policy.forbidden"}.get(answer.status_code, "")
+    elif answer.status_code >= 400:
         assert answer.headers["content-type"] == "application/problem+json"
         code = answer.json()["code"]
         assert code != "invalid.request", (name, answer.text)
@@ -241,7 +295,7 @@ def anyones(name: str) -> bool:
 
 def in_order(names: list[str]) -> list[str]:
     """Reading first, and last what removes."""
-    rank = {"GET": 0, "PATCH": 1, "PUT": 1, "POST": 2, "DELETE": 3}
+    rank = {"OPTIONS": 0, "HEAD": 0, "GET": 0, "PATCH": 1, "PUT": 1, "POST": 2, "DELETE": 3}
     last = ("factors.reset", "users.recover", "project_members.remove", "logins.remove_all", "auth.logout")
     late = {name: number for number, name in enumerate(last, 1)}
     return sorted(names, key=lambda name: (late.get(name, 0), rank[operations()[name][0]], name))
@@ -329,7 +383,8 @@ async def test_lists_hold_what_the_table_lets_one_see_and_nothing_else(api: Api,
              "keypairs": ("/keypairs?owner=all", "access_key", "keypair.read"),
              "users": ("/users", "user", "user.read"),
              "projects": ("/projects", "project", "project.read"),
-             "domains": ("/domains", "domain", "domain.read")}  # fmt: skip
+             "domains": ("/domains", "domain", "domain.read"),
+             "vfolders": ("/vfolders?of=all", "folder", "vfolder.read")}  # fmt: skip
     for name, (path, kind, action) in lists.items():
         answer = await who.get(path)
         if not widest(actor, action):
@@ -349,7 +404,8 @@ async def test_what_one_may_not_know_of_is_word_for_word_what_there_is_not(api: 
     stranger = await api.as_("stranger")
     things = await possess(api, api.people.user, api.people.project)
     for path, kind in (("/sessions/{}", "session"), ("/users/{}", "user"), ("/projects/{}", "project"),
-                       ("/keypairs/{}", "access_key"), ("/logins/{}", "login")):  # fmt: skip
+                       ("/keypairs/{}", "access_key"), ("/logins/{}", "login"), ("/vfolders/{}", "folder"),
+                       ("/vfolder-tasks/{}", "task")):  # fmt: skip
         texts = []
         for ref in (things.ids[kind], things.ids[kind].translate(str.maketrans("abcdefABCDEF", "ghijklGHIJKL"))):
             method = "DELETE" if path.startswith(("/keypairs", "/logins")) else "GET"

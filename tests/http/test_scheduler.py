@@ -51,6 +51,20 @@ async def check(who: Caller, **wanted: object) -> dict:  # type: ignore[type-arg
 # The door.
 
 
+async def test_what_is_asked_about_is_what_would_be_made(api: Api):
+    admin = await api.as_("superadmin")
+    found = [NodeInfo(name, "x86_64", {"cpu": 8000, "mem": 4 * GIB}, "Fake 1") for name in ("n1", "n2")]
+    async with api.database.transaction() as tx:
+        await nodes.record(tx, found, SystemClock().now())
+    await admin.patch("/nodes/n2", {"cordoned": True})
+    assert [(await check(admin, node=name))["verdict"] for name in ("n1", "n2")] == ["starts", "waits"]
+    for image, code in (("no image", "invalid.image"), ("debian:12", "invalid.slots")):
+        wanted = {"image": image, "slots": {"cpu": 10, "mem": 4 << 20}}
+        answer = await check(admin, **wanted)
+        assert (answer["verdict"], answer["code"]) == ("never", code)
+        assert said(await admin.post("/sessions", wanted)) == (422, code)
+
+
 async def test_more_than_a_ceiling_is_refused_at_the_door(api: Api):
     user = await api.as_("user")
     await run(api, "UPDATE projects SET ceilings = '{\"cpu\": 2000}' WHERE id = :id", id=api.people.project)
@@ -310,7 +324,13 @@ async def test_queue_is_in_order_and_names_only_what_one_may_see(living: Api):
     assert seen["items"][0]["reason"] == ""
     everything = (await admin.get("/scheduler/queue")).json()
     assert [item["session"] for item in everything["items"]] == [other["id"], later["id"]]
-    assert everything["length"] == 2
+    assert (everything["length"], everything["next_cursor"]) == (2, None)
+    page: dict[str, object] = {"limit": 1}
+    for one in everything["items"]:
+        part = (await admin.get("/scheduler/queue", params=page)).json()
+        assert (part["items"], part["length"]) == ([one], 2)
+        page["cursor"] = part["next_cursor"]
+    assert page == {"limit": 1, "cursor": None}
     await put(admin, f"/sessions/{later['id']}/priority", {"priority": 60})
     again = (await admin.get("/scheduler/queue")).json()
     assert [item["session"] for item in again["items"]] == [later["id"], other["id"]]

@@ -224,8 +224,12 @@ async def test_nobody_acts_on_whom_ranks_higher(api: Api):
     assert said(await head.patch("/users/head@example.org", {"role": "user"})) == (403, "policy.forbidden")
     assert said(await lead.patch("/users/user@example.org", {"name": "x"})) == (403, "policy.forbidden")
     assert said(await lead.patch("/users/admin@example.org", {"name": "x"})) == (403, "policy.forbidden")
-    admin = await api.as_("superadmin")
+    admin, browser = await api.as_("superadmin"), await api.browser("user")
+    assert (await admin.patch("/users/user@example.org", {"name": "User"})).status_code == 200
+    assert (await browser.get("/auth/me")).status_code == 200
     assert (await admin.patch("/users/user@example.org", {"role": "domain_admin"})).status_code == 200
+    # A cookie from before is not worth more now.
+    assert (await browser.get("/auth/me")).status_code == 401
     assert (await (await api.as_("user")).patch("/users/colleague@example.org", {"name": "C"})).status_code == 200
 
 

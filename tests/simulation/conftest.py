@@ -64,9 +64,6 @@ def play(postgres: str, look: psycopg.Connection[Any], actor: Actor) -> Play:
 def look(postgres: str) -> Iterator[psycopg.Connection[Any]]:
     """A connection of the test's own, to look at rows behind everybody's back."""
     with psycopg.connect(postgres, autocommit=True) as connection:
-        # Thousands of commits, none of which has to survive a power cut.
-        name = connection.info.dbname
-        connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
         yield connection
 
 

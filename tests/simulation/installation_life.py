@@ -11,6 +11,7 @@ and a *gate* before each transaction and in each engine call, where it may stall
 
 import asyncio
 import contextvars
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -24,8 +25,11 @@ from simulation.virtual_time import LoopClock
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import plane
+from carrel.controllers.folders import Folders
 from carrel.controllers.housekeeping import Housekeeping
+from carrel.controllers.idle import Idle
 from carrel.controllers.loop import Controller, Tools
+from carrel.controllers.post import Post
 from carrel.controllers.seal import Seal
 from carrel.core.errors import Unavailable
 from carrel.core.ids import SessionId
@@ -40,6 +44,7 @@ from carrel.resources import nodes
 from carrel.resources.node_schemas import DrainRequest
 from carrel.sessions import service
 from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.storage_hosts.storages import Storages
 
 T = TypeVar("T")
 
@@ -47,6 +52,10 @@ CALL_S = 0.1
 START_S = 1.6
 """Virtual seconds of an engine's call, and of starting a container: long enough to be seen STARTING."""
 _ROUNDS = 60
+
+
+EVERY = 1 if os.environ.get("CARREL_EVERY_POINT") == "1" else 3
+"""Of so many points at which something may be caught, one is tried."""
 
 
 class Killed(BaseException):
@@ -157,16 +166,21 @@ def _name(leader: Leader) -> str:
 
 
 class ControlPlane:
-    """One process: a connection pool, an engine client, a leader, its controllers and all their tasks."""
+    """One process: a connection pool, an engine client, a leader, its controllers and all their tasks.
+
+    left_out: controllers that a life has no need of.
+    """
+
+    left_out: tuple[type[Controller], ...] = (Folders, Housekeeping, Idle, Post, Seal)
 
     def __init__(self, database: Database, leader: Leader, engine: FakeEngine, fate: Fate) -> None:
         self.database = database
         self.leader = leader
         self.fate = fate
         self.tasks: set[asyncio.Task[Any]] = set()
-        tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32))
+        tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32), Storages(database))
         self.controllers: list[Controller] = [
-            c for c in plane.controllers(tools) if not isinstance(c, Housekeeping | Seal)
+            c for c in plane.controllers(tools) if not isinstance(c, self.left_out)
         ]
 
     @classmethod
@@ -202,6 +216,8 @@ class Installation:
 
     fates: one for each control plane in turn; those after the last live for ever.
     """
+
+    kind_of_plane: type[ControlPlane] = ControlPlane
 
     def __init__(
         self, url: str, look: psycopg.Connection[Any], world: FakeWorld, actor: Actor, fates: list[Fate]
@@ -245,6 +261,14 @@ class Installation:
         self.asked += 1
         await self.act(drain)
 
+    async def forget(self, node: str) -> None:
+        async def forget(plane: ControlPlane) -> None:
+            async with plane.database.transaction() as tx:
+                await nodes.forget(tx, self.clock, self.actor, node, confirm=node)
+
+        self.asked += 1
+        await self.act(forget)
+
     # The passing of time
 
     async def round(self, pause_s: float = 1.0) -> None:
@@ -267,11 +291,13 @@ class Installation:
     async def settle(self, *, queue: bool = False) -> None:
         """Go on until nothing changes any more. queue: sessions that do not fit may still wait."""
         unsettled = LIFECYCLE.live - {SessionState.RUNNING} - ({SessionState.PENDING} if queue else set())
-        pause_s, before = 1.0, None
+        # On a busy machine an announcement may come later than a round.
+        pause_s, before, same, enough = 1.0, None, 0, 3 if queue else 1
         for _ in range(_ROUNDS):
             await self.round(pause_s)
             standing = self.standing()
-            if standing == before and not any(row[1] in unsettled for row in standing[0]):
+            same = same + 1 if standing == before else 0
+            if same >= enough and not any(row[1] in unsettled for row in standing[0]):
                 return
             before = standing
             pause_s = min(pause_s * 1.3, 600)
@@ -293,7 +319,7 @@ class Installation:
     async def act(self, ask: Callable[[ControlPlane], Awaitable[T]]) -> T:
         """Have the control plane do something, and its successor if it does not live to answer."""
         while True:
-            plane = self._plane = self._plane or await ControlPlane.start(
+            plane = self._plane = self._plane or await self.kind_of_plane.start(
                 self.url, self.world, self._fates.pop(0) if self._fates else Fate()
             )
             answer = plane.begin(_answer(ask, plane))

@@ -29,6 +29,7 @@ def always(connection: psycopg.Connection[Any]) -> list[str]:
             *_rows_are_coherent(sessions),
             *_history_is_a_chain(connection, sessions),
             *_every_move_was_told(connection, sessions),
+            *_folders_are_held(connection),
         ]
 
 
@@ -115,6 +116,16 @@ def _history_is_a_chain(connection: psycopg.Connection[Any], sessions: list[Row]
             at = after
         if at != session["state"]:
             yield f"{_name(session)}: history ends with {at}"
+
+
+def _folders_are_held(connection: psycopg.Connection[Any]) -> Iterable[str]:
+    """A live session holds all its folders, one that has ended holds none."""
+    query = """
+        SELECT s.id, s.name, s.state, m.folder_name, m.released_at
+        FROM vfolder_mounts m JOIN sessions s ON s.id = m.session_id"""
+    for row in _rows(connection, query):
+        if (row["state"] in LIFECYCLE.final) == (row["released_at"] is None):
+            yield f"{_name(row)} has let go of {row['folder_name']} at {row['released_at']}"
 
 
 def _every_move_was_told(connection: psycopg.Connection[Any], sessions: list[Row]) -> Iterable[str]:

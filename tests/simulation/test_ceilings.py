@@ -81,7 +81,8 @@ def _policy(kind: PolicyKind) -> ResourcePolicy:
     limits: dict[str, Any] = {
         "slots": {"cpu": ceiling["cpu"], "*": "unlimited"}, "sessions": ceiling["sessions"],
         "pending_sessions": "unlimited", "pending_slots": {"*": "unlimited"},
-        "containers_per_session": "unlimited", "lifetime_s": "unlimited", "max_priority": 50,
+        "containers_per_session": "unlimited", "lifetime_s": "unlimited", "idle_timeout_s": "unlimited",
+        "idle_use": "unlimited", "max_priority": 50,
     }  # fmt: skip
     return ResourcePolicy(id=PolicyId(f"tight-{kind}"), kind=kind, name="tight", limits=limits)
 

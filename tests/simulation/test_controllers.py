@@ -99,6 +99,23 @@ def test_a_restart_that_fails_for_ever_ends_at_its_deadline(play: Play) -> None:
     play(story)
 
 
+def test_an_engine_that_fails_to_remove_does_not_change_why_a_session_ended(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        no_image = "There is no such image."
+        session = await installation.create("nowhere:1")
+        installation.world.fail_next("ensure.pull", EngineError(no_image, retriable=False))
+        installation.world.fail_next("remove", EngineError("The device is busy.", retriable=True), times=2)
+        await installation.until(session, S.TERMINATING)
+        await installation.round(3)
+        told = "SELECT reason, progress ->> 'text' FROM sessions WHERE id = %s"
+        assert installation.look.execute(told, (session,)).fetchone() == (no_image, "The device is busy.")
+        await installation.settle()
+        assert installation.state(session) == S.ERROR
+        assert installation.look.execute(told, (session,)).fetchone() == (no_image, None)
+
+    play(story)
+
+
 def test_a_log_that_cannot_be_read_keeps_no_session_alive(play: Play) -> None:
     async def story(installation: Installation) -> None:
         session = await installation.create()

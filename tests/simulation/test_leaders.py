@@ -14,6 +14,7 @@ from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
 from carrel.db.seal import Seal
 from carrel.engines.fake import FakeEngine
+from carrel.storage_hosts.storages import Storages
 
 
 class Counting:
@@ -105,7 +106,7 @@ async def test_a_reign_that_ends_in_an_unforeseen_way_is_followed_by_another(pos
 
 async def test_what_an_old_leader_writes_is_void(postgres: str, database: Database) -> None:
     old = await lead(postgres)
-    tools = Tools(database, FakeEngine(), SystemClock(), old, Seal(b"0" * 32))
+    tools = Tools(database, FakeEngine(), SystemClock(), old, Seal(b"0" * 32), Storages(database))
     async with tools.transaction():
         pass
     await old.resign()
@@ -118,7 +119,8 @@ async def test_what_an_old_leader_writes_is_void(postgres: str, database: Databa
 
 async def test_a_new_leader_waits_for_the_old_ones_transaction(postgres: str, database: Database) -> None:
     old = await lead(postgres)
-    async with Tools(database, FakeEngine(), SystemClock(), old, Seal(b"0" * 32)).transaction():
+    tools = Tools(database, FakeEngine(), SystemClock(), old, Seal(b"0" * 32), Storages(database))
+    async with tools.transaction():
         await old.resign()
         taking_over = asyncio.create_task(lead(postgres))
         done, _ = await asyncio.wait([taking_over], timeout=0.3)

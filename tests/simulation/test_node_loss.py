@@ -7,6 +7,7 @@ from simulation.conftest import Play
 from simulation.installation_life import Installation
 
 from carrel.accelerators.fake import FakeAccelerators
+from carrel.controllers.launch import MAX_ATTEMPTS
 from carrel.engines.port import EngineError
 from carrel.nodes.model import Draining
 from carrel.sessions.states import SessionState as S
@@ -121,6 +122,45 @@ def test_a_session_whose_only_node_is_lost_waits_for_it_and_starts_anew(play: Pl
     play(story)
 
 
+@pytest.mark.parametrize("on_node_loss", ["end", "reschedule"])
+def test_a_node_that_is_forgotten_is_lost_at_once_and_back_when_the_engine_names_it(
+    play: Play, on_node_loss: str
+):
+    async def story(installation: Installation) -> None:
+        two_nodes(installation)
+        rule(installation, on_node_loss, 3600)
+        session = await installation.create()
+        await installation.settle()
+        there, node = installation.world.nodes, str(installation.node_of(session))
+        lose(installation, node)
+        for _ in range(3):
+            await installation.round(12)
+        assert installation.state(session) == S.RUNNING
+        await installation.forget(node)
+        for _ in range(3):
+            await installation.round()
+        await installation.settle()
+        assert "node_lost" in installation.causes(session)
+        if on_node_loss == "end":
+            assert (installation.state(session), held(installation)) == (S.ERROR, 0)
+        else:
+            assert (installation.state(session), held(installation)) == (S.RUNNING, 2)
+            assert installation.node_of(session) == other(node)
+        lose(installation, other(node))
+        for _ in range(3):
+            await installation.round(12)
+        await installation.forget(other(node))
+        waits = await installation.create()
+        for _ in range(3):
+            await installation.round()
+        assert installation.state(waits) == S.PENDING, "there is no node"
+        installation.world.nodes = there
+        await installation.settle()
+        assert installation.state(waits) == S.RUNNING
+
+    play(story)
+
+
 def test_an_engine_that_does_not_answer_for_hours_loses_no_session(play: Play):
     async def story(installation: Installation) -> None:
         session = await installation.create()
@@ -201,6 +241,27 @@ def test_a_node_that_is_emptied_patiently_keeps_what_runs_and_takes_nothing_new(
         await installation.settle()
         assert installation.state(leaves) == S.RUNNING
         assert installation.node_of(leaves) == other(node)
+
+    play(story)
+
+
+def test_being_moved_is_no_failed_start(play: Play):
+    async def story(installation: Installation) -> None:
+        two_nodes(installation)
+        full = EngineError("The disk is full.", retriable=True)
+        installation.world.fail_next("ensure.start", full, times=MAX_ATTEMPTS - 1)
+        session = await installation.create()
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+        await installation.drain(str(installation.node_of(session)), Draining.MOVE)
+        installation.world.fail_next("ensure.start", full, times=MAX_ATTEMPTS - 1)
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+        assert installation.causes(session).count("retry") == 2 * (MAX_ATTEMPTS - 1)
+        installation.world.fail_next("ensure.start", full, times=MAX_ATTEMPTS)
+        fails = await installation.create()
+        await installation.settle()
+        assert installation.state(fails) == S.ERROR
 
     play(story)
 

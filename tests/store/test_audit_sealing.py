@@ -23,6 +23,7 @@ from carrel.db.listener import Listener
 from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine
 from carrel.site.model import SiteRow
+from carrel.storage_hosts.storages import Storages
 
 NOW = datetime(2026, 6, 15, 13, 30, tzinfo=UTC)
 
@@ -35,7 +36,7 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
 
 
 def _tools(database: Database, leader: Leader) -> Tools:
-    return Tools(database, FakeEngine(), SystemClock(), leader, Secrets(b"0" * 32))
+    return Tools(database, FakeEngine(), SystemClock(), leader, Secrets(b"0" * 32), Storages(database))
 
 
 def _controller(database: Database, leader: Leader) -> Seal:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 
+from carrel.core.ids import NodeId
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
@@ -17,6 +19,7 @@ from carrel.scheduling.snapshot import (
     ShareView,
     Slots,
     Snapshot,
+    Strategy,
     Waiting,
 )
 
@@ -104,6 +107,34 @@ def fits(snapshot: Snapshot, one: Waiting) -> bool:
     counts = [most_on(node, one, one.count) for node in snapshot.nodes]
     together = one.count == 1 or one.mode is ClusterMode.SINGLE_NODE
     return max(counts, default=0) >= one.count if together else sum(counts) >= one.count
+
+
+def preferred(snapshot: Snapshot, one: Waiting) -> NodeId:
+    """Where one container without devices goes now, by its group's strategy; it fits somewhere."""
+    (group,) = [group for group in snapshot.groups if group.id == one.group]
+    there = sorted((node for node in snapshot.nodes if most_on(node, one, 1)), key=lambda node: node.name)
+    if group.strategy is Strategy.ROUND_ROBIN:
+        return next((node for node in there if node.name > group.after), there[0]).id
+    sign = 1 if group.strategy is Strategy.CONCENTRATED else -1
+
+    def key(node: NodeView) -> tuple[Fraction | int, ...]:
+        slots = group.slot_priority or [slot for slot, amount in one.slots.items() if amount]
+        parts = [sign * part_free(node, slot) for slot in slots]
+        if not group.slot_priority:
+            parts = [sign * min((abs(part) for part in parts), default=Fraction(0))]
+        return (len({device.family for device in node.devices}), *parts)
+
+    return min(there, key=key).id
+
+
+def part_free(node: NodeView, slot: str) -> Fraction:
+    """Of what the node has; of devices, what one container could get."""
+    most = node.capacity.get(slot, 0)
+    if "." in slot:
+        free = next((n for n in range(most, 0, -1) if any(ways(node, {slot: n}))), 0)
+    else:
+        free = max(most - node.used.get(slot, 0), 0)
+    return Fraction(free, most or 1)
 
 
 def emptied(snapshot: Snapshot) -> Snapshot:

@@ -7,12 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.core.ids import GroupId, NodeId, SessionId
+from carrel.scheduling.ceilings import Ceilings
 from carrel.scheduling.changes import Kind, changes
 from carrel.scheduling.cluster import Cluster
 from carrel.scheduling.outlook import SlotRoom, outcome, rooms
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import (
     SESSIONS,
+    Cause,
+    ClusterMode,
+    DeviceView,
     GroupView,
     NodeView,
     Order,
@@ -119,6 +123,37 @@ def test_another_group_is_offered_whenever_it_would_do(snapshot: Snapshot) -> No
         assert offered == ({other} if would else set())
 
 
+def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
+    node = NodeView(NodeId("n"), "n", {"cpu": 8000})
+    scopes = {"k": ScopeView("keypair k", {SESSIONS: 2}, containers=3)}
+    three, four = (
+        Waiting(SessionId(f"s{n}"), {"cpu": 1000}, NOW, scopes=("k",), count=n, mode=mode)
+        for n, mode in ((3, ClusterMode.SINGLE_NODE), (4, ClusterMode.MULTI_NODE))
+    )
+    decided = plan(Snapshot((node,), (three, four), NOW, scopes=scopes))
+    assert [placement.session for placement in decided.placements] == ["s3"]
+    [refusal] = decided.refusals
+    assert (refusal.session, refusal.cause) == ("s4", Cause.LIMIT)
+    assert refusal.reason == "Keypair k may have 3 containers in a session; this needs 4."
+    # Each session by itself: what others have does not count, and time does not help.
+    assert len(plan(Snapshot((node,), (three, replace(three, id=SessionId("t"))), NOW, scopes=scopes)).placements) == 2
+    planning = Planning(Snapshot((node,), (), NOW, scopes=scopes))
+    planning.run()
+    assert (outcome(planning, three).starts, outcome(planning, four).never) == (True, True)
+
+
+def test_what_is_built_for_another_architecture_never_starts() -> None:
+    node = NodeView(NodeId("n"), "n", {"cpu": 8000}, architecture="x86_64")
+    one = Waiting(SessionId("s"), {"cpu": 1000}, NOW, architecture="aarch64")
+    planning = Planning(Snapshot((node,), (one,), NOW))
+    [refusal] = planning.run().refusals
+    assert refusal.reason == "1 node: is x86_64, the image needs aarch64."
+    assert outcome(planning, one).never
+    assert not outcome(planning, replace(one, architecture="x86_64")).never
+    # A smaller one is not offered there.
+    assert changes(planning.snapshot, replace(one, slots={"cpu": 9000})) == []
+
+
 def test_the_designated_node_is_given_up_when_another_has_room() -> None:
     nodes = tuple(
         NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2)
@@ -126,6 +161,37 @@ def test_the_designated_node_is_given_up_when_another_has_room() -> None:
     one = Waiting(SessionId("s"), {"cpu": 1000}, NOW, node=NodeId("n0"))
     [change] = changes(Snapshot(nodes, (one,), NOW), one)
     assert (change.kind, change.cost) == (Kind.ANY_NODE, 0.0)
+
+
+def test_whole_devices_are_counted_as_devices() -> None:
+    cards = (DeviceView("a", "cuda", 500), DeviceView("b", "cuda"))
+    node = NodeView(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
+    asked = [{"cuda.device": 1}, {"cuda.device": 1, "cuda.shares": 500}, {"cuda.device": 1, "cuda.shares": 501}]
+    lines = [(Waiting(SessionId("s"), slots, NOW),) for slots in asked]
+    assert [len(plan(Snapshot((node,), line, NOW)).placements) for line in lines] == [1, 1, 0]
+
+
+def test_what_is_offered_is_a_round_amount_and_all_of_what_is_not_short() -> None:
+    node = NodeView(NodeId("n"), "n", {"cpu": 4000, "mem": 1 << 30}, {"cpu": 2750})
+    one = Waiting(SessionId("s"), {"cpu": 2000, "mem": 1000}, NOW)
+    [change] = changes(Snapshot((node,), (one,), NOW), one)
+    assert change.slots == {"cpu": 1200, "mem": 1000}
+
+
+def test_nobody_says_never_of_a_group_that_is_not_active() -> None:
+    planning = Planning(Snapshot((), (), NOW))
+    planning.run()
+    said = outcome(planning, Waiting(SessionId("s"), {"cpu": 1}, NOW, group=GroupId("closed")))
+    assert (said.starts, said.never, said.reason) == (False, False, "Its resource group is not active.")
+
+
+def test_of_a_ceiling_others_get_what_is_beyond_what_is_kept() -> None:
+    ceilings = Ceilings({"p": ScopeView("project p", {"cpu": 5})})
+    first, other = SessionId("first"), SessionId("other")
+    ceilings.keep(first, ["p"], {"cpu": 3})
+    assert ceilings.kept_from(other, ["p"], {"cpu": 2}) is None
+    assert ceilings.kept_from(other, ["p"], {"cpu": 3}) == ("p", "cpu")
+    assert ceilings.kept_from(first, ["p"], {"cpu": 5}) is None
 
 
 def test_no_less_is_offered_than_it_can_do_with() -> None:

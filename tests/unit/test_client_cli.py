@@ -158,7 +158,8 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
     monkeypatch.setenv("TOKEN", "t=1")
     line = "session create --image starter --cpu 500m --mem 1.5g --name train-3 --env A=b=c --env TOKEN -q"
     wish = "--slot cuda.shares=0.5 --group gpu --priority 20 --time-limit 90m"
-    assert main([*line.split(), *wish.split()]) == 0
+    mounts = "-v data --mount corpus:a/b:/data:ro -v runs::out:rw -v .cache:/c"
+    assert main([*line.split(), *wish.split(), *mounts.split()]) == 0
     assert api.asked[0].body == {
         "name": "train-3",
         "image": "starter",
@@ -169,6 +170,12 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
         "priority": 20,
         "time_limit_s": 5400,
         "node": None,
+        "mounts": [
+            {"folder": "data"},
+            {"folder": "corpus", "subpath": "a/b", "path": "/data", "read_only": True},
+            {"folder": "runs", "path": "out", "read_only": False},
+            {"folder": ".cache", "path": "/c"},
+        ],
     }
     assert api.asked[0].headers["idempotency-key"]
 
@@ -177,6 +184,8 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
     "line",
     [
         "session create --mem lots",
+        "session create -v :/data",
+        "session create -v data:a:/b:/c",
         "session create --cpu -1",
         "session create --slot cuda.device",
         "session create --slot cuda.shares=lots",

@@ -92,3 +92,9 @@ def test_copies_are_as_many_as_can_be_taken_one_after_the_other(found, slot, amo
         left = after(left, taken)
         count += 1
     assert copies(found, slot, amount, most) == count
+
+
+def test_so_many_parts_go_on_devices_as_leave_none_over_full():
+    # One on the first, three on each of the others.
+    cards = devices((500, 0), (0, 0), (0, 0))
+    assert [copies(cards, "cuda.shares", 300, most) for most in (6, 9)] == [6, 7]

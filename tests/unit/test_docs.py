@@ -10,7 +10,9 @@ import pytest
 from carrel.core import errors
 from carrel.engines import port
 from carrel.http.problems import _TITLES
+from carrel.server import compose as compose  # with all errors that there are
 from carrel.server.settings import Settings
+from carrel.storage.port import StorageError
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -23,9 +25,13 @@ def reference(name: str) -> str:
 
 
 def error_classes() -> set[str]:
-    found = {"CarrelError", "TooManyAttempts", "TooManyRequests"}
-    found |= {name for name, value in vars(errors).items() if isinstance(value, type)}
-    return found
+    return {kind.__name__ for kind in with_all_below(errors.CarrelError)}
+
+
+def with_all_below(kind: type) -> Iterator[type]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from with_all_below(below)
 
 
 def codes_in_source() -> Iterator[str]:
@@ -41,10 +47,16 @@ def codes_in_source() -> Iterator[str]:
                 yield from _constant(node.args[0])
             if name == "_later":
                 yield from _constant(node.args[1])
-            if name in ("Problem", "EngineError", "Trouble", "settle") or name in vars(port) or name == "__init__":
+            if (
+                name in ("Problem", "EngineError", "Trouble", "settle")
+                or name in vars(port)
+                or name == "__init__"
+            ):
                 for keyword in node.keywords:
                     if keyword.arg == "code":
                         yield from _constant(keyword.value)
+    for kind in with_all_below(StorageError):
+        yield f"storage.{vars(kind)['code'].removeprefix('storage_')}"
     yield from (
         "http." + title.lower().replace(" ", "_") for status, title in _TITLES.items() if status in MADE
     )
@@ -83,8 +95,8 @@ def test_every_setting_is_documented():
 def test_every_kind_of_event_is_documented():
     source = "".join(file.read_text() for file in (ROOT / "src" / "carrel").rglob("*.py"))
     kinds = set(re.findall(r'"event": "([a-z.]+)"', source)) | {"hello", "usage"}
-    things = "user|project|domain|policy|group|node|preset"
-    kinds |= set(re.findall(rf'"((?:{things})\.(?:created|updated|removed))"', source))
+    things = "user|project|domain|policy|group|node|preset|storage_host|vfolder|vfolder_task|invitation|quota"
+    kinds |= set(re.findall(rf'"((?:{things})\.(?:created|updated|removed)|files\.changed)"', source))
     assert kinds == set(CODE.findall(reference("events")))
 
 

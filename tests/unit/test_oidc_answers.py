@@ -7,7 +7,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,16 @@ async def test_a_true_answer_is_believed(liar: Liar):
     assert (claims.subject, claims.email, claims.email_verified, claims.name) == ("1", "ada@example.org", True, "Ada")
     liar.sign = lambda said: signed(said, EC)
     assert (await arrive(liar)).subject == "1"
+
+
+@pytest.mark.parametrize(
+    ("said", "ago"), [(AT - 100, 100), (AT - 100.5, 100.5), (AT + 30, 0), (AT + 61, None), (-1, None),
+                      (None, None), ("long ago", None), (True, None)]
+)  # fmt: skip
+async def test_when_somebody_proved_it_is_believed_if_it_is_a_time(liar: Liar, said: object, ago: float | None):
+    liar.claims = {"auth_time": said}
+    proved = (await arrive(liar)).proved_at
+    assert proved == (None if ago is None else NOW - timedelta(seconds=ago))
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ import plan_draws as draws
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from plan_model import applied, emptied, fits, limited
+from plan_model import applied, emptied, fits, limited, preferred
 
 from carrel.core.ids import NodeId, SessionId
-from carrel.scheduling import choice
+from carrel.scheduling import choice, shelves
+from carrel.scheduling.placement import Room
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.snapshot import Cause, Order, Snapshot
+from carrel.scheduling.snapshot import Cause, NodeView, Order, Plan, ScopeView, Snapshot, Waiting
 
 NEVER = timedelta(days=1)
 
@@ -80,6 +81,31 @@ def test_a_second_pass_changes_nothing(snapshot):
     second = plan(applied(snapshot, first))
     assert second.placements == ()
     assert second.refusals == first.refusals
+
+
+@given(draws.snapshots(), st.integers(1, 3))
+def test_who_starts_is_the_same_without_asking_those_who_cannot(snapshot, times):
+    line = [replace(one, id=SessionId(f"{one.id}-{n}")) for one in snapshot.waiting for n in range(times)]
+    snapshot = replace(snapshot, waiting=tuple(line))
+    assert tuple(Planning(snapshot).decide()) == plan(snapshot).placements
+
+
+def test_nobody_is_asked_when_nobody_can_start(monkeypatch):
+    asked = []
+    starts = Planning.starts
+    monkeypatch.setattr(Planning, "starts", lambda self, one: asked.append(one.id) or starts(self, one))
+    node = NodeView(NodeId("n"), "n", {"cpu": 4}, {"cpu": 2})
+    large = [Waiting(SessionId(f"large{n}"), {"cpu": 3}, draws.NOW, scopes=("p",)) for n in range(50)]
+    small = [Waiting(SessionId(f"small{n}"), {"cpu": 1}, draws.NOW, scopes=("p",)) for n in range(50)]
+    scopes = {"p": ScopeView("project p", {"sessions": 9})}
+    full = Snapshot((node,), tuple(large), draws.NOW, scopes=scopes)
+    assert not Planning(full).decide()
+    assert not asked
+    # Those behind the last who starts are not asked; those before are.
+    some = replace(full, waiting=(*large[:2], *small, *large[2:]))
+    started = [one.session for one in Planning(some).decide()]
+    assert started == ["small0", "small1"]
+    assert len(asked) == 52
 
 
 @given(draws.snapshots())
@@ -158,14 +184,27 @@ def test_the_best_node_is_the_same_however_it_is_found(snapshot, times):
     )
     snapshot = replace(snapshot, waiting=line)
     plans = []
-    with pytest.MonkeyPatch.context() as patch:
-        for tries, stretch, often in ((10**6, 1, 10**6), (0, 10**6, 0), (1, 2, 1), (10**6, 9, 0)):
-            patch.setattr(choice, "_OFTEN", often)
+    for tries, stretch, size, asked in ((10**6, 1, 1, True), (0, 10**6, 24, True), (1, 2, 2, False)):
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr(choice, "_TRIES", tries)
-            patch.setattr(choice, "_TRIES_FULL", tries)
             patch.setattr(choice, "_STRETCH", stretch)
+            patch.setattr(shelves, "SIZE", size)
+            if not asked:
+                # Nobody was announced: all nodes are looked at each time.
+                patch.setattr(Room, "expect", lambda room, request: None)
             plans.append(plan(snapshot))
     assert all(one == plans[0] for one in plans)
+
+
+@given(draws.snapshots(patience=NEVER, plain=True))
+def test_each_goes_to_the_node_that_the_strategy_prefers(snapshot):
+    now = snapshot
+    for placement in plan(snapshot).placements:
+        one = next(other for other in now.waiting if other.id == placement.session)
+        # What is free of devices, and which of them, is another's to say.
+        if not any("." in slot for slot, amount in one.slots.items() if amount):
+            assert placement.node == preferred(now, one), one
+        now = applied(now, Plan((placement,), ()))
 
 
 @given(draws.snapshots(), st.sampled_from([Order.FIFO, Order.LIFO]))

@@ -15,6 +15,7 @@ from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
 from carrel.scheduling.fairness import jain
 from carrel.scheduling.installation import ANYBODY, Installation
 from carrel.scheduling.picture import picture
+from carrel.scheduling.plan import Planning
 from carrel.scheduling.report import measured, report
 from carrel.scheduling.shares import moved_on
 from carrel.scheduling.simulate import Fate, Replay, Stay, simulate
@@ -112,6 +113,29 @@ def test_everybody_has_one_fate_and_the_same_replay_comes_out_twice(arrivals, in
     assert {stay.arrival.id: stay for stay in otherwise.stays} == {
         stay.arrival.id: stay for stay in replay.stays
     }
+
+
+@settings(deadline=None, max_examples=60)
+@given(traces(), installations())
+def test_what_is_left_out_of_a_replay_changes_nothing(arrivals, installation):
+    """Everybody is asked at each instant: the same replay, and the same reasons."""
+    replay = simulate(arrivals, installation)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Planning, "decide", lambda planning: planning.run().placements)
+        patch.setattr("carrel.scheduling.simulate._Replaying._blocked_as_before", lambda *_: False)
+        assert simulate(arrivals, installation) == replay
+
+
+def test_who_comes_to_a_blocked_queue_is_not_planned_for(monkeypatch):
+    decided = []
+    decide = Planning.decide
+    monkeypatch.setattr(Planning, "decide", lambda planning: decided.append(1) or decide(planning))
+    line = [arrival("first", 0, 50, 2), *(arrival(f"s{n}", n, 1, 2) for n in range(1, 20))]
+    line.append(arrival("small", 30, 1))
+    replay = simulate(line, machine(2))
+    # The first, each end, and no arrival while the node is full.
+    assert (len(decided), replay.plans) == (1 + 20, 1 + 19 + 1 + 20)
+    assert waits(replay)[:3] == [0, 49, 49]
 
 
 @settings(deadline=None, max_examples=60)

@@ -1,0 +1,81 @@
+"""The server is killed in the middle of an upload: nothing is half there, and the upload goes on where it was."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import httpx2
+import pytest
+from crash.control_plane import API, ControlPlaneProcess
+from people import People, eventually
+from test_uploads import BYTES, VERSION, metadata
+
+from carrel.core.clock import SystemClock
+from carrel.db.database import Database
+from carrel.keypairs import service as keypairs
+
+SIZE = 32 << 20
+
+
+async def test_an_upload_survives_a_server_that_is_killed(
+    database: Database, people: People, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+):
+    async with database.transaction() as tx:
+        pair = await keypairs.create(tx, SystemClock(), people.superadmin)
+    plane = ControlPlaneProcess(tmp_path, database.url, f"unix://{tmp_path}/none.sock", "upload-killed")
+    base = f"http://127.0.0.1:{plane.port}{API}"
+    content = os.urandom(SIZE)
+    plane.start()
+    try:
+        async with httpx2.AsyncClient(
+            base_url=base, auth=(pair.access_key, pair.secret_key), timeout=30
+        ) as client:
+            await answering(client)
+            root = tmp_path_factory.mktemp("disk") / "fast"
+            await client.post("/storage-hosts", json={"name": "fast", "root": str(root)})
+            made = (await client.post("/vfolders", json={"name": "data", "host": "fast"})).json()
+            address = f"/vfolders/{made['id']}"
+            headers = {**VERSION, "Upload-Length": str(SIZE), **metadata("big")}
+            upload = (await client.post(f"{address}/uploads", headers=headers)).headers["location"]
+            (stage,) = root.glob("*/*/stage")
+            sending = asyncio.create_task(send_slowly(client, f"{address}/{upload}", content))
+            await eventually(lambda: arrived(stage, 4 << 20))
+            plane.kill()
+            with pytest.raises(httpx2.TransportError):
+                await sending
+            assert list((stage.parent / "files").iterdir()) == []
+            plane.start()
+            await answering(client)
+            head = await client.head(f"{address}/{upload}", headers=VERSION)
+            at = int(head.headers["upload-offset"])
+            assert 4 << 20 <= at < SIZE
+            rest = {**BYTES, "Upload-Offset": str(at)}
+            done = await client.patch(f"{address}/{upload}", headers=rest, content=content[at:])
+            assert (done.status_code, done.headers["carrel-path"]) == (204, "big")
+            assert (stage.parent / "files" / "big").read_bytes() == content
+    finally:
+        plane.kill()
+
+
+async def answering(client: httpx2.AsyncClient) -> None:
+    async def healthy() -> bool:
+        try:
+            return (await client.get("/health")).status_code == 200
+        except httpx2.TransportError:
+            await asyncio.sleep(0.1)
+            return False
+
+    await eventually(healthy, within_s=60)
+
+
+async def send_slowly(client: httpx2.AsyncClient, address: str, content: bytes) -> httpx2.Response:
+    async def pieces():  # type: ignore[no-untyped-def]
+        for start in range(0, SIZE, 1 << 20):
+            yield content[start : start + (1 << 20)]
+            await asyncio.sleep(0.02)
+
+    return await client.patch(address, headers={**BYTES, "Upload-Offset": "0"}, content=pieces())
+
+
+async def arrived(stage: Path, wanted: int) -> bool:
+    return any(each.stat().st_size >= wanted for each in stage.glob("upload-*"))

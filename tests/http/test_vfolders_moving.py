@@ -1,0 +1,322 @@
+"""Folders that go elsewhere: copied, moved to another storage host, handed over; and the tasks that do it."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from folder_kit import (
+    backend,
+    ended,
+    files_of,
+    folder,
+    in_state,
+    mounted,
+    second_host,
+    shared,
+    trail,
+    unmounted,
+)
+from installation import Api, Caller
+from people import eventually
+from people_kit import domain_admin, project_admin, said
+from sqlalchemy import text
+
+from carrel.storage import whole
+from carrel.storage.port import Advance, Place, StorageFull, Tick
+
+
+def fill(files: Path) -> None:
+    (files / "deep" / "er").mkdir(parents=True)
+    (files / "deep" / "er" / "file").write_bytes(b"x" * 70_000)
+    (files / "link").symlink_to("/etc/passwd")
+    for each in (files / "deep", files / "deep" / "er", files / "deep" / "er" / "file"):
+        os.chown(each, 1000, 1000)
+
+
+def content(files: Path) -> dict[str, object]:
+    return {
+        str(path.relative_to(files)): os.readlink(path) if path.is_symlink() else path.stat().st_size
+        for path in sorted(files.rglob("*"))
+        if path.is_symlink() or path.is_file()
+    }
+
+
+async def task_of(caller: Caller, folder: str) -> dict:  # type: ignore[type-arg]
+    """The last thing that was done with a folder, once it is over."""
+    found = (await caller.get("/vfolder-tasks", params={"folder": folder})).json()["items"]
+    return await ended(caller, found[0]["id"])
+
+
+async def test_a_clone_is_another_folder_with_the_same_in_it(living: Api, tmp_path_factory):  # type: ignore[no-untyped-def]
+    user, colleague = await living.as_("user"), await living.as_("colleague")
+    await second_host(living, tmp_path_factory.mktemp("second"))
+    source = await folder(user)
+    fill(await files_of(living, source["id"]))
+    await shared(living, user, "data", "colleague")
+    for who, body in ((user, {"name": "copy"}), (colleague, {"name": "mine", "host": "second"})):
+        made = await who.post(f"/vfolders/{source['id']}/clone", body)
+        assert made.status_code == 201, made.text
+        assert (made.json()["state"], made.json()["task"]["kind"]) == ("COPYING", "clone")
+        copy = await in_state(who, made.json()["id"], "READY")
+        task = await task_of(who, copy["id"])
+        assert (task["state"], task["done_bytes"], task["total_bytes"]) == ("done", 70_000, 70_000)
+        files = await files_of(living, copy["id"])
+        assert content(files) == content(await files_of(living, source["id"]))
+        assert os.listdir(files.parent / "stage") == []
+        assert (files.stat().st_uid, (files / "deep").stat().st_uid) == (1000, 1000)
+    # Another's folder that is not shared cannot be read, hence not copied; an administrator sees only that it is.
+    head = await domain_admin(living)
+    assert said(await head.post(f"/vfolders/{source['id']}/clone", {"name": "x"})) == (
+        403,
+        "policy.forbidden",
+    )
+    assert said(await user.post(f"/vfolders/{source['id']}/clone", {"name": "copy"})) == (
+        409, "vfolder.name_taken",
+    )  # fmt: skip
+
+
+async def test_a_folder_moves_to_another_host_with_all_that_is_in_it(living: Api, tmp_path_factory):  # type: ignore[no-untyped-def]
+    user = await living.as_("user")
+    second = await second_host(living, tmp_path_factory.mktemp("second"))
+    made = await folder(user, host="local")
+    old = await files_of(living, made["id"])
+    fill(old)
+    before = content(old)
+    session = await mounted(living, user, made["id"])
+    assert said(await user.post("/vfolders/data/move", {"host": "second"})) == (409, "vfolder.mounted")
+    await unmounted(living, session)
+    assert said(await user.post("/vfolders/data/move", {"host": "local"})) == (409, "vfolder.is_there")
+    answer = await user.post("/vfolders/data/move", {"host": "second"})
+    assert answer.status_code == 200, answer.text
+    moved = await in_state(user, made["id"], "READY")
+    assert moved["host"] == {"id": second, "name": "second"}
+    assert (await task_of(user, made["id"]))["state"] == "done"
+    assert content(await files_of(living, made["id"])) == before
+    assert not old.exists()
+    assert (await user.post("/vfolders/data/trash")).status_code == 200
+
+
+async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: Api):
+    user, colleague = await living.as_("user"), await living.as_("colleague")
+    made = await folder(user)
+    old = await files_of(living, made["id"])
+    fill(old)
+    before = content(old)
+    await shared(living, user, "data", "colleague")
+    for whom in ("foreigner@example.org", "nobody@example.org"):
+        refused = await user.post("/vfolders/data/hand-over", {"user": whom})
+        assert said(refused) == (404, "vfolder.no_such_person")
+        assert refused.json()["detail"].replace(whom, "") == (
+            "There is nobody with the e-mail  whom folders can be given to."
+        )
+    assert said(await user.post("/vfolders/data/hand-over", {})) == (422, "vfolder.heir")
+    assert said(await user.post("/vfolders/data/hand-over", {"user": "user@example.org"})) == (
+        409, "vfolder.is_theirs",
+    )  # fmt: skip
+    assert said(await user.post("/vfolders/data/hand-over", {"project": living.people.project})) == (
+        403, "policy.forbidden",
+    )  # fmt: skip
+    await folder(user, ".dot")
+    dotted = await user.post("/vfolders/.dot/hand-over", {"user": "colleague@example.org"})
+    assert said(dotted) == (422, "vfolder.automatic")
+    clash = await folder(colleague)
+    assert said(await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})) == (
+        409, "vfolder.name_taken",
+    )  # fmt: skip
+    await colleague.patch(f"/vfolders/{clash['id']}", {"name": "other"})
+    given = await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
+    assert given.status_code == 200, given.text
+    got = await in_state(colleague, made["id"], "READY")
+    assert (got["owner"]["email"], got["mine"], got["shared"]) == ("colleague@example.org", True, 0)
+    assert said(await user.get(f"/vfolders/{made['id']}")) == (404, "vfolder.not_found")
+    new = await files_of(living, made["id"])
+    assert (content(new), old.exists()) == (before, False)
+    assert f"user-{living.people.colleague.user_id}" in str(new)
+    # To a project, by whom may make folders of it.
+    lead = await project_admin(living)
+    own = await folder(lead, "ours")
+    answer = await lead.post("/vfolders/ours/hand-over", {"project": living.people.project})
+    assert answer.status_code == 200, answer.text
+    ours = await in_state(user, own["id"], "READY")
+    assert (ours["project"]["id"], ours["owner"], ours["my_permission"]) == (
+        living.people.project,
+        None,
+        "rw",
+    )
+
+
+async def test_limits_hold_for_what_is_handed_over(living: Api):
+    admin, user, colleague = [await living.as_(name) for name in ("superadmin", "user", "colleague")]
+    await folder(user)
+    await folder(colleague, "theirs")
+    limits = {"slots": {}, "sessions": "unlimited", "folders": 1, "folder_bytes": "unlimited"}
+    made = await admin.post("/policies", {"kind": "user", "name": "tight", "limits": limits})
+    assert made.status_code == 201, made.text
+    holders = {"users": ["colleague@example.org"]}
+    assigned = await admin.ask("PUT", f"/policies/{made.json()['id']}/holders", json=holders)
+    assert assigned.status_code == 200, assigned.text
+    refused = await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
+    assert said(refused) == (409, "quota.folders")
+    assert said(await colleague.post("/vfolders", {"name": "second"})) == (409, "quota.folders")
+    assert said(await colleague.post("/vfolders/theirs/clone", {"name": "second"})) == (409, "quota.folders")
+    assert (await user.get("/vfolders/data")).json()["owner"]["email"] == "user@example.org"
+
+
+async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api):
+    user, colleague = await living.as_("user"), await living.as_("colleague")
+    made = await folder(user)
+    fill(await files_of(living, made["id"]))
+    await folder(colleague, "taken")
+    theirs = {"owner": "colleague@example.org"}
+    for body, refusal in (
+        ({"name": "copy", "owner": "foreigner@example.org"}, (404, "vfolder.no_such_person")),
+        ({"name": "copy", **theirs, "project": living.people.project}, (422, "vfolder.heir")),
+        ({"name": ".copy", **theirs}, (422, "vfolder.automatic")),
+        ({"name": "taken", **theirs}, (409, "vfolder.name_taken")),
+    ):
+        assert said(await user.post("/vfolders/data/clone", body)) == refusal, body
+    assert said(await colleague.post(f"/vfolders/{made['id']}/clone", {"name": "x", "owner": "user@example.org"})) == (
+        404, "vfolder.not_found",
+    )  # fmt: skip
+    given = await user.post("/vfolders/data/clone", {"name": "copy", **theirs})
+    assert given.status_code == 201, given.text
+    copy = given.json()
+    assert (copy["owner"]["email"], copy["mine"], copy["my_permission"]) == ("colleague@example.org", False, None)
+    assert (await ended(user, copy["task"]["id"]))["state"] == "done", "its progress is seen by who asked for it"
+    got = await in_state(colleague, copy["id"], "READY")
+    assert got["mine"]
+    there = await files_of(living, copy["id"])
+    assert content(there) == content(await files_of(living, made["id"]))
+    assert f"user-{living.people.colleague.user_id}" in str(there)
+    assert said(await user.get(f"/vfolders/{copy['id']}")) == (404, "vfolder.not_found")
+    done = [details["after"] for action, name, details in await trail(living) if name == "copy"]
+    assert [(after["owner"], after["source"]) for after in done] == [("colleague@example.org", made["id"])]
+    async with living.database.transaction() as tx:
+        told = await tx.execute(
+            text("SELECT count(*) FROM events WHERE kind = 'vfolder.created' AND owner_id = :id"
+                 " AND data ->> 'name' = 'copy'"), {"id": living.people.colleague.user_id},
+        )  # fmt: skip
+        assert told.scalar_one() == 1
+        limits = (
+            "UPDATE resource_policies SET limits = limits || '{\"folders\": 2}' FROM users"
+            " WHERE users.policy_id = resource_policies.id AND users.id = :id"
+        )
+        await tx.execute(text(limits), {"id": living.people.colleague.user_id})
+    refused = await user.post("/vfolders/data/clone", {"name": "more", **theirs})
+    assert said(refused) == (409, "quota.folders")
+    assert "colleague@example.org has 2 of 2" in refused.json()["detail"]
+
+
+async def test_a_copy_for_somebody_else_that_fails_leaves_them_nothing(
+    living: Api, monkeypatch: pytest.MonkeyPatch
+):
+    user, colleague = await living.as_("user"), await living.as_("colleague")
+    await folder(user)
+
+    def full(*_: object) -> None:
+        raise StorageFull("The storage host local is full.")
+
+    monkeypatch.setattr(whole, "copy_tree", full)
+    body = {"name": "copy", "owner": "colleague@example.org"}
+    copy = (await user.post("/vfolders/data/clone", body)).json()
+    task = await ended(user, copy["task"]["id"])
+    assert (task["state"], task["problem"]) == ("failed", "The storage host local is full.")
+
+    async def gone() -> bool:
+        return (await colleague.get(f"/vfolders/{copy['id']}")).status_code == 404
+
+    await eventually(gone, within_s=20)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies that never end by themselves."""
+
+    def crawl(source: int, target_parent: int, name: str, tick: Tick) -> Advance:
+        os.mkdir(name, dir_fd=target_parent)
+        while True:
+            tick(Advance(1, 1, 10, 10))
+            time.sleep(0.01)
+
+    monkeypatch.setattr(whole, "copy_tree", crawl)
+
+
+async def test_what_is_being_copied_stays_and_a_cancelled_copy_goes(living: Api, slow: None):
+    user, stranger = await living.as_("user"), await living.as_("stranger")
+    source = await folder(user)
+    copy = (await user.post("/vfolders/data/clone", {"name": "copy"})).json()
+
+    async def under_way() -> bool:
+        task = (await user.get("/vfolders/copy")).json()["task"]
+        return task["state"] == "running" and task["done_bytes"] == 1 and task["total_files"] == 10
+
+    await eventually(under_way)
+    for path, body in (
+        ("/vfolders/data/trash", None),
+        ("/vfolders/data/hand-over", {"user": "colleague@example.org"}),
+        ("/vfolders/data/clone", {"name": "copy"}),
+    ):
+        code = "vfolder.name_taken" if "clone" in path else "vfolder.busy"
+        assert said(await user.post(path, body)) == (409, code), path
+    assert said(await user.post("/vfolders/copy/trash")) == (409, "vfolder.state")
+    files = await files_of(living, copy["id"])
+    task = copy["task"]["id"]
+    for who in (stranger, await living.as_("colleague")):
+        assert said(await who.post(f"/vfolder-tasks/{task}/cancel")) == (404, "vfolder_task.not_found")
+    for _ in range(2):
+        assert (await user.post(f"/vfolder-tasks/{task}/cancel")).status_code == 200
+    assert (await ended(user, task))["state"] == "cancelled"
+
+    async def gone() -> bool:
+        return (await user.get(f"/vfolders/{copy['id']}")).status_code == 404
+
+    await eventually(gone, within_s=20)
+    assert not files.parent.exists()
+    assert (await user.get(f"/vfolders/{source['id']}")).json()["state"] == "READY"
+    assert (await user.post(f"/vfolder-tasks/{task}/cancel")).json()["state"] == "cancelled"
+
+
+async def test_a_cancelled_move_leaves_the_folder_where_it_was(living: Api, slow: None, tmp_path_factory):  # type: ignore[no-untyped-def]
+    user = await living.as_("user")
+    second = await second_host(living, tmp_path_factory.mktemp("second"))
+    made = await folder(user, host="local")
+    asked = await user.post("/vfolders/data/move", {"host": "second"})
+    assert asked.status_code == 200, asked.text
+    moving = asked.json()
+    assert (moving["state"], moving["host"]["name"]) == ("MOVING", "local")
+    there = await backend(living, second)
+    place = Place(f"user-{living.people.user.user_id}", made["id"])
+
+    async def begun() -> bool:
+        return there.stage(place).exists()
+
+    await eventually(begun)
+    assert (await user.post(f"/vfolder-tasks/{moving['task']['id']}/cancel")).status_code == 200
+    assert (await ended(user, moving["task"]["id"]))["state"] == "cancelled"
+    stays = (await user.get("/vfolders/data")).json()
+    assert (stays["state"], stays["host"]["name"], stays["task"]) == ("READY", "local", None)
+    assert there.places() == []
+
+
+async def test_a_copy_that_does_not_fit_says_so_and_can_only_be_deleted(
+    living: Api, monkeypatch: pytest.MonkeyPatch
+):
+    user = await living.as_("user")
+    await folder(user)
+
+    def full(*_: object) -> None:
+        raise StorageFull("The storage host local is full.")
+
+    monkeypatch.setattr(whole, "copy_tree", full)
+    copy = (await user.post("/vfolders/data/clone", {"name": "copy"})).json()
+    failed = await in_state(user, copy["id"], "FAILED")
+    assert failed["reason"] == "The storage host local is full."
+    assert (await ended(user, copy["task"]["id"]))["problem"] == "The storage host local is full."
+    assert said(await user.post("/vfolders/copy/trash")) == (409, "vfolder.state")
+    removal = (await user.delete("/vfolders/copy?name=copy")).json()
+    refused = await user.post(f"/vfolder-tasks/{removal['id']}/cancel")
+    if (await user.get(f"/vfolder-tasks/{removal['id']}")).json()["ended_at"] is None:
+        assert said(refused) == (409, "vfolder_task.not_cancellable")
+    assert (await ended(user, removal["id"]))["state"] == "done"
+    assert ("vfolder.create", "copy") in [row[:2] for row in await trail(living)]

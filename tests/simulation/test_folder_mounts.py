@@ -1,0 +1,212 @@
+"""The control plane may die anywhere in the life of a session with a folder, and its storage may go away meanwhile.
+
+The folder's directory is real; what threads do for it is done at once. A live session holds its folder and has it in
+its container; one that has ended holds nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from simulation.conftest import empty
+from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
+from simulation.virtual_time import LoopClock, simulate
+
+from carrel.controllers import plane
+from carrel.controllers.launch import Launch
+from carrel.controllers.loop import Tools
+from carrel.controllers.observe import Observe
+from carrel.controllers.reap import Reap
+from carrel.controllers.schedule import Schedule
+from carrel.core.ids import FolderId, SessionId, StorageHostId
+from carrel.db.database import Database
+from carrel.db.leader import Leader
+from carrel.db.seal import Seal as Secrets
+from carrel.engines.fake import FakeEngine, FakeWorld
+from carrel.engines.port import Mount
+from carrel.policy.decide import Actor
+from carrel.sessions import service
+from carrel.sessions.schemas import MountRequest
+from carrel.sessions.states import SessionState as S
+from carrel.storage.port import Place, StorageUnavailable
+from carrel.storage.posix import PosixBackend
+from carrel.storage_hosts.storages import Storage
+
+HOST, FOLDER = StorageHostId("hostoneaaaaa"), FolderId("folderaaaaaa")
+MOUNTS = (
+    MountRequest(folder=FOLDER),
+    MountRequest(folder=FOLDER, path="/srv/part", subpath="part", read_only=True),
+)
+
+
+@dataclass
+class Disk:
+    """A storage host that outlives every control plane."""
+
+    root: Path
+    away: bool = False
+
+
+class Hands:
+    """Does at once what threads do beside."""
+
+    def __init__(self, disk: Disk, fate: Fate) -> None:
+        self._disk = disk
+        self._fate = fate
+
+    async def call(self, work: Callable[..., Any], *given: Any, deadline_s: float | None = None) -> Any:
+        await self._fate.gate("storage")
+        self._fate.point("before storage")
+        if self._disk.away:
+            raise StorageUnavailable("The storage host one does not answer.")
+        return work(*given)
+
+
+class MountPlane(ControlPlane):
+    disk: Disk
+
+    def __init__(self, database: Database, leader: Leader, engine: FakeEngine, fate: Fate) -> None:
+        super().__init__(database, leader, engine, fate)
+        self._hands = Hands(self.disk, fate)
+        tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
+        kept = Observe | Schedule | Launch | Reap
+        self.controllers = [one for one in plane.controllers(tools) if isinstance(one, kept)]
+
+    async def of(self, host: StorageHostId) -> Storage:
+        """As `Storages` has it."""
+        assert host == HOST
+        return Storage("one", PosixBackend(self.disk.root), self._hands)  # type: ignore[arg-type]
+
+
+class Life(Installation):
+    def __init__(self, disk: Disk, *given: Any) -> None:
+        super().__init__(*given)
+        self.disk = disk
+        self.kind_of_plane = type("Plane", (MountPlane,), {"disk": disk})
+
+    async def start(self) -> SessionId:
+        self.asked += 1
+        request = service.Request(
+            image="debian:12",
+            slots={"cpu": 1000, "mem": 64 << 20},
+            mounts=MOUNTS,
+            idempotency_key=f"k-{self.asked}",
+        )
+        return await self.act(lambda p: service.enqueue(p.database, self.clock, self.actor, request))
+
+    def held(self) -> int:
+        row = self.look.execute("SELECT count(*) FROM vfolder_mounts WHERE released_at IS NULL").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def reason(self, session: SessionId) -> str:
+        row = self.look.execute("SELECT reason FROM sessions WHERE id = %s", (session,)).fetchone()
+        assert row is not None
+        return str(row[0])
+
+
+@pytest.fixture
+def disk(tmp_path: Path, look: psycopg.Connection[Any], actor: Actor) -> Disk:
+    """A host with one folder of the actor's."""
+    found = Disk(tmp_path / "root")
+    back_end, place = PosixBackend(found.root), Place(f"user-{actor.user_id}", FOLDER)
+    back_end.probe()
+    back_end.create(place)
+    (back_end.files(place) / "part").mkdir()
+    look.execute(
+        "INSERT INTO storage_hosts (id, name, backend, root, state) VALUES (%s, 'one', 'posix', %s, 'ok')",
+        (HOST, str(found.root)),
+    )
+    look.execute(
+        "INSERT INTO vfolders (id, name, host_id, owner_id, domain_id, scope, state, created_by, created_at)"
+        " VALUES (%(id)s, 'data', %(host)s, %(user)s, %(domain)s, %(scope)s, 'READY', %(user)s, now())",
+        {"id": FOLDER, "host": HOST, "user": actor.user_id, "domain": actor.domain_id, "scope": place.scope},
+    )
+    return found
+
+
+def expected(disk: Disk, actor: Actor) -> tuple[Mount, ...]:
+    source = str(PosixBackend(disk.root).files(Place(f"user-{actor.user_id}", FOLDER)))
+    return (Mount(source, "/home/work/data"), Mount(source, "/srv/part", "part", read_only=True))
+
+
+async def live(life: Life, disk: Disk, actor: Actor) -> None:
+    """Its storage is away when it is to start, and again when it is to be started again; then it is ended."""
+    disk.away = True
+    session = await life.start()
+    await life.round(3)
+    assert life.held() == 2
+    disk.away = False
+    await life.until(session, S.RUNNING)
+    assert life.world.containers[session].spec.mounts == expected(disk, actor)
+    disk.away = True
+    life.world.restart()
+    await life.round(3)
+    assert life.state(session) in (S.RUNNING, S.STARTING)
+    assert life.held() == 2
+    disk.away = False
+    await life.until(session, S.RUNNING)
+    assert life.world.containers[session].spec.mounts == expected(disk, actor)
+    await life.remove(session)
+    await life.settle()
+    assert life.state(session) in (S.TERMINATED, S.CANCELLED)
+    assert life.held() == 0
+    assert not life.violations()
+
+
+def test_a_kill_at_any_point_loses_no_folder_and_keeps_none(
+    postgres: str, look: psycopg.Connection[Any], actor: Actor, disk: Disk
+) -> None:
+    async def play(fate: Fate) -> None:
+        empty(look)
+        life = Life(disk, postgres, look, FakeWorld(LoopClock()), actor, [fate])
+        found = look_at.setdefault
+        fate.look_at_point = lambda number, name: (
+            None if fate.kill_at else found(life.durable(), (number, name))
+        )  # type: ignore[func-returns-value]
+        try:
+            await live(life, disk, actor)
+        finally:
+            await life.close()
+
+    look_at: dict[str, tuple[int, str]] = {}
+
+    async def main() -> None:
+        await play(Fate())
+        assert len(look_at) > 10
+        for number, name in list(look_at.values())[::EVERY]:
+            try:
+                await play(Fate(kill_at=number))
+            except AssertionError as error:
+                raise AssertionError(f"killed at point {number}, {name}: {error}") from error
+
+    simulate(main())
+
+
+def test_a_session_that_was_running_outlives_a_long_absence_of_its_storage(
+    postgres: str, look: psycopg.Connection[Any], actor: Actor, disk: Disk
+) -> None:
+    async def main() -> None:
+        empty(look)
+        life = Life(disk, postgres, look, FakeWorld(LoopClock()), actor, [])
+        try:
+            session = await life.start()
+            await life.until(session, S.RUNNING)
+            container = life.world.containers[session]
+            disk.away = True
+            life.world.restart()
+            for _ in range(30):
+                await life.round(60)
+            assert life.state(session) == S.STARTING
+            assert "storage host one" in life.reason(session)
+            disk.away = False
+            await life.settle()
+            assert life.state(session) == S.RUNNING
+            assert life.world.containers[session] is container
+        finally:
+            await life.close()
+
+    simulate(main())

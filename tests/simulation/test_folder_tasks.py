@@ -1,0 +1,407 @@
+"""The control plane may die, or stall, anywhere while it makes, copies, moves, hands over or deletes a folder.
+
+What is on disk is real; the threads that work on it are not: they do their work at once, in a process that may be
+killed before, after, and at each tick of it. In the end every task is over, every folder is in a state that lasts,
+with all that was in it, and there is nothing on any disk that no folder knows of.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from simulation.conftest import empty
+from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
+from simulation.virtual_time import LoopClock, simulate
+
+from carrel.controllers.folders import Folders
+from carrel.controllers.loop import Tools
+from carrel.core.ids import FolderId, StorageHostId
+from carrel.db.database import Database
+from carrel.db.leader import Leader
+from carrel.db.seal import Seal as Secrets
+from carrel.engines.fake import FakeEngine, FakeWorld
+from carrel.policy.decide import Actor
+from carrel.storage.port import Advance, Place
+from carrel.storage.posix import PosixBackend
+from carrel.storage_hosts.storages import Storage
+from carrel.vfolders import cloning, moving, service, tasks
+from carrel.vfolders.schemas import VFolderClone, VFolderCreate, VFolderHandOver, VFolderMove
+from carrel.vfolders.states import FolderState as S
+
+FIRST, SECOND = "hostoneaaaaa", "hosttwoaaaaa"
+CONTENT = {"a": b"one", "deep/er/b": b"two" * 1000, "deep/c": b""}
+CALL_S = 0.1
+
+
+@dataclass
+class Disks:
+    """The roots of two storage hosts, which outlive every control plane."""
+
+    roots: dict[str, Path]
+
+    def places(self) -> set[tuple[str, str, str]]:
+        return {
+            (host, place.scope, place.folder)
+            for host, root in self.roots.items()
+            for place in PosixBackend(root).places()
+        }
+
+    def files(self, host: str, scope: str, folder: str) -> Path:
+        return PosixBackend(self.roots[host]).files(Place(scope, FolderId(folder)))
+
+
+class Hands:
+    """Does at once what threads do beside, in a process with a fate."""
+
+    def __init__(self, fate: Fate) -> None:
+        self._fate = fate
+
+    async def call(self, work: Callable[..., Any], *given: Any, deadline_s: float | None = None) -> Any:
+        name = getattr(work, "__qualname__", "work").rsplit(".", 1)[-1]
+        await self._fate.gate(f"call {name}")
+        if given and callable(given[-1]):
+            given = (*given[:-1], self._ticking(given[-1]))
+        self._fate.point(f"before {name}")
+        answer = work(*given)
+        self._fate.point(f"after {name}")
+        return answer
+
+    def _ticking(self, tick: Callable[[Advance], None]) -> Callable[[Advance], None]:
+        def ticked(advance: Advance) -> None:
+            self._fate.point("tick")
+            tick(advance)
+
+        return ticked
+
+
+class FolderPlane(ControlPlane):
+    """A process that looks after folders and nothing else."""
+
+    disks: Disks
+
+    def __init__(self, database: Database, leader: Leader, engine: FakeEngine, fate: Fate) -> None:
+        super().__init__(database, leader, engine, fate)
+        self.hands = Hands(fate)
+        tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
+        self.folders = Folders(tools)
+        self.controllers = [self.folders]
+
+    async def of(self, host: StorageHostId) -> Storage:
+        """As `Storages` has it."""
+        return Storage(host, PosixBackend(self.disks.roots[host]), self.hands)  # type: ignore[arg-type]
+
+
+class Life(Installation):
+    """People who ask for things to be done with folders."""
+
+    def __init__(self, disks: Disks, *given: Any) -> None:
+        super().__init__(*given)
+        self.disks = disks
+        self.kind_of_plane = type("Plane", (FolderPlane,), {"disks": disks})
+
+    async def make(self, name: str = "data") -> FolderId:
+        wanted = VFolderCreate(name=name, host=FIRST)
+
+        async def make(plane: ControlPlane) -> FolderId:
+            assert isinstance(plane, FolderPlane)
+            return await service.create(
+                plane.database,
+                plane,
+                self.clock,
+                self.actor,
+                wanted,
+                idempotency_key=f"make-{name}",  # type: ignore[arg-type]
+            )
+
+        return await self.act(make)
+
+    async def filled(self) -> FolderId:
+        folder = await self.make()
+        await self.settle()
+        for path, content in CONTENT.items():
+            file = self.disks.files(FIRST, f"user-{self.actor.user_id}", folder) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        return folder
+
+    async def ask(self, state: S, use: Callable[[Any], Awaitable[object]], folder: FolderId) -> None:
+        """Do something once: a request that got no answer is made again where the folder is still in this state."""
+
+        async def ask(plane: ControlPlane) -> None:
+            async with plane.database.transaction() as tx:
+                if self.states().get(folder) == state:
+                    await use(tx)
+
+        self.asked += 1
+        await self.act(ask)
+
+    def states(self) -> dict[str, str]:
+        return dict(self.look.execute("SELECT id, state FROM vfolders").fetchall())
+
+    async def settle(self, *, queue: bool = False) -> None:
+        """Go on until nothing is to be done any more."""
+        for _ in range(60):
+            await self.round(8.0)
+            if not self.unsettled():
+                return
+        raise AssertionError(f"never comes to rest: {self.unsettled()}")
+
+    def unsettled(self) -> list[Any]:
+        return self.look.execute(
+            "SELECT id, state FROM vfolders WHERE state NOT IN ('READY', 'TRASHED', 'FAILED')"
+            " UNION ALL SELECT id, state FROM vfolder_tasks WHERE ended_at IS NULL"
+        ).fetchall()
+
+    def durable(self) -> str:
+        row = self.look.execute(
+            "SELECT (SELECT json_agg(v ORDER BY id) FROM (SELECT id, state, host_id, scope FROM vfolders) v)::text,"
+            " (SELECT json_agg(t ORDER BY id) FROM (SELECT id, state, arguments, cancel FROM vfolder_tasks) t)::text"
+        ).fetchone()
+        disk = sorted(str(path) for root in self.disks.roots.values() for path in root.rglob("*"))
+        return repr((row, disk, self.asked))
+
+    def violations(self) -> list[str]:
+        rows = self.look.execute("SELECT host_id, scope, id, state FROM vfolders").fetchall()
+        known = {(host, scope, folder) for host, scope, folder, _ in rows}
+        found = [f"nobody knows {place}" for place in self.disks.places() - known]
+        found += [f"{place} is lost" for place in known - self.disks.places()]
+        for host, scope, folder, _ in rows:
+            files = self.disks.files(host, scope, folder)
+            if left := os.listdir(files.parent / "stage"):
+                found.append(f"{folder} has {left} in its stage")
+        for root in self.disks.roots.values():
+            found += [f"{path} was left" for path in root.glob("*/.*")]
+        return found
+
+
+def content(files: Path) -> dict[str, bytes]:
+    return {str(each.relative_to(files)): each.read_bytes() for each in files.rglob("*") if each.is_file()}
+
+
+@dataclass(frozen=True)
+class Tale:
+    """live: what happens. ends: whether the folders are as they should be in the end."""
+
+    live: Callable[[Life], Awaitable[FolderId]]
+    ends: Callable[[Life, FolderId], object]
+
+
+async def _make(life: Life) -> FolderId:
+    return await life.make()
+
+
+async def _clone(life: Life, owner: str | None = None) -> FolderId:
+    folder = await life.filled()
+
+    async def clone(plane: ControlPlane) -> None:
+        async with plane.database.transaction() as tx:
+            if len(life.states()) == 1:
+                wanted = VFolderClone(name="copy", host=SECOND, owner=owner)
+                await cloning.clone(tx, life.clock, life.actor, folder, wanted)
+
+    life.asked += 1
+    await life.act(clone)
+    return folder
+
+
+async def _clone_for_another(life: Life) -> FolderId:
+    return await _clone(life, "heir@example.org")
+
+
+async def _clone_and_cancel(life: Life) -> FolderId:
+    folder = await _clone(life)
+
+    async def cancel(plane: ControlPlane) -> None:
+        async with plane.database.transaction() as tx:
+            rows = life.look.execute("SELECT id FROM vfolder_tasks WHERE kind = 'clone'").fetchall()
+            await tasks.cancel(tx, life.clock, life.actor, rows[0][0])
+
+    life.asked += 1
+    await life.act(cancel)
+    return folder
+
+
+async def _move(life: Life) -> FolderId:
+    folder = await life.filled()
+    await _move_to(life, folder, SECOND)
+    return folder
+
+
+async def _move_there_and_back(life: Life) -> FolderId:
+    folder = await _move(life)
+    await life.settle()
+    await _move_to(life, folder, FIRST)
+    return folder
+
+
+async def _move_to(life: Life, folder: FolderId, host: str) -> None:
+    wanted = VFolderMove(host=host)
+
+    async def move(plane: ControlPlane) -> None:
+        async with plane.database.transaction() as tx:
+            is_on, state = life.look.execute("SELECT host_id, state FROM vfolders").fetchall()[0]
+            if is_on != host and state == S.READY:
+                await moving.move(tx, life.clock, life.actor, folder, wanted)
+
+    life.asked += 1
+    await life.act(move)
+
+
+async def _hand_over(life: Life) -> FolderId:
+    folder = await life.filled()
+    heir = VFolderHandOver(user="heir@example.org")
+
+    async def hand_over(plane: ControlPlane) -> None:
+        async with plane.database.transaction() as tx:
+            owner = life.look.execute("SELECT owner_id FROM vfolders").fetchall()[0][0]
+            if owner == life.actor.user_id:
+                await moving.hand_over(tx, life.clock, life.actor, folder, heir)
+
+    life.asked += 1
+    await life.act(hand_over)
+    return folder
+
+
+async def _remove(life: Life) -> FolderId:
+    folder = await life.filled()
+    await life.ask(S.READY, lambda tx: service.trash(tx, life.clock, life.actor, folder), folder)
+    await life.ask(S.TRASHED, lambda tx: service.remove(tx, life.clock, life.actor, folder, "data"), folder)
+    return folder
+
+
+async def _expire(life: Life) -> FolderId:
+    folder = await life.filled()
+    await life.ask(S.READY, lambda tx: service.trash(tx, life.clock, life.actor, folder), folder)
+    life.look.execute("UPDATE vfolders SET trashed_at = trashed_at - interval '40 days'")
+    return folder
+
+
+def _whole(life: Life, host: str, count: int = 1) -> bool:
+    rows = life.look.execute("SELECT host_id, scope, id, state FROM vfolders").fetchall()
+    assert len(rows) == count, rows
+    assert all(row[3] == "READY" for row in rows), rows
+    assert all(content(life.disks.files(*row[:3])) == CONTENT for row in rows), rows
+    assert host in {row[0] for row in rows}
+    return True
+
+
+def _has_copy(life: Life, owner: str) -> bool:
+    found = life.look.execute("SELECT scope FROM vfolders WHERE owner_id = %s AND name = 'copy'", (owner,))
+    return found.fetchall() == [(f"user-{owner}",)] and _whole(life, SECOND, 2)
+
+
+TALES = {
+    "made": Tale(_make, lambda life, folder: life.states() == {folder: "READY"}),
+    "cloned": Tale(_clone, lambda life, _: _whole(life, SECOND, 2)),
+    "cloned for another": Tale(_clone_for_another, lambda life, _: _has_copy(life, "heiraaaaaaaa")),
+    "cloned, or not": Tale(
+        _clone_and_cancel,
+        lambda life, _: _whole(life, FIRST, len(life.states())),
+    ),
+    "moved": Tale(_move, lambda life, _: _whole(life, SECOND)),
+    "moved there and back": Tale(_move_there_and_back, lambda life, _: _whole(life, FIRST)),
+    "handed over": Tale(_hand_over, lambda life, _: _whole(life, FIRST)),
+    "removed": Tale(_remove, lambda life, _: life.states() == {}),
+    "expired": Tale(_expire, lambda life, _: life.states() == {}),
+}
+
+
+class Theatre:
+    """Plays a tale again and again, each time with another fate."""
+
+    def __init__(self, url: str, look: Any, actor: Actor, tale: Tale, dirs: Callable[[], Path]) -> None:
+        self._url, self._look, self._actor, self._tale, self._dirs = url, look, actor, tale, dirs
+
+    async def play(self, fate: Fate, prepare: Callable[[Life], None] = lambda _: None) -> None:
+        empty(self._look)
+        for table in ("vfolder_tasks", "vfolders", "storage_hosts"):
+            self._look.execute(f"DELETE FROM {table}")
+        disks = Disks({FIRST: self._dirs(), SECOND: self._dirs()})
+        for host, root in disks.roots.items():
+            PosixBackend(root).claim()
+            self._look.execute(
+                "INSERT INTO storage_hosts (id, name, backend, root, state, created_at)"
+                " VALUES (%s, %s, 'posix', %s, 'ok', now())",
+                (host, host, str(root)),
+            )
+        life = Life(disks, self._url, self._look, FakeWorld(LoopClock()), self._actor, [fate])
+        prepare(life)
+        try:
+            folder = await self._tale.live(life)
+            await life.settle()
+            if fate.stall_at:
+                await life.wake_sleepers()
+                await life.settle()
+            assert not life.violations()
+            assert self._tale.ends(life, folder), life.states()
+        finally:
+            await life.close()
+
+    async def counted(self, kind: str) -> dict[int, str]:
+        """Points, or gates, that an undisturbed life passes, one of each situation.
+
+        Every third of them, which ones differs from tale to tale; CARREL_EVERY_POINT=1: all.
+        """
+        found: dict[str, tuple[int, str]] = {}
+        fate = Fate()
+
+        def prepare(life: Life) -> None:
+            def look(number: int, name: str) -> None:
+                if name.startswith("transaction") and "folders:" not in name:
+                    return  # somebody's request, which does later what it was to do
+                found.setdefault(f"{life.durable()} {name if kind == 'gate' else ''}", (number, name))
+
+            if kind == "gate":
+                fate.look_at_gate = look
+            else:
+                fate.look_at_point = look
+
+        await self.play(fate, prepare)
+        turn = list(TALES.values()).index(self._tale)
+        return dict(list(found.values())[turn % EVERY :: EVERY])
+
+
+@pytest.fixture(params=TALES)
+def theatre(
+    request: pytest.FixtureRequest,
+    postgres: str,
+    look: psycopg.Connection[Any],
+    actor: Actor,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Theatre:
+    look.execute(
+        "INSERT INTO users (id, domain_id, email, name, role, state)"
+        " SELECT 'heiraaaaaaaa', domain_id, 'heir@example.org', 'heir', 'user', 'active' FROM users LIMIT 1"
+    )
+    return Theatre(postgres, look, actor, TALES[request.param], lambda: tmp_path_factory.mktemp("root"))
+
+
+def test_a_kill_at_any_point_leaves_folders_whole(theatre: Theatre) -> None:
+    async def main() -> None:
+        points = await theatre.counted("point")
+        for number, name in points.items():
+            fate = Fate(kill_at=number)
+            try:
+                await theatre.play(fate)
+            except AssertionError as error:
+                raise AssertionError(f"killed at point {number}, {name}: {error}") from error
+            assert fate.struck.is_set(), f"point {number}, {name}, was never reached"
+
+    simulate(main())
+
+
+def test_a_leader_that_wakes_up_late_spoils_nothing(theatre: Theatre) -> None:
+    async def main() -> None:
+        gates = await theatre.counted("gate")
+        for number, name in gates.items():
+            fate = Fate(stall_at=number)
+            try:
+                await theatre.play(fate)
+            except AssertionError as error:
+                raise AssertionError(f"asleep at gate {number}, {name}: {error}") from error
+
+    simulate(main())

@@ -1,0 +1,108 @@
+"""What it takes to place a session, and to look after nodes, in statements and in rows."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlalchemy import event, text
+
+from carrel.controllers.loop import Tools
+from carrel.controllers.schedule import Schedule
+from carrel.core.clock import SystemClock
+from carrel.db.leader import lead
+from carrel.db.seal import Seal
+from carrel.engines.fake import FakeEngine
+from carrel.engines.port import NodeInfo
+from carrel.images import service as images
+from carrel.nodes import service as nodes
+from carrel.scheduler import loading
+from carrel.scheduling.plan import plan
+from carrel.sessions import service
+from carrel.storage_hosts.storages import Storages
+
+SMALL = {"cpu": 100, "mem": 64 << 20}
+MACHINES = [NodeInfo(f"n{number}", "x86_64", {"cpu": 4000, "mem": 8 << 30}, "Fake") for number in range(3)]
+
+
+@contextmanager
+def statements(database) -> Iterator[list[str]]:
+    made: list[str] = []
+
+    def note(_connection, _cursor, statement, *_rest):
+        made.append(statement)
+
+    engine = database._engine.sync_engine
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield made
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+async def test_a_place_takes_few_statements_however_many_nodes(database, people, clock):
+    async with database.transaction() as tx:
+        await nodes.record(tx, MACHINES, clock.now())
+    leader = await lead(database.url)
+    schedule = Schedule(Tools(database, FakeEngine(), clock, leader, Seal(bytes(32)), Storages(database)))
+    made = await service.enqueue(database, clock, people.user, service.Request(image="debian:12", slots=SMALL))
+    with statements(database) as taken:
+        await schedule.step()
+    await leader.resign()
+    async with database.transaction() as tx:
+        snapshot = await loading.snapshot(tx, clock.now(), [])
+        held = (await tx.execute(text("SELECT session_id, slot, amount FROM allocations"))).all()
+    assert sorted(map(tuple, held)) == [(made, "cpu", 100), (made, "mem", 64 << 20)]
+    assert [dict(one.used) for one in snapshot.nodes if one.used] == [SMALL]
+    assert len(taken) <= 9, taken
+
+
+async def versions(database) -> dict[str, str]:
+    async with database.transaction() as tx:
+        found = await tx.execute(text("SELECT name, xmin::text || seen_at::text AS version FROM nodes"))
+        return {row.name: row.version for row in found}
+
+
+async def test_of_nodes_only_what_differs_is_written(database):
+    now = SystemClock().now()
+
+    async def record(machines) -> set[str]:
+        before = await versions(database)
+        async with database.transaction() as tx:
+            await nodes.record(tx, machines, now)
+        after = await versions(database)
+        return {name for name in after if after[name] != before.get(name)}
+
+    assert await record(MACHINES) == {"n0", "n1", "n2"}
+    assert await record(MACHINES) == set()
+    pulled = [MACHINES[0], replace(MACHINES[1], images=frozenset({"debian:12"})), MACHINES[2]]
+    assert await record(pulled) == {"n1"}
+    assert await record(pulled[:2]) == {"n2"}
+    assert await record(pulled[:2]) == set()
+    assert await record(pulled) == {"n2"}
+    now += timedelta(seconds=10)
+    assert await record(pulled) == {"n0", "n1", "n2"}
+
+
+async def test_a_session_goes_where_its_image_runs_and_why_says_so(database, people, clock):
+    arm = replace(MACHINES[0], name="arm", architecture="aarch64")
+    async with database.transaction() as tx:
+        await nodes.record(tx, [MACHINES[0], arm], clock.now())
+        for name, architecture in (("big", "s390x"), ("small", "arm64"), ("usual", "amd64")):
+            await images.register(
+                tx, name=name, reference=f"{name}:1", title=name, description="", size_bytes=None,
+                architecture=architecture, apps=[], min_slots=SMALL,
+            )  # fmt: skip
+    made = {
+        name: await service.enqueue(database, clock, people.user, service.Request(image=name, slots=SMALL))
+        for name in ("small", "usual", "big")
+    }
+    async with database.transaction() as tx:
+        decided = plan(await loading.snapshot(tx, clock.now(), await loading.waiting(tx, clock.now())))
+        named = {node.id: node.name for node in (await loading.snapshot(tx, clock.now(), [])).nodes}
+    placed = {placement.session: named[placement.node] for placement in decided.placements}
+    assert placed == {made["small"]: "arm", made["usual"]: "n0"}
+    [refusal] = decided.refusals
+    assert refusal.reason == (
+        "1 node: is aarch64, the image needs s390x; 1 node: is x86_64, the image needs s390x."
+    )

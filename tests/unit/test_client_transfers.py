@@ -1,0 +1,326 @@
+"""Transfers of the SDK against servers that refuse, lose, break off and lie."""
+
+import io
+import os
+import re
+import socket
+import tarfile
+import threading
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from carrel_client import Carrel, CarrelError, crew, fetching, sending, streaming
+from carrel_client.cli.folders import place
+from scripted_server import answer, wire_server
+
+MADE = {"Location": "uploads/u1"}
+NOW = "2026-01-02T03:04:05.250000Z"
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pauses between tries, and files that are large early."""
+    monkeypatch.setattr(crew, "_PAUSES_S", (0.0,) * 5)
+    monkeypatch.setattr(sending, "AT_ONCE", 100)
+    monkeypatch.setattr(fetching, "AT_ONCE", 5)
+
+
+def headed(status: str, **headers: object) -> bytes:
+    """An answer without a body."""
+    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    return answer(status=status, headers=lines)
+
+
+def entry(name: str, size: int, **more: object) -> dict[str, object]:
+    """A file as the API shows it."""
+    return {
+        "name": name, "path": name, "kind": "file", "readable": True, "size_bytes": size, "mode": "644",
+        "type": None, "etag": '"e1"', "modified_at": NOW, **more,
+    }  # fmt: skip
+
+
+def listing(*items: object) -> bytes:
+    return answer({"items": items, "path": "", "total": len(items), "permission": "rw", "next_cursor": None})
+
+
+def problem(status: str, code: str) -> bytes:
+    return answer({"code": code, "detail": "No."}, status=status)
+
+
+def first_lines(requests: list[bytes]) -> list[str]:
+    """Method and the end of the path of each request."""
+    found = (re.match(rb"(\w+) \S*?([\w.]+)(?:\?\S*)? ", request) for request in requests)
+    return [f"{each[1].decode()} {each[2].decode()}" for each in found if each]
+
+
+def local(tmp_path: Path, size: int) -> Path:
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * size)
+    os.utime(path, (1767323045.25, 1767323045.25))
+    return path
+
+
+def test_a_small_file_is_sent_again_after_what_passes(tmp_path: Path) -> None:
+    refusals = ["423 Locked", "460 Checksum", "503 Unavailable"]
+    script = [listing(), *(problem(status, "x.y") for status in refusals)]
+    with wire_server([*script, headed("201 Created", Upload_Offset=3, **MADE)]) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 3))])
+    assert (done.meter.files, done.meter.bytes, done.failed) == (1, 3, [])
+    assert first_lines(wire.requests) == ["GET files", *["POST uploads"] * 4]
+    assert all(request.endswith(b"\r\n\r\nxxx") for request in wire.requests[1:])
+
+
+@pytest.mark.parametrize(("modified_at", "failed"), [(NOW, 0), ("2026-01-02T03:04:06Z", 1)])
+def test_a_file_that_an_unheard_try_brought_is_there(tmp_path: Path, modified_at: str, failed: int) -> None:
+    there = answer(entry("file", 3, modified_at=modified_at))
+    # The first try is not answered, and the second one hears that the name is taken.
+    scripts = [[listing(), b""], [problem("409 Conflict", "file.exists"), there]]
+    with wire_server(*scripts) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 3))])
+    assert len(done.failed) == failed
+
+
+def tree(tmp_path: Path, *names: str) -> str:
+    for name in names:
+        (tmp_path / name).write_bytes(b"xyz")
+        os.utime(tmp_path / name, (1767323045.25, 1767323045.25))
+    return f"{tmp_path}/"
+
+
+def test_small_files_travel_together_and_each_is_told_of(tmp_path: Path) -> None:
+    refused = [
+        {"path": "b", "code": "file.exists", "message": "It is there."},
+        {"path": "c", "code": "upload.too_large", "message": "It is large."},
+    ]
+    script = [
+        listing(),
+        problem("503 Unavailable", "x.y"),
+        answer({"paths": ["a"], "refused": refused}),
+        answer(entry("b", 3)),  # the first try brought it, and nobody heard of that
+    ]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [tree(tmp_path, "a", "b", "c")], workers=1)
+    assert (done.meter.files, done.meter.bytes) == (2, 6)
+    assert [(os.path.basename(name), error.code) for name, error in done.failed] == [
+        ("c", "upload.too_large")
+    ]
+    assert first_lines(wire.requests) == ["GET files", "POST unpack", "POST unpack", "GET info"]
+    with tarfile.open(fileobj=io.BytesIO(wire.requests[2].partition(b"\r\n\r\n")[2])) as file:
+        assert {(each.name, each.mtime) for each in file} == {(name, 1767323045.25) for name in "abc"}
+
+
+def test_what_is_refused_of_all_together_is_tried_for_each(tmp_path: Path) -> None:
+    script = [
+        listing(),
+        problem("409 Conflict", "quota.bytes"),
+        headed("201 Created", Upload_Offset=3, **MADE),
+        problem("409 Conflict", "quota.bytes"),
+        problem("404 Not Found", "file.not_found"),
+    ]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [tree(tmp_path, "a", "b")], workers=1)
+    assert (done.meter.files, [error.code for _, error in done.failed]) == (1, ["quota.bytes"])
+
+
+def test_small_files_come_together_and_what_is_left_out_says_why(tmp_path: Path) -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as file:
+        for name in ("a", "odd", "c"):
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime, info.mode = 3, 1767323045.25, 0o755
+            file.addfile(info, io.BytesIO(b"xyz"))
+    script = [
+        listing(*[entry(name, 3) for name in "abc"]),
+        answer(made.getvalue(), headers="Content-Type: application/x-tar\r\n"),
+        problem("404 Not Found", "file.not_found"),
+    ]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path / "to"), workers=1)
+    assert (done.meter.files, [(name, error.code) for name, error in done.failed]) == (
+        2,
+        [("b", "file.not_found")],
+    )
+    found = (tmp_path / "to" / "a").stat()
+    assert (sorted(os.listdir(tmp_path / "to"))[-2:], found.st_mtime, found.st_mode & 0o777) == (
+        ["a", "c"], 1767323045.25, 0o755,
+    )  # fmt: skip
+
+
+def test_a_stream_goes_on_from_what_the_server_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "_PIECE", 4)
+    script = [
+        headed("201 Created", Upload_Offset=0, **MADE),
+        headed("204 No Content", Upload_Offset=4),
+        problem("503 Unavailable", "x.y"),
+        headed("200 OK", Upload_Offset=6),
+        problem("503 Unavailable", "x.y"),  # it was the last one, and nobody heard of it
+        headed("200 OK", Upload_Offset=8, Upload_Length=8),
+        headed("204 No Content", Upload_Offset=8),
+    ]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.upload_stream("data", io.BytesIO(b"abcdefgh"), "a")
+    assert (done.meter.files, done.meter.bytes, done.failed) == (1, 8, [])
+    assert first_lines(wire.requests) == [
+        "POST uploads", "PATCH u1", "PATCH u1", "HEAD u1", "PATCH u1", "HEAD u1", "PATCH u1",
+    ]  # fmt: skip
+    assert b"Upload-Defer-Length: 1\r\n" in wire.requests[0]
+    assert wire.requests[4].endswith(b"\r\n\r\ngh")
+    assert b"Upload-Length: 8\r\n" in wire.requests[6]
+
+
+def test_a_large_file_goes_on_from_what_the_server_has(tmp_path: Path) -> None:
+    script = [
+        listing(),
+        answer({"items": []}),
+        headed("201 Created", Upload_Offset=0, **MADE),
+        headed("204 No Content", Upload_Offset=80),
+        problem("409 Conflict", "upload.offset"),
+        headed("200 OK", Upload_Offset=120, Upload_Length=150),
+        headed("204 No Content", Upload_Offset=150),
+    ]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
+    assert (done.meter.files, done.meter.bytes, done.failed) == (1, 150, [])
+    tries = ["GET files", "GET uploads", "POST uploads", "PATCH u1", "PATCH u1", "HEAD u1", "PATCH u1"]
+    assert first_lines(wire.requests) == tries
+    assert b"Upload-Offset: 120\r\n" in wire.requests[-1]
+    assert wire.requests[-1].endswith(b"\r\n\r\n" + b"x" * 30)
+
+
+def test_a_refusal_that_is_not_about_the_offset_ends_the_file(tmp_path: Path) -> None:
+    script = [
+        listing(),
+        answer({"items": []}),
+        headed("201 Created", Upload_Offset=0, **MADE),
+        problem("409 Conflict", "file.exists"),
+        headed("200 OK", Upload_Offset=0, Upload_Length=150),
+    ]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
+    assert [error.code for _, error in done.failed] == ["file.exists"]
+
+
+def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / str(number)).write_text("x")
+    with wire_server([listing(), problem("403 Forbidden", "vfolder.permission")]) as wire:
+        with pytest.raises(CarrelError, match=r"vfolder\.permission"):
+            Carrel(wire.url).transfers.upload("data", [f"{tmp_path}/"], workers=1)
+        assert len(wire.requests) == 2
+
+
+def test_who_refuses_without_reading_is_heard(tmp_path: Path) -> None:
+    """As a proxy does that finds a body too large."""
+    path = local(tmp_path, 32 << 20)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def refuse() -> None:
+        connection, _ = listener.accept()
+        connection.recv(1000)
+        connection.sendall(problem("413 Content Too Large", "http.content_too_large"))
+        connection.shutdown(socket.SHUT_WR)
+        connection.settimeout(0.2)
+        connection.close()
+
+    thread = threading.Thread(target=refuse)
+    thread.start()
+    client = Carrel(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    with path.open("rb") as file, pytest.raises(CarrelError) as refused:
+        client.uploads.append("data", "u1", offset=0, body=sending.Part(file, 0, 32 << 20))
+    thread.join()
+    listener.close()
+    assert refused.value.code == "http.content_too_large"
+
+
+def test_a_file_that_changes_meanwhile_is_not_taken_for_whole(tmp_path: Path) -> None:
+    path = local(tmp_path, 150)
+    script = [listing(), answer({"items": []}), headed("201 Created", Upload_Offset=0, **MADE)]
+    with wire_server(script) as wire:
+        client = Carrel(wire.url)
+        seen = client.uploads.create
+
+        def cut_short(*args: object, **options: object) -> tuple[str, int]:
+            path.write_bytes(b"x" * 70)
+            return seen(*args, **options)  # type: ignore[arg-type]
+
+        client.uploads.create = cut_short  # type: ignore[method-assign]
+        done = client.transfers.upload("data", [str(path)])
+    assert [error.code for _, error in done.failed] == ["client.file_changed"]
+
+
+def test_a_download_begins_anew_when_the_file_is_another(tmp_path: Path) -> None:
+    wanted = entry("file", 6)
+    broken = b'HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: "e1"\r\n\r\nold'
+    whole = answer(b"newest", headers='ETag: "e2"\r\n')
+    with wire_server([listing(wanted), broken], [whole]) as wire:
+        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
+    assert done.failed == []
+    assert (tmp_path / "file").read_bytes() == b"newest"
+    assert b'Range: bytes=3-\r\nIf-Range: "e1"\r\n' in wire.requests[-1]
+    assert done.meter.bytes == 6
+
+
+def test_a_download_takes_the_rest_and_keeps_the_time(tmp_path: Path) -> None:
+    broken = b'HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: "e1"\r\n\r\nfir'
+    rest = answer(b"st!", status="206 Partial Content", headers="Content-Range: bytes 3-5/6\r\n")
+    with wire_server([listing(entry("file", 6)), broken], [rest]) as wire:
+        Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
+    assert (tmp_path / "file").read_bytes() == b"first!"
+    assert (tmp_path / "file").stat().st_mtime == 1767323045.25
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_download_goes_on_with_what_an_earlier_run_has_brought(tmp_path: Path) -> None:
+    wanted = entry("file", 6)
+    Path(fetching.part_of(str(tmp_path / "file"), wanted)).write_bytes(b"fir")  # type: ignore[arg-type]
+    Path(fetching.part_of(str(tmp_path / "file"), {**wanted, "etag": '"e0"'})).write_bytes(b"old")  # type: ignore[typeddict-item]
+    rest = answer(b"st!", status="206 Partial Content", headers="Content-Range: bytes 3-5/6\r\n")
+    with wire_server([listing(wanted), rest]) as wire:
+        Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
+    assert b'Range: bytes=3-\r\nIf-Range: "e1"\r\n' in wire.requests[-1]
+    assert (tmp_path / "file").read_bytes() == b"first!"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"], "what was of another content is gone"
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "a/../../b", "/etc/passwd", "a\0b"])
+def test_a_name_that_leads_elsewhere_is_not_followed(tmp_path: Path, name: str) -> None:
+    with (
+        wire_server([listing(entry(name, 1))]) as wire,
+        pytest.raises(CarrelError, match=r"client\.odd_name"),
+    ):
+        Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path / "in"))
+    assert [path.name for path in tmp_path.rglob("*")] == ["in"]
+
+
+def test_somebody_who_stops_does_not_wait_for_a_server_that_is_silent(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("x")
+    asked: list[str] = []
+
+    def stop(path: str) -> NoReturn:
+        asked.append(path)
+        raise KeyboardInterrupt
+
+    # Nobody answers when "a" is sent.
+    with wire_server([listing(entry("b", 9))]) as wire, pytest.raises(KeyboardInterrupt):
+        Carrel(wire.url).transfers.upload(
+            "data", [str(tmp_path / "a"), str(tmp_path / "b")], clash=stop, workers=1
+        )
+    assert asked == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "folder", "path"),
+    [("data:", "data", ""), ("data:a/b", "data", "a/b"), (".cache:/a", ".cache", "a"), ("data:/", "data", "/"),
+     ("data:a:b", "data", "a:b"), ("data:a\nb", "data", "a\nb")],
+)  # fmt: skip
+def test_a_place_in_a_folder_is_known_by_its_colon(text: str, folder: str, path: str) -> None:
+    found = place(text)
+    assert found
+    assert (found.folder, found.path) == (folder, path)
+
+
+@pytest.mark.parametrize("text", ["./a:b", "data", "/tmp/a:b", "a b:c", ":x", "-"])
+def test_other_words_are_of_this_machine(text: str) -> None:
+    assert place(text) is None

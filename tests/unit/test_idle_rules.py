@@ -1,0 +1,186 @@
+"""Whether a session is idle, since when, and what is done about it: rules alone, without a database."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.idle.rules import (
+    Finding,
+    IdleRule,
+    Life,
+    Minute,
+    Rules,
+    Step,
+    UseRule,
+    as_told,
+    decide,
+    findings,
+    first_to_end,
+    look_again_at,
+    rules_of,
+)
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+USE = UseRule(window_s=3600, grace_s=600, below={"cpu": 5, "accelerator": 10})
+
+
+def at(minutes: float) -> datetime:
+    return NOON + timedelta(minutes=minutes)
+
+
+def life(**known: object) -> Life:
+    return Life(**{"kind": "interactive", "started_at": NOON, **known})  # type: ignore[arg-type]
+
+
+def quiet(first: int, last: int, **percent: float) -> list[Minute]:
+    return [Minute(at(minute), {"cpu": 1, "mem": 1, **percent}) for minute in range(first, last)]
+
+
+def of(rule: IdleRule, found: list[Finding]) -> Finding:
+    return next(one for one in found if one.rule is rule)
+
+
+def test_traffic_counts_from_the_last_of_start_use_and_keeping():
+    rules = Rules(traffic_s=3600)
+    for known, since in (
+        ({}, NOON),
+        ({"active_at": at(20)}, at(20)),
+        ({"active_at": at(20), "kept_at": at(30)}, at(30)),
+        ({"active_at": at(-20)}, NOON),
+    ):
+        [found] = findings(rules, life(**known), [], at(50))
+        assert (found.since, found.ends_at) == (since, since + timedelta(hours=1))
+    assert found.why == "Idle: no traffic for 1 h."
+    assert not findings(rules, life(kind="batch"), [], at(50))
+
+
+def test_an_exempt_session_is_never_idle_and_still_has_its_lifetime():
+    rules = Rules(traffic_s=60, use=USE, lifetime_s=60)
+    found = findings(rules, life(exempt=True), quiet(0, 500), at(500))
+    assert [(one.rule, one.since) for one in found] == [
+        (IdleRule.TRAFFIC, None), (IdleRule.USE, None), (IdleRule.LIFETIME, NOON),
+    ]  # fmt: skip
+    assert first_to_end(found) is None
+
+
+@pytest.mark.parametrize(
+    ("minutes", "known", "since"),
+    [
+        pytest.param(quiet(0, 90), {}, at(10), id="quiet since the grace was over"),
+        pytest.param(quiet(0, 40) + quiet(50, 90), {}, at(50), id="nothing known in between"),
+        pytest.param(quiet(0, 89), {}, None, id="the last minute is not known"),
+        pytest.param(quiet(0, 60) + quiet(60, 61, cpu=5) + quiet(61, 90), {}, at(61), id="busy at the threshold"),
+        pytest.param(quiet(0, 90, cpu=50), {}, None, id="busy"),
+        pytest.param(quiet(0, 90), {"kept_at": at(70.5)}, at(71), id="kept: whole minutes after it"),
+        pytest.param(quiet(0, 90), {"accelerated": True}, None, id="an accelerator that nobody measures"),
+        pytest.param(quiet(0, 90, accelerator=9), {"accelerated": True}, at(10), id="a quiet accelerator"),
+        pytest.param(quiet(0, 90, accelerator=10), {"accelerated": True}, None, id="a busy accelerator"),
+        pytest.param(quiet(0, 90, mem=99), {}, at(10), id="memory is not looked at"),
+    ],
+)
+def test_use_is_little_since_all_that_is_measured_and_looked_at_stayed_below(minutes, known, since):
+    [found] = findings(Rules(use=USE), life(**known), minutes, at(90.5))
+    assert found.since == since
+    assert found.ends_at == (since + timedelta(hours=1) if since else None)
+
+
+def test_only_what_a_session_holds_is_looked_at():
+    only_accelerators = UseRule(3600, 0, {"accelerator": 10})
+    assert not findings(Rules(use=only_accelerators), life(), quiet(0, 90), at(90))
+    [found] = findings(Rules(use=USE), life(), [], at(90))
+    assert found.why == "Idle: it used little for 1 h (CPU below 5 %)."
+
+
+def test_the_rule_that_ends_it_first_counts():
+    found = findings(Rules(traffic_s=7200, use=USE, lifetime_s=60), life(), quiet(0, 60), at(60))
+    first = first_to_end(found)
+    assert first
+    assert (first.rule, first.ends_at) == (IdleRule.USE, at(70))
+
+
+def test_limits_are_read_as_policies_have_them():
+    assert rules_of({"idle_timeout_s": "unlimited", "idle_use": "unlimited"}) == Rules()
+    limits = {"idle_timeout_s": 60, "idle_use": {"window_s": 3600, "grace_s": 0, "below": {"cpu": 5}}}
+    assert rules_of(limits, 90) == Rules(60, UseRule(3600, 0, {"cpu": 5}), 90)
+
+
+def test_who_was_not_warned_in_time_is_warned_late_and_ends_late():
+    found = Finding(IdleRule.TRAFFIC, 3600, "", NOON, at(60))
+    assert decide(found, None, at(53)).step is Step.NOTHING
+    assert decide(found, None, at(54)).ends_at == at(60)
+    assert decide(found, None, at(300)).ends_at == at(306)
+    assert decide(found, at(306), at(305)).step is Step.NOTHING
+    assert decide(found, at(306), at(306)).step is Step.END
+    assert as_told(found, at(306)).ends_at == at(306)
+    assert as_told(found, None) == as_told(found, at(60)) == found
+    lifetime = Finding(IdleRule.LIFETIME, 3600, "", NOON, at(60))
+    assert as_told(lifetime, at(306)) == lifetime
+    assert decide(None, at(306), at(305)).step is Step.CLEAR
+    used = Finding(IdleRule.TRAFFIC, 3600, "", at(58), at(118))
+    assert decide(used, at(60), at(60)).step is Step.CLEAR
+    other = Finding(IdleRule.USE, 3600, "", at(3), at(63))
+    assert decide(other, at(60), at(60)).ends_at == at(63)
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["wait", "use", "keep", "loosen", "tighten"]), st.integers(1, 40)), max_size=60
+)
+
+
+@given(STEPS, st.booleans())
+def test_nobody_ends_without_a_warning_in_good_time_or_while_used(steps, kept_away):
+    """Random lives, looked at as the controller does; sometimes nobody looks for a while."""
+    now, active, kept, timeout = NOON, None, None, 3600
+    warned: datetime | None = None
+    told_at = NOON
+    for what, minutes in steps:
+        now += timedelta(minutes=minutes)
+        active = now if what == "use" else active
+        if what == "keep":
+            kept, warned = now, None
+        timeout = {"loosen": 7200, "tighten": 600}.get(what, timeout)
+        if kept_away and what == "wait":
+            continue
+        first = first_to_end(findings(Rules(traffic_s=timeout), life(active_at=active, kept_at=kept), [], now))
+        assert first is not None
+        assert first.ends_at is not None
+        decided = decide(first, warned, now)
+        last = max(filter(None, (NOON, active, kept)))
+        if decided.step is Step.WARN:
+            assert (decided.ends_at and decided.ends_at >= now + first.notice) or warned
+            told_at = now if warned is None else told_at
+            warned = decided.ends_at
+        elif decided.step is Step.CLEAR:
+            warned = None
+        elif decided.step is Step.END:
+            assert warned is not None
+            assert now >= warned
+            assert now - told_at >= timedelta(seconds=min(600, timeout / 10)) or timeout == 7200
+            assert now - last >= timedelta(seconds=timeout)
+            return
+
+
+@given(
+    st.lists(st.sampled_from(["quiet", "busy", "unknown"]), min_size=1, max_size=200),
+    st.integers(2, 60),
+    st.integers(0, 30),
+)
+def test_looking_only_when_it_matters_misses_nothing(course, window, grace):
+    """Whoever looks when `look_again_at` says warns in the same minute as who looks every minute."""
+    rule = UseRule(window * 60, grace * 60, {"cpu": 5})
+    minutes = [
+        Minute(at(number), {"cpu": 90.0 if one == "busy" else 1.0})
+        for number, one in enumerate(course)
+        if one != "unknown"
+    ]
+    next_look = NOON
+    for number in range(1, len(course) + 1):
+        now = at(number)
+        known = [minute for minute in minutes if minute.at < now]
+        found = findings(Rules(use=rule), life(), known, now)
+        due = decide(first_to_end(found), None, now).step is Step.WARN
+        assert not due or next_look <= now
+        if next_look <= now:
+            next_look = look_again_at(rule, found, now)

@@ -1,0 +1,56 @@
+"""When a controller steps."""
+
+import asyncio
+
+import pytest
+
+from carrel.controllers import loop
+from carrel.db.listener import Listener
+
+
+class Counting:
+    name = "counting"
+    topics = ("news",)
+    tick_s = 60.0
+
+    def __init__(self, calm_s: float) -> None:
+        self.calm_s = calm_s
+        self.steps: list[float] = []
+
+    async def step(self) -> None:
+        self.steps.append(asyncio.get_running_loop().time())
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(("calm_s", "least_s", "steps"), [(0.0, 0.0, 4), (0.2, 0.2, 2)])
+async def test_what_nobody_waits_for_comes_later_and_once(calm_s, least_s, steps):
+    controller, listener = Counting(calm_s), Listener("postgresql://")
+    running = asyncio.create_task(loop.run(controller, listener))
+    await asyncio.sleep(0.01)
+    for _ in range(3):
+        told = asyncio.get_running_loop().time()
+        listener.announce("news")
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.4)
+    running.cancel()
+    assert len(controller.steps) == steps
+    assert controller.steps[-1] - told >= least_s - 0.05
+
+
+async def test_a_step_that_makes_an_error_of_being_cancelled_is_the_last():
+    class Deaf(Counting):
+        async def step(self) -> None:
+            await super().step()
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                raise RuntimeError("connection lost") from None
+
+    controller = Deaf(0.0)
+    running = asyncio.create_task(loop.run(controller, Listener("postgresql://")))
+    await asyncio.sleep(0.01)
+    running.cancel()
+    done, _ = await asyncio.wait([running], timeout=0.5)
+    assert done
+    assert len(controller.steps) == 1

@@ -1,0 +1,71 @@
+"""Nodes on shelves are found as by looking at each of them, whoever moved in between."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.core.ids import NodeId
+from carrel.scheduling import shelves
+from carrel.scheduling.shelves import Shelves
+from carrel.scheduling.snapshot import NodeView
+from carrel.scheduling.stock import Stock
+
+FULL = {"cpu": 9, "mem": 9}
+amounts = st.integers(0, 9)
+
+
+@dataclass
+class Standing:
+    """Nodes by how much they have free, the least first, as the shelves have them and as they are."""
+
+    stock: Stock
+
+    def key(self, index: int) -> tuple[float, int]:
+        return min(self.stock.free[index].values()) / 9, index
+
+    def first(self, wanted: list[tuple[str, int]], among: range) -> int | None:
+        fitting = [i for i in among if all(self.stock.free[i].get(slot, 0) >= n for slot, n in wanted)]
+        return min(fitting, key=self.key, default=None)
+
+
+@given(
+    st.lists(st.tuples(amounts, amounts), max_size=30),
+    st.lists(st.tuples(st.integers(0, 29), amounts, amounts, amounts, amounts), max_size=60),
+    st.sampled_from([1, 2, 3]),
+)
+def test_the_first_with_room_is_found_whatever_changed(used, steps, size):
+    nodes = [NodeView(NodeId(f"n{i:02}"), f"n{i:02}", FULL, {"cpu": c, "mem": m}) for i, (c, m) in enumerate(used)]
+    standing = Standing(stock := Stock(nodes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shelves, "SIZE", size)
+        found = Shelves(stock, FULL, sorted(map(standing.key, range(len(nodes)))))
+        for index, cpu, mem, asked_cpu, asked_mem in steps:
+            if index < len(nodes):
+                # More or less than before: what is kept of it is given back, and something else is kept.
+                stock.keep_nothing()
+                stock.keep(index, {"cpu": cpu, "mem": mem})
+                for changed in set(stock.changed[found.seen :]):
+                    found.move(changed, standing.key(changed))
+                found.seen = len(stock.changed)
+            wanted = [("cpu", asked_cpu), ("mem", asked_mem)]
+            least = min(asked_cpu, asked_mem) / 9
+            assert found.find(wanted, (least,)) == standing.first(wanted, range(len(nodes)))
+
+
+def test_who_cannot_have_room_is_not_looked_at():
+    """A thousand nodes of which one has room: its shelf is the only one that is looked through."""
+    nodes = [NodeView(NodeId(f"n{i}"), f"n{i}", FULL, {"cpu": 9 * (i != 700)}) for i in range(1000)]
+    stock = Stock(nodes)
+    looked = []
+
+    class Looked(list):
+        def __getitem__(self, index):
+            looked.append(index)
+            return super().__getitem__(index)
+
+    found = Shelves(stock, FULL, [(0.0, i) for i in range(1000)])
+    stock.free = Looked(stock.free)
+    assert found.find([("cpu", 1), ("mem", 1)], ()) == 700
+    assert len(looked) <= shelves.SIZE
