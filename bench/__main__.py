@@ -30,6 +30,7 @@ NAMES = (
     "at_scale",
     "placing",
     "planning",
+    "files",
     "cli",
     "idle",
 )

@@ -33,7 +33,7 @@ class _Size:
     entries: int
 
 
-_SMALL = _Size(domains=2, projects=10, users=100, entries=4000)
+_SMALL = _Size(domains=2, projects=40, users=100, entries=4000)
 _LARGE = _Size(domains=20, projects=2000, users=100_000, entries=5_000_000)
 
 _ID = "'{0}' || translate(lpad(to_hex({1}), 11, '0'), '0189', 'ghij')"
@@ -88,6 +88,8 @@ def _asked() -> Sequence[_Asked]:
         ("users by e-mail", "superadmin", "/users?limit=20&sort=email"),
         ("users, part of a name", "superadmin", "/users?limit=20&q=zeta"),
         ("users of a domain", "domain admin", "/users?limit=20"),
+        ("projects", "superadmin", "/projects?limit=20"),
+        ("projects, part of a name", "superadmin", "/projects?limit=20&q=ork-"),
         ("audit", "superadmin", "/audit?limit=20"),
         ("audit of a domain", "domain admin", "/audit?limit=20"),
         ("my activity", "user", "/audit?limit=20"),

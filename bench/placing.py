@@ -31,6 +31,7 @@ from carrel.policy.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import service
+from carrel.storage_hosts.storages import Storages
 from carrel.tenancy import service as tenancy
 
 _ALONE = 100
@@ -126,7 +127,14 @@ async def _at_once(place: _Place) -> float:
         )
     leader = await lead(place.database.url)
     schedule = Schedule(
-        Tools(place.database, place.engine, SystemClock(), leader, Seal(place.settings.key()))
+        Tools(
+            place.database,
+            place.engine,
+            SystemClock(),
+            leader,
+            Seal(place.settings.key()),
+            Storages(place.database),
+        )
     )
     began = time.perf_counter()
     await schedule.step()

@@ -46,7 +46,8 @@ def _thousand() -> Iterator[Line]:
     for shapes in (_PRESETS, _DIFFERENT):
         for strategy in Strategy:
             took = {
-                order: _took(_snapshot(1_000, 1_000, shapes, strategy, order), times=5) for order in Order
+                order: _took(_snapshot(1_000, 1_000, shapes, strategy, order, busy=True), times=5)
+                for order in Order
             }
             slowest = max(took, key=lambda order: took[order])
             ms = took[slowest] * 1000
@@ -60,7 +61,9 @@ def _many() -> Iterator[Line]:
     """Placements a second when everything is large."""
     cases = [(_PRESETS, strategy, Order.FIFO) for strategy in Strategy]
     cases += [(_DIFFERENT, strategy, Order.FIFO) for strategy in Strategy]
-    cases += [(_PRESETS, Strategy.DISPERSED, order) for order in Order if order is not Order.FIFO]
+    others = [order for order in Order if order is not Order.FIFO]
+    cases += [(_PRESETS, Strategy.DISPERSED, order) for order in others]
+    cases += [(_DIFFERENT, Strategy.CONCENTRATED, order) for order in others]
     for shapes, strategy, order in cases:
         rate = 100_000 / _took(_snapshot(10_000, 100_000, shapes, strategy, order))
         yield Line(
@@ -71,22 +74,23 @@ def _many() -> Iterator[Line]:
 
 def _curve() -> Iterator[Line]:
     """Cost of one placement by nodes and by those who wait; nodes are large enough for everybody."""
-    for strategy in Strategy:
+    kinds = [(strategy, _PRESETS) for strategy in Strategy]
+    for strategy, shapes in [*kinds, (Strategy.CONCENTRATED, _DIFFERENT)]:
         cost: dict[int, float] = {}
         for waiting in _WAITING:
             for nodes in _NODES:
-                snapshot = _snapshot(nodes, waiting, _PRESETS, strategy, Order.FIFO, large=True)
+                snapshot = _snapshot(nodes, waiting, shapes, strategy, Order.FIFO, large=True)
                 # The nodes themselves are read once, whoever waits.
                 idle = _took(replace(snapshot, waiting=snapshot.waiting[:1]), times=3)
                 cost[nodes] = (_took(snapshot) - idle) / waiting
                 yield Line(
                     f"a placement, {nodes:,} nodes, {waiting:,} wait, {strategy}",
-                    f"{cost[nodes] * 1e6:.1f} us", f"{_kinds(_PRESETS)}; fifo",
+                    f"{cost[nodes] * 1e6:.1f} us", f"{_kinds(shapes)}; fifo",
                 )  # fmt: skip
         small, large = _NODES[0], _NODES[-1]
         yield Line(
             f"a placement, growth with nodes, {strategy}", f"{cost[large] * 1e6:.1f} us",
-            f"{large:,} nodes against {small:,}, {waiting:,} wait; log({large:,}) / log({small:,}) = 2",
+            f"{_kinds(shapes)}; {large:,} nodes against {small:,}, {waiting:,} wait; logarithms: 2",
             cost[large] / cost[small], f"{cost[small] * 1e6:.1f} us", 2.0,
         )  # fmt: skip
 
