@@ -57,6 +57,8 @@ async def test_names_are_one_of_an_owner_and_free_again_in_the_trash(living: Api
     await folder(colleague)
     for bad in ("", ".", "..", "a/b", "a b", "ä", "x" * 65, "a\n"):
         assert said(await user.post("/vfolders", {"name": bad}))[0] == 422, bad
+    for good in ("x" * 64, "." + "x" * 63, "-x"):
+        await folder(user, good)
     await folder(user, ".cache")
     await user.post("/vfolders/data/trash")
     second = await folder(user)

@@ -15,7 +15,7 @@ from carrel.vfolders.states import FolderState
 
 FolderName = Annotated[
     str,
-    StringConstraints(pattern=r"^\.?[A-Za-z0-9_-][A-Za-z0-9_.-]{0,62}$"),
+    StringConstraints(pattern=r"^\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*$", max_length=64),
     says("A folder's name has 1 to 64 letters, digits, - _ and . in it."),
 ]
 

@@ -14,7 +14,7 @@ export const createFolderCommand = (wanted: FolderCreate): string =>
     ...(wanted.permission && wanted.permission !== "rw" ? ["--permission", wanted.permission] : []),
   );
 
-const NAME = /^\.?[A-Za-z0-9_-][A-Za-z0-9_.-]{0,62}$/;
+const NAME = /^(?=.{1,64}$)\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*$/;
 
 /** Whether a folder can be called so. */
 export const isFolderName = (name: string): boolean => NAME.test(name);
