@@ -4,14 +4,17 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Any, ClassVar, Protocol
 from urllib.parse import urlsplit
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
+from starlette.responses import Response
 
-from carrel.core.errors import Forbidden, Unauthorized
+from carrel.core.errors import Forbidden, Unauthorized, Unavailable
 from carrel.http.limits import ANONYMOUS_LIMIT, RateLimits
+from carrel.http.shell import LATE_HEADERS
 from carrel.policy.actions import ACTIONS
 from carrel.policy.decide import Actor, refusal, widest
 
@@ -28,6 +31,7 @@ class Identity(Protocol):
     pending: what the sign-in still needs before it counts; None: nothing.
     rate_limit: requests per quarter of an hour; None: the installation's.
     confirmed_at: when they last proved that it is them; None: no cookie was involved.
+    renewal_due: the answer is to bring another token for the cookie.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -47,6 +51,9 @@ class Identity(Protocol):
     @property
     def confirmed_at(self) -> datetime | None: ...
 
+    @property
+    def renewal_due(self) -> bool: ...
+
 
 class Authenticator(Protocol):
     """Looks credentials up; lives in `app.state.authenticator`."""
@@ -54,6 +61,8 @@ class Authenticator(Protocol):
     async def by_cookie(self, token: str, address: str) -> Identity | None: ...
 
     async def by_header(self, authorization: str, address: str) -> Identity | None: ...
+
+    async def renewed(self, token: str) -> tuple[str, timedelta] | None: ...
 
 
 def names(action: str) -> dict[str, Any]:
@@ -96,7 +105,35 @@ async def _identify(connection: HTTPConnection) -> Identity:
     identity = _of_request(connection, identity)
     _require_own_page(connection, identity)
     _count(connection, identity)
+    if token and identity.renewal_due:
+        # Made when the answer begins, which is what can bring it: a WebSocket or a stream that goes on cannot.
+        connection.scope["state"][LATE_HEADERS] = partial(_renewed, connection, token)
     return identity
+
+
+def set_cookie(connection: HTTPConnection, response: Response, token: str, lifetime: timedelta) -> None:
+    """Make the browser carry this sign-in from now on."""
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=int(lifetime.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=connection.url.scheme == "https",
+    )
+
+
+async def _renewed(connection: HTTPConnection, token: str) -> list[tuple[bytes, bytes]]:
+    authenticator: Authenticator = connection.app.state.authenticator
+    try:
+        found = await authenticator.renewed(token)
+    except Unavailable:  # the next answer brings it
+        return []
+    if found is None:
+        return []
+    carrier = Response()
+    set_cookie(connection, carrier, *found)
+    return [header for header in carrier.raw_headers if header[0] == b"set-cookie"]
 
 
 def _of_request(connection: HTTPConnection, identity: Identity) -> Identity:

@@ -16,6 +16,8 @@ MAX_BODY_BYTES = 1 << 20
 UNBOUNDED = "unbounded"
 """In a request's state: whoever reads the body bounds it. HEADERS: more headers of the answer, whatever that is."""
 HEADERS = "headers"
+LATE_HEADERS = "late_headers"
+"""In a request's state: an async function, called once when the answer begins; gives more headers of it."""
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
@@ -85,8 +87,10 @@ class _Answer:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            late = self._state.pop(LATE_HEADERS, None)
+            more = await late() if late else ()
             self.begun = True
-            headers = [*message["headers"], self._own, *_ALWAYS, *self._state.get(HEADERS, ())]
+            headers = [*message["headers"], self._own, *_ALWAYS, *self._state.get(HEADERS, ()), *more]
             standing = self._state.get("standing")
             if standing:
                 headers += (

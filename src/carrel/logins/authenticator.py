@@ -15,8 +15,10 @@ from carrel.audit import service as audit
 from carrel.audit.refusals import Refusals, Stranger
 from carrel.core.clock import Clock
 from carrel.db.database import Database
+from carrel.db.seal import Seal
 from carrel.keypairs.model import Keypair, Token
 from carrel.keypairs.service import digest
+from carrel.logins import renewals
 from carrel.logins.model import Login
 from carrel.logins.service import allowed_from, expiry, has_factor, still_to_do
 from carrel.policy.decide import Actor, Target
@@ -42,6 +44,7 @@ class Credential:
     pending: what the sign-in still needs before it counts, as in `Login.pending`.
     rate_limit: requests per 15 minutes; None: as the installation has it.
     confirmed_at: when they last proved that it is them; None when no cookie is involved.
+    renewal_due: the next answer is to bring another token, see `Authenticator.renewed`.
     """
 
     actor: Actor
@@ -49,6 +52,7 @@ class Credential:
     pending: str | None = None
     rate_limit: int | None = None
     confirmed_at: datetime | None = None
+    renewal_due: bool = False
 
 
 class Authenticator:
@@ -59,10 +63,11 @@ class Authenticator:
     noted.
     """
 
-    def __init__(self, database: Database, clock: Clock, refusals: Refusals) -> None:
+    def __init__(self, database: Database, clock: Clock, refusals: Refusals, seal: Seal) -> None:
         self._database = database
         self._clock = clock
         self._refusals = refusals
+        self._seal = seal
         self._known: dict[tuple[bytes, str], tuple[float, Credential]] = {}
 
     async def by_cookie(self, token: str, address: str) -> Credential | None:
@@ -90,10 +95,18 @@ class Authenticator:
             lambda tx: self._keypair(tx, access_key, secret_key, address),
         )
 
+    async def renewed(self, token: str) -> tuple[str, timedelta] | None:
+        """The token to carry instead of this one, and for how long at most; None: this one. Raises: Unavailable."""
+        async with self._database.transaction() as tx:
+            fresh = await renewals.offer(tx, self._seal, token, self._clock.now())
+            settings = await site.settings(tx)
+        return (fresh, timedelta(hours=settings.login_lifetime_hours)) if fresh else None
+
     async def sign_out(self, token: str, actor: Actor) -> None:
         """End the actor's sign-in of this cookie. Twice: no-op."""
         async with self._database.transaction() as tx:
-            gone = await tx.execute(delete(Login).where(Login.id == digest(token)).returning(Login.public_id))
+            theirs = renewals.bears(digest(token), self._clock.now())
+            gone = await tx.execute(delete(Login).where(theirs).returning(Login.public_id))
             if public_id := gone.scalar_one_or_none():
                 audit.record(tx, actor, "auth.logout", public_id, name=actor.email)
         self.forget()
@@ -120,7 +133,7 @@ class Authenticator:
         return credential
 
     async def _login(self, tx: AsyncSession, token: str, address: str) -> Credential | None:
-        now = self._clock.now()
+        now, token_hash = self._clock.now(), digest(token)
         settings = await site.settings(tx)
         row = (
             await tx.execute(
@@ -128,7 +141,7 @@ class Authenticator:
                 .join(User, User.id == Login.user_id)
                 .join(Domain, Domain.id == User.domain_id)
                 .where(
-                    Login.id == digest(token),
+                    renewals.bears(token_hash, now),
                     Login.expires_at > now,
                     Login.created_at > now - timedelta(hours=settings.login_lifetime_hours),
                     Login.seen_at > now - timedelta(minutes=settings.login_idle_minutes),
@@ -142,14 +155,19 @@ class Authenticator:
         login, user = row.Login, row.User
         pending = login.pending or still_to_do(settings, login, user, has_factor=row.has_factor)
         if login.pending is None and now - login.seen_at >= _SEEN_EVERY:
+            # The person first, as whoever changes what they may do has it.
+            await tx.execute(update(User).where(User.id == user.id).values(last_seen_at=now))
             await tx.execute(
                 update(Login)
                 .where(Login.id == login.id)
                 .values(seen_at=now, address=address, expires_at=expiry(settings, login.created_at, now))
             )
-            await tx.execute(update(User).where(User.id == user.id).values(last_seen_at=now))
+        await renewals.note_arrival(tx, login, token_hash, now)
         actor = await actor_of(tx, user, credential="cookie", address=address, login_id=login.id)
-        return Credential(actor, login.csrf_token, pending, confirmed_at=login.confirmed_at)
+        return Credential(
+            actor, login.csrf_token, pending, confirmed_at=login.confirmed_at,
+            renewal_due=renewals.is_due(login, token_hash, now),
+        )  # fmt: skip
 
     async def _keypair(
         self, tx: AsyncSession, access_key: str, secret_key: str, address: str

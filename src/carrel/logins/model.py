@@ -25,7 +25,9 @@ class LoginAttempts(Table):
 
 
 class Login(Table):
-    """A signed-in browser. id: SHA-256 of the cookie's token; public_id: what lists show.
+    """A signed-in browser. id: stays as it is while the token changes; public_id: what lists show.
+
+    token_hash: SHA-256 of the cookie's token. renewal_due, offered, former_hash, former_until: see `renewals`.
 
     method: how they proved it: "password", "password+totp", "passkey", "oidc:<provider>", "ldap:<provider>".
     pending: "factor" while the second step is missing; None: it is done. What the person must do besides
@@ -35,10 +37,19 @@ class Login(Table):
     """
 
     __tablename__ = "logins"
-    __table_args__ = (Index("uq_logins_public_id", "public_id", unique=True),)
+    __table_args__ = (
+        Index("uq_logins_public_id", "public_id", unique=True),
+        Index("uq_logins_token_hash", "token_hash", unique=True),
+        Index("uq_logins_former_hash", "former_hash", unique=True),
+    )
 
     id: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     public_id: Mapped[str]
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    renewal_due: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
+    offered: Mapped[bytes | None] = mapped_column(LargeBinary)
+    former_hash: Mapped[bytes | None] = mapped_column(LargeBinary)
+    former_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id", ondelete="CASCADE"), index=True)
     csrf_token: Mapped[str]
     method: Mapped[str] = mapped_column(String(80), server_default="password")

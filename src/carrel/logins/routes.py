@@ -1,5 +1,6 @@
 """/auth: signing in and out, and one's password. Second factors and sign-ins have routes of their own."""
 
+from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -15,6 +16,7 @@ from carrel.http.auth import (
     identify,
     names,
 )
+from carrel.http.auth import set_cookie as carry
 from carrel.logins import links, passkeys, passwords, proofs, service, sign_up
 from carrel.logins.authenticator import Authenticator
 from carrel.logins.links import Post
@@ -250,14 +252,7 @@ async def set_cookie(request: Request, response: Response, token: str) -> None:
     state.authenticator.forget()
     async with state.database.transaction() as tx:
         settings = await site.settings(tx)
-    response.set_cookie(
-        COOKIE,
-        token,
-        max_age=settings.login_lifetime_hours * 3600,
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
+    carry(request, response, token, timedelta(hours=settings.login_lifetime_hours))
 
 
 async def let_in(request: Request, response: Response, token: str) -> Me:

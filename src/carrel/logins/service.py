@@ -1,4 +1,4 @@
-"""Use cases of signing in and out. A sign-in is known by its cookie's token, of which only the hash is kept."""
+"""Use cases of signing in and out. A sign-in is found by its cookie's token, of which only the hash is kept."""
 
 import ipaddress
 import secrets
@@ -170,7 +170,11 @@ async def renew(
         update(Login)
         .where(Login.id == login_id)
         .values(
-            id=digest(token),
+            token_hash=digest(token),
+            renewal_due=False,
+            offered=None,
+            former_hash=None,
+            former_until=None,
             csrf_token=secrets.token_urlsafe(24),
             pending=None,
             confirmed_at=now,
@@ -310,8 +314,9 @@ async def _open(
     )
     tx.add(
         Login(
-            id=digest(token),
+            id=secrets.token_bytes(16),
             public_id=new_id(),
+            token_hash=digest(token),
             user_id=user.id,
             csrf_token=secrets.token_urlsafe(24),
             method=method,

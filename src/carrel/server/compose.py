@@ -151,7 +151,7 @@ async def api(
     state.seal = Seal(settings.key())
     state.limits = RateLimits(database)
     state.refusals = Refusals(database)
-    state.authenticator = Authenticator(database, state.clock, state.refusals)
+    state.authenticator = Authenticator(database, state.clock, state.refusals, state.seal)
     listener.subscribe(authenticator.TOPIC, state.authenticator.forget)
     state.mailer = Mailer(database, state.seal, state.clock)
     state.providers = Adapters(state.seal)
