@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import plan_draws as draws
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from plan_model import applied, emptied, fits, limited, preferred
 
@@ -15,7 +15,19 @@ from carrel.core.ids import NodeId, SessionId
 from carrel.scheduling import choice, shelves
 from carrel.scheduling.placement import Room
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.snapshot import Cause, NodeView, Order, Plan, ScopeView, Snapshot, Waiting
+from carrel.scheduling.shape import Requests
+from carrel.scheduling.snapshot import (
+    DEFAULT_GROUP,
+    Cause,
+    GroupView,
+    NodeView,
+    Order,
+    Plan,
+    ScopeView,
+    Snapshot,
+    Strategy,
+    Waiting,
+)
 
 NEVER = timedelta(days=1)
 
@@ -83,7 +95,37 @@ def test_a_second_pass_changes_nothing(snapshot):
     assert second.refusals == first.refusals
 
 
+def _kept_and_given_back():
+    """A node becomes freer between two rounds: it is kept in the first, and the small ones go elsewhere."""
+    nodes = [
+        NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 16, "mem": 16}, {"cpu": cpu, "mem": mem})
+        for n, (cpu, mem) in enumerate([(2, 2), (2, 1), (10, 1), (5, 1)])
+    ]
+    line = [
+        ({"cpu": 2}, 9, "p0", "u2", ("k",), 50),
+        ({"cpu": 16, "mem": 4}, 14, "p1", "u2", ("k",), 50),
+        ({"cpu": 8}, 13, "p1", "u0", (), 50),
+        ({"cpu": 8}, 2, "p1", "u2", ("k",), 60),
+        ({"cpu": 1, "mem": 1}, 2, "p1", "u0", (), 50),
+        ({"cpu": 16, "mem": 4}, 10, "p1", "u1", (), 50),
+    ]
+    return Snapshot(
+        tuple(nodes),
+        tuple(
+            Waiting(
+                SessionId(f"s{n}"), {"mem": 0, **slots}, draws.NOW - timedelta(minutes=minutes),
+                path=("d", project, user), scopes=scopes, priority=priority,
+            )
+            for n, (slots, minutes, project, user, scopes, priority) in enumerate(line)
+        ),
+        draws.NOW,
+        (GroupView(DEFAULT_GROUP, order=Order.FAIR_SHARE, strategy=Strategy.DISPERSED, patience=timedelta(minutes=5)),),
+        {"k": ScopeView("k", {"cpu": 23})},
+    )  # fmt: skip
+
+
 @given(draws.snapshots(), st.integers(1, 3))
+@example(_kept_and_given_back(), 1)
 def test_who_starts_is_the_same_without_asking_those_who_cannot(snapshot, times):
     line = [replace(one, id=SessionId(f"{one.id}-{n}")) for one in snapshot.waiting for n in range(times)]
     snapshot = replace(snapshot, waiting=tuple(line))
@@ -194,6 +236,20 @@ def test_the_best_node_is_the_same_however_it_is_found(snapshot, times):
                 patch.setattr(Room, "expect", lambda room, request: None)
             plans.append(plan(snapshot))
     assert all(one == plans[0] for one in plans)
+
+
+@pytest.mark.parametrize(("strategy", "best"), [(Strategy.DISPERSED, 0), (Strategy.CONCENTRATED, 1)])
+def test_a_node_of_which_part_was_kept_is_compared_by_all_that_it_has_free_again(strategy, best):
+    nodes = [NodeView(NodeId(f"n{used}"), f"n{used}", {"cpu": 16}, {"cpu": used}) for used in (4, 8)]
+    room = Room(GroupView(DEFAULT_GROUP, strategy=strategy), nodes)
+    large, small = (
+        Requests().of(Waiting(SessionId(f"wants {cpu}"), {"cpu": cpu}, draws.NOW)) for cpu in (16, 1)
+    )
+    room.expect(small)
+    assert room.keep(large)
+    assert room.best(small.shape) == 1
+    room.keep_nothing()
+    assert room.best(small.shape) == best
 
 
 @given(draws.snapshots(patience=NEVER, plain=True))

@@ -270,6 +270,7 @@ class Room:
 
     def _forget(self) -> None:
         """What was known of the nodes while less was free."""
+        self._choice.begin()
         self._too_much.clear()
         self._misfits.clear()
         self._blocked.clear()
