@@ -31,7 +31,9 @@ async def test_a_tar_file_can_be_sent_again_after_the_server_was_killed(
     plane.start()
     try:
         async with httpx2.AsyncClient(
-            base_url=f"http://127.0.0.1:{plane.port}{API}", auth=(pair.access_key, pair.secret_key), timeout=60
+            base_url=f"http://127.0.0.1:{plane.port}{API}",
+            auth=(pair.access_key, pair.secret_key),
+            timeout=60,
         ) as client:
             await answering(client)
             root = tmp_path_factory.mktemp("disk") / "fast"
