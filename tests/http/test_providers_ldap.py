@@ -193,7 +193,6 @@ async def test_a_directory_that_is_away_is_said_so_and_others_sign_in(office: Of
         assert (answer.status_code, answer.json()["code"]) == (503, "provider.unreachable")
         assert "office does not answer" in answer.json()["detail"]
         assert (await office.sign_in("user@example.org", PASSWORD)).status_code == 200
-        assert await office.refused("user@example.org", "wrong") == (401, "auth.bad_credentials")
         assert "cannot be reached" in (await office.test())["connection"]
         admin = await office.api.as_("superadmin")
         noted = (await admin.get("/audit", params={"action": "auth.login", "outcome": "refused"})).json()["items"]
@@ -201,6 +200,54 @@ async def test_a_directory_that_is_away_is_said_so_and_others_sign_in(office: Of
     finally:
         office.there.start()
     await office.user()
+
+
+async def test_while_a_directory_is_away_no_answer_tells_who_has_an_account(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(passwords, "_UNKNOWN", await passwords.hash_password("nobody's"))
+    await office.user("ada")
+    async with office.api.database.transaction() as tx:
+        await tx.execute(text("UPDATE users SET state = 'inactive' WHERE email = 'colleague@example.org'"))
+    logins = ("ada@office.example", "user@example.org", "colleague@example.org", "nobody@example.org", "nobody")
+    # Another that answers says nothing that the one that is away does not take back.
+    admin = await office.api.as_("superadmin")
+    second = {"name": "annex", "domain": "default", "secret": READER_PASSWORD}
+    ldap = {**LDAP, "port": office.there.port, "ca": office.there.ca}
+    added = await admin.post("/providers", {**second, "ldap": {**ldap, "user_base": "ou=none,dc=example,dc=org"}})
+    assert added.status_code == 201, added.text
+    answers = {login: await office.sign_in(login, "wrong") for login in logins}
+    assert {(a.status_code, a.json()["code"]) for a in answers.values()} == {(503, "provider.misconfigured")}
+    office.there.stop()
+    monkeypatch.setattr(sign_on, "LEAST_S", 0.4)
+    took: dict[str, list[float]] = {login: [] for login in logins}
+    try:
+        for _ in range(3):
+            for login in logins:
+                began = time.perf_counter()
+                answers[login] = await office.sign_in(login, "wrong")
+                took[login].append(time.perf_counter() - began)
+            said = [{**a.json(), "request_id": ""} for a in answers.values()]
+            assert said == [said[0]] * len(said)
+            assert said[0]["code"] == "provider.unreachable"
+        typical = [statistics.median(times) for times in took.values()]
+        assert max(typical) / min(typical) < 1.25, took
+        assert (await office.sign_in("user@example.org", PASSWORD)).status_code == 200
+    finally:
+        office.there.start()
+    noted = await admin.get("/audit", params={"action": "auth.login", "outcome": "refused", "limit": 200})
+    reasons = {e["reason"] for e in noted.json()["items"] if e["actor"]["email"] == "user@example.org"}
+    assert reasons == {"wrong password"}
+
+
+async def test_who_is_signed_in_and_types_wrongly_hears_of_no_directory_but_their_own(office: Office):
+    user = await office.api.browser("user")
+    office.there.stop()
+    try:
+        wrong = await user.post("/auth/confirm", {"password": "wrong"})
+        assert (wrong.status_code, wrong.json()["code"]) == (422, "auth.wrong_password")
+    finally:
+        office.there.start()
 
 
 async def test_the_test_says_at_which_step_it_fails(office: Office):

@@ -97,7 +97,7 @@ def unreachable(name: str, why: str) -> Unavailable:
     return Unavailable(
         "provider.unreachable",
         f"The identity provider {name} does not answer: {why}.",
-        hint="Try again later, or sign in another way; an administrator can test the provider.",
+        hint="Try again later. An account of this installation signs in without it, by the right password.",
     )
 
 

@@ -110,8 +110,7 @@ async def _is_theirs(means: Means, user: User, password: str, client: Client) ->
     """Whether it is the user's password, here or at a directory. Raises: Unavailable."""
     if await password_matches(user.password_hash, password):
         return True
-    proved = await means.elsewhere.prove(user.email, password, user, client)
-    return proved is not None and proved.user_id == user.id
+    return await means.elsewhere.is_theirs(user, password, client)
 
 
 async def _examine(

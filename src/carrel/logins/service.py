@@ -63,7 +63,14 @@ class Elsewhere(Protocol):
     """Where a password is tried that is nobody's here."""
 
     async def prove(self, login: str, password: str, user: User | None, client: Client) -> Proved | None:
-        """Whose these are; None: nobody's. user: who has the login as an e-mail. Raises: Unavailable."""
+        """Whose these are; None: nobody's. user: who has the login as an e-mail.
+
+        Raises: Unavailable, whoever it is that is asked for.
+        """
+        ...
+
+    async def is_theirs(self, user: User, password: str, client: Client) -> bool:
+        """Whether it is the password of somebody who is signed in. Raises: Unavailable."""
         ...
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
-from carrel.core.errors import CarrelError, Unauthorized
+from carrel.core.errors import CarrelError, Unauthorized, Unavailable
 from carrel.db.database import Database
 from carrel.db.seal import Seal
 from carrel.http.auth import CONFIRMED_FOR
@@ -40,6 +40,7 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 LEAST_S = 0.5
 """How long a directory's "no" takes at least."""
 _FADES = 0.9
+_WRONG = "wrong password"
 _HANDOVER = timedelta(minutes=2)
 _LEAVE, _HAND_OVER = "sso", "sso-handover"
 
@@ -142,7 +143,7 @@ async def finish(
             arrival, redirect_uri=redirect_uri(ground.public_url, provider.name), now=ground.clock.now()
         )
     except CarrelError as error:
-        await _note(ground, error, None, email="", method=provider.method, client=client)
+        await _note(ground, error.message, None, email="", method=provider.method, client=client)
         raise
     user = await _receive(ground, provider, claims, client)
     proved_at = confirmed_at(provider, claims, ground.clock.now())
@@ -187,8 +188,9 @@ async def take_over(ground: Ground, *, code: str, verifier: str, client: Client)
 class Directories:
     """`logins.service.Elsewhere`: the directories. Lives in `app.state.elsewhere`.
 
-    A "no" takes as long whether the directories were asked, and whether they know the person: LEAST_S, or longer
-    where they were that slow lately.
+    Neither an answer nor the time that it takes tells who has an account here: whoever it is that is asked for, every
+    directory hears a question, about nobody where it has no say about them; one that is away is said so to everybody.
+    A "no" takes LEAST_S, or longer where directories were that slow lately.
     """
 
     def __init__(self, ground: Ground) -> None:
@@ -199,17 +201,30 @@ class Directories:
         began = time.monotonic()
         async with self.ground.database.transaction() as tx:
             present = await _in_service(tx)
-            directories = await _to_ask(tx, present, user)
-        proved = await self._ask(directories, login, password, user, client)
+            asked = await _to_ask(tx, present, user)
+        try:
+            proved = await self._ask(present, asked, login, password, user, client)
+        except Unavailable:
+            await self._wait(began)
+            raise
         if proved is None and present:
-            took = time.monotonic() - began
-            self._slowest_s = max(took, self._slowest_s * _FADES)
-            await asyncio.sleep(max(LEAST_S, self._slowest_s) - took)
+            self._slowest_s = max(time.monotonic() - began, self._slowest_s * _FADES)
+            await self._wait(began)
         return proved
+
+    async def is_theirs(self, user: User, password: str, client: Client) -> bool:
+        async with self.ground.database.transaction() as tx:
+            asked = await _to_ask(tx, await _in_service(tx), user)
+        proved = await self._ask(asked, asked, user.email, password, user, client)
+        return proved is not None and proved.user_id == user.id
+
+    async def _wait(self, began: float) -> None:
+        await asyncio.sleep(max(LEAST_S, self._slowest_s) - (time.monotonic() - began))
 
     async def _ask(
         self,
-        directories: Sequence[Provider],
+        present: Sequence[Provider],
+        asked: Sequence[Provider],
         login: str,
         password: str,
         user: User | None,
@@ -217,14 +232,16 @@ class Directories:
     ) -> Proved | None:
         ground = self.ground
         away: CarrelError | None = None
-        for provider in directories:
+        for provider in present:
+            question = (login.strip(), password) if provider in asked else _about_nobody()
             try:
-                claims = await ground.adapters.directory(provider).prove(login.strip(), password)
+                claims = await ground.adapters.directory(provider).prove(*question)
             except CarrelError as error:
-                await _note(ground, error, user, email=login, method=provider.method, client=client)
+                why, method = (error.message, provider.method) if provider in asked else (_WRONG, "password")
+                await _note(ground, why, user, email=login, method=method, client=client)
                 away = error
                 continue
-            if claims:
+            if claims and provider in asked:
                 found = await _receive(ground, provider, claims, client)
                 return Proved(found.id, found.email, _method(provider, claims), _in_use_still(provider.id))
         if away:
@@ -300,6 +317,10 @@ async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None
     ]
 
 
+def _about_nobody() -> tuple[str, str]:
+    return secrets.token_hex(8), secrets.token_hex(8)
+
+
 async def _receive(ground: Ground, provider: Provider, claims: Claims, client: Client) -> User:
     for again in (True, False):
         try:
@@ -311,17 +332,17 @@ async def _receive(ground: Ground, provider: Provider, claims: Claims, client: C
             # The same person came twice at once, for the first time: now they are known.
         except CarrelError as error:
             email, method = claims.email or "", _method(provider, claims)
-            await _note(ground, error, None, email=email, method=method, client=client)
+            await _note(ground, error.message, None, email=email, method=method, client=client)
             raise
     raise AssertionError
 
 
 async def _note(
-    ground: Ground, error: CarrelError, user: User | None, *, email: str, method: str, client: Client
+    ground: Ground, why: str, user: User | None, *, email: str, method: str, client: Client
 ) -> None:
     """Somebody was not let in: the access log says why."""
     async with ground.database.transaction() as tx:
-        logins.record_refusal(tx, user, email=email, method=method, client=client, reason=error.message)
+        logins.record_refusal(tx, user, email=email, method=method, client=client, reason=why)
 
 
 def _method(provider: Provider, claims: Claims) -> str:
