@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
@@ -12,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.files.reach import Reached
 from carrel.files.tus import Checksum
+from carrel.http.intake import EXTENSION, Intake
 from carrel.http.shell import UNBOUNDED
 from carrel.storage import staged
 from carrel.storage.staged import Staged
@@ -20,6 +22,8 @@ BATCH = 1 << 20
 """So much is collected before it is written, while the batch before it is being written."""
 STALLED_S = 2.0
 _PATIENCE_S = 5.0
+_POURED = 4 << 20
+T = TypeVar("T")
 
 
 class TooLarge(CarrelError):
@@ -143,6 +147,67 @@ async def read(request: Request, checksum: Checksum | None = None) -> list[bytes
 async def _append(
     request: Request, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
 ) -> None:
+    intake: Intake | None = request.scope.get("extensions", {}).get(EXTENSION)
+    announced = request.headers.get("content-length", "")
+    if intake is None or not announced.isdigit() or int(announced) <= BATCH:
+        await _collect(request, reached, file, most, arrival, hashed)
+    elif int(announced) > most:
+        raise _too_large()
+    else:
+        try:
+            first = await anext(request.stream())
+        except ClientDisconnect:
+            raise LineBroke from None
+        await _pour(intake, first, int(announced), reached, file, arrival, hashed)
+
+
+async def _pour(
+    intake: Intake, first: bytes, size: int, reached: Reached, file: Staged, arrival: Arrival, hashed: object
+) -> None:
+    """From the socket to the file. first: of the size bytes, what was received; it may be followed by more of them."""
+    with intake:
+        begun = first + intake.parsed()
+        await _finished(reached.call(file.write, [begun], hashed))
+        left, there = size - len(begun), True
+        while left and there:
+            await intake.readable(left)
+            try:
+                there = await _finished(reached.call(_poured, intake, file, min(left, _POURED), hashed))
+            except Unavailable:
+                intake.abandon()
+                raise
+            finally:
+                taken = intake.settle()
+                left -= taken
+            if taken:
+                arrival.last = time.monotonic()
+        if left:
+            raise LineBroke
+
+
+def _poured(intake: Intake, file: Staged, most: int, hashed: object) -> bool:
+    """Write what is there; whether the client is."""
+    while most and (piece := intake.read(most)) is not None:
+        if not piece:
+            return False
+        file.write([piece], hashed)
+        most -= len(piece)
+    return True
+
+
+async def _finished(work: Awaitable[T]) -> T:
+    """What the work gives. Who cancels this waits until the work has ended."""
+    running = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(running)
+    finally:
+        await asyncio.wait({running})
+
+
+async def _collect(
+    request: Request, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
+) -> None:
+    """From what the event loop receives, in batches."""
     pieces: list[bytes] = []
     size, total = 0, 0
     writing: asyncio.Future[None] | None = None
@@ -151,7 +216,7 @@ async def _append(
             arrival.last = time.monotonic()
             total += len(piece)
             if total > most:
-                raise TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
+                raise _too_large()
             pieces.append(piece)
             size += len(piece)
             if size >= BATCH:
@@ -167,6 +232,10 @@ async def _append(
             await writing
         if pieces:
             await reached.call(file.write, pieces, hashed)
+
+
+def _too_large() -> TooLarge:
+    return TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
 
 
 def _close(files: Sequence[Staged]) -> None:

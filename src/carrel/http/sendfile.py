@@ -1,4 +1,4 @@
-"""Files straight from the disk to a client's socket, inside the kernel: ASGI's zero-copy send.
+"""Files straight from the disk to a client's socket, inside the kernel: ASGI's zero-copy send; and `intake`.
 
 A thread for each transfer calls sendfile(2). A gigabyte costs it a fraction of a second and no memory, and a disk
 that is slow, or hangs, stops that thread alone, never the event loop. The socket is the event loop's, so that all that
@@ -16,15 +16,19 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from carrel.http import intake
+
 EXTENSION = "http.response.zerocopysend"
 _PIECE = 8 << 20
+_UNSEEN = bytes(64 << 10)
 _AVAILABLE = sys.platform == "linux" and hasattr(os, "eventfd")
 
 
 class ZeroCopyProtocol(HttpToolsProtocol):
-    """For `uvicorn.Config(http=...)`: offers applications `http.response.zerocopysend`."""
+    """For `uvicorn.Config(http=...)`: offers applications `http.response.zerocopysend` and an `Intake`."""
 
     _sending: "_Transfer | None" = None
+    _skipping = False
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -35,6 +39,18 @@ class ZeroCopyProtocol(HttpToolsProtocol):
         if _AVAILABLE and self.scheme == "http":
             app = _Offering(app, self, cycle)
         super()._start_asgi_task(cycle, app)
+
+    def on_body(self, body: bytes) -> None:
+        if not self._skipping:
+            super().on_body(body)
+
+    def skip_body(self, count: int) -> None:
+        """So many bytes of the body were read by somebody else."""
+        self._skipping = True
+        while count and self.parser:
+            self.parser.feed_data(_UNSEEN[:count])
+            count -= min(count, len(_UNSEEN))
+        self._skipping = False
 
     async def send_file(self, cycle: RequestResponseCycle, message: Message) -> None:
         """Send a part of a file as (a part of) the body. A file that is too short has the connection cut."""
@@ -79,7 +95,9 @@ class _Offering:
             else:
                 await send(message)
 
-        scope.setdefault("extensions", {})[EXTENSION] = {}
+        offered = scope.setdefault("extensions", {})
+        offered[EXTENSION] = {}
+        offered[intake.EXTENSION] = intake.Intake(self._protocol, self._cycle)
         await self._app(scope, receive, sending)
 
 

@@ -63,7 +63,7 @@ class Staged:
     def status(self) -> os.stat_result:
         return os.fstat(self.fd)
 
-    def write(self, pieces: Sequence[bytes], checking: Any = None) -> None:
+    def write(self, pieces: Sequence[bytes | memoryview], checking: Any = None) -> None:
         """Add to its end. checking: a hash that learns of it. Raises: OSError, with a part of it written."""
         os.lseek(self.fd, 0, os.SEEK_END)
         if checking is not None:
@@ -77,7 +77,7 @@ class Staged:
             _libc.sync_file_range(self.fd, 0, 0, _SYNC_FILE_RANGE_WRITE)
             self._unwritten = 0
 
-    def _write_some(self, pieces: Sequence[bytes]) -> None:
+    def _write_some(self, pieces: Sequence[bytes | memoryview]) -> None:
         gone = os.writev(self.fd, pieces)
         if gone < sum(map(len, pieces)):
             left = memoryview(b"".join(pieces))[gone:]

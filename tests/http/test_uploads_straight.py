@@ -1,0 +1,172 @@
+"""Large bodies that go from the socket to the file: the connection stays in step, whatever becomes of them."""
+
+import asyncio
+import base64
+import hashlib
+import http.client
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+
+import pytest
+from files_kit import Folder, folder
+from installation import Api
+from people_kit import said
+from test_uploads import BYTES, VERSION, arrived, basic, begun, patch
+
+from carrel.files import arrivals
+from carrel.http.intake import Intake
+from carrel.storage.port import StorageFull
+from carrel.storage.staged import Staged
+
+SIZE = (3 << 20) + 12_345
+
+
+@pytest.fixture
+async def data(api: Api, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    async def never(*_: object) -> None:
+        raise AssertionError("it was to go straight")
+
+    monkeypatch.setattr(arrivals, "_collect", never)
+    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
+
+
+@contextmanager
+def connection(api: Api) -> Iterator[http.client.HTTPConnection]:
+    with closing(http.client.HTTPConnection("127.0.0.1", api.port, timeout=20)) as made:
+        yield made
+
+
+async def test_requests_behind_a_large_body_are_understood(api: Api, data: Folder):
+    first, second = os.urandom(SIZE), os.urandom(SIZE)
+    auth = await basic(api, data)
+    paths = [await begun(data, name, SIZE) for name in ("a", "b")]
+
+    def head(method: str, path: str, *more: str) -> bytes:
+        lines = (
+            f"{method} /api/v1/vfolders/{data.id}{path} HTTP/1.1", "Host: x", f"Authorization: {auth}",
+            "Tus-Resumable: 1.0.0", *more,
+        )  # fmt: skip
+        return "\r\n".join(lines).encode() + b"\r\n\r\n"
+
+    brought = ("Content-Type: application/offset+octet-stream", "Upload-Offset: 0", f"Content-Length: {SIZE}")
+    everything = (
+        head("PATCH", paths[0], *brought) + first + head("PATCH", paths[1], *brought) + second
+        + head("HEAD", paths[1], "Connection: close")
+    )  # fmt: skip
+
+    def talk() -> bytes:
+        with socket.create_connection(("127.0.0.1", api.port), timeout=20) as line:
+            line.sendall(everything)
+            return b"".join(iter(lambda: line.recv(1 << 16), b""))
+
+    answers = (await asyncio.to_thread(talk)).lower()
+    assert [answers.count(status) for status in (b"http/1.1 204", b"http/1.1 200")] == [2, 1], answers
+    assert answers.count(f"upload-offset: {SIZE}".encode()) == 3
+    assert ((data.files / "a").read_bytes(), (data.files / "b").read_bytes()) == (first, second)
+
+
+async def test_whoever_waits_to_be_asked_for_a_large_body_is_asked(api: Api, data: Folder):
+    content, auth = os.urandom(SIZE), await basic(api, data)
+    upload = await begun(data, "a", SIZE)
+    head = (
+        f"PATCH /api/v1/vfolders/{data.id}{upload} HTTP/1.1\r\nHost: x\r\nAuthorization: {auth}\r\n"
+        "Tus-Resumable: 1.0.0\r\nContent-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n"
+        f"Content-Length: {SIZE}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+    )
+
+    def talk() -> tuple[bytes, bytes]:
+        with socket.create_connection(("127.0.0.1", api.port), timeout=20) as line:
+            line.sendall(head.encode())
+            asked = line.recv(1 << 16)
+            line.sendall(content)
+            return asked, b"".join(iter(lambda: line.recv(1 << 16), b""))
+
+    asked, answered = await asyncio.to_thread(talk)
+    assert (asked[:13], answered[:13]) == (b"HTTP/1.1 100 ", b"HTTP/1.1 204 ")
+    assert (data.files / "a").read_bytes() == content
+
+
+async def test_a_large_body_that_was_garbled_does_not_count(data: Folder):
+    content = os.urandom(SIZE)
+    upload = await begun(data, "a", SIZE)
+    wrong, right = (base64.b64encode(hashlib.sha1(of).digest()).decode() for of in (b"x", content))
+    garbled = await patch(data, upload, 0, content, Upload_Checksum=f"sha1 {wrong}")
+    assert garbled.status_code == 460, garbled.text
+    assert await arrived(data, upload) == 0
+    assert (await patch(data, upload, 0, content, Upload_Checksum=f"sha1 {right}")).status_code == 204
+    assert (data.files / "a").read_bytes() == content
+
+
+async def test_a_disk_that_fills_leaves_the_connection_usable(
+    api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
+):
+    upload = await begun(data, "a", 2 * SIZE)
+    auth = {"Authorization": await basic(api, data)}
+    write = Staged.write
+
+    def filling(file: Staged, pieces: list[bytes], checking: object = None) -> None:
+        write(file, pieces, checking)
+        if file.size() > SIZE:
+            raise StorageFull("The storage host fast is full.")
+
+    monkeypatch.setattr(Staged, "write", filling)
+    path = f"/api/v1/vfolders/{data.id}"
+
+    def talk(line: http.client.HTTPConnection) -> tuple[int, bytes, int]:
+        line.request("PATCH", path + upload, bytes(2 * SIZE), {**auth, **BYTES, "Upload-Offset": "0"})
+        full = line.getresponse()
+        problem = full.read()
+        line.auto_open = 0
+        line.request("GET", path, headers=auth)
+        return full.status, problem, line.getresponse().status
+
+    with connection(api) as line:
+        status, problem, after = await asyncio.to_thread(partial(talk, line))
+    assert (status, after) == (409, 200)
+    assert b"storage.full" in problem
+    assert SIZE < await arrived(data, upload) < 2 * SIZE
+
+
+async def test_a_host_that_hangs_ends_the_connection_and_nothing_else(
+    api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
+):
+    upload = await begun(data, "a", SIZE)
+    abandoned: list[Intake] = []
+    abandon = Intake.abandon
+
+    def noting(intake: Intake) -> None:
+        abandoned.append(intake)
+        abandon(intake)
+
+    def hanging(*_: object) -> bool:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Intake, "abandon", noting)
+    monkeypatch.setattr(arrivals, "_poured", hanging)
+    failed = await patch(data, upload, 0, bytes(SIZE))
+    assert said(failed) == (503, "storage.unavailable"), failed.text
+    assert failed.headers.get("connection") == "close"
+    assert abandoned
+    assert (await data.ask("HEAD", upload, headers=VERSION)).status_code == 200
+
+
+async def test_a_slow_line_is_written_down_while_it_sends(api: Api, data: Folder):
+    upload = await begun(data, "a", SIZE)
+    auth = await basic(api, data)
+    line = socket.create_connection(("127.0.0.1", api.port))
+    head = (
+        f"PATCH /api/v1/vfolders/{data.id}{upload} HTTP/1.1\r\nHost: x\r\nAuthorization: {auth}\r\n"
+        "Tus-Resumable: 1.0.0\r\nContent-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n"
+        f"Content-Length: {SIZE}\r\n\r\n"
+    )
+    with line:
+        await asyncio.to_thread(line.sendall, head.encode() + bytes(1000))
+        staged = data.stage / f"upload-{upload.rpartition('/')[2]}"
+        for size in (1000, 1003):
+            async with asyncio.timeout(10):
+                while staged.stat().st_size < size:
+                    await asyncio.sleep(0.05)
+            line.sendall(b"xyz")
