@@ -1,5 +1,6 @@
 """Folders that go elsewhere: copied, moved to another storage host, handed over; and the tasks that do it."""
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -304,16 +305,28 @@ async def test_a_copy_that_does_not_fit_says_so_and_can_only_be_deleted(
 ):
     user = await living.as_("user")
     await folder(user)
+    await user.ask("PUT", "/vfolders/data/content", params={"path": "a"}, content=b"x" * 9000)
 
-    def full(*_: object) -> None:
+    async def counted() -> bool:
+        return (await user.get("/vfolders/data")).json()["used_bytes"] >= 9000
+
+    await eventually(counted)
+
+    def full(source: int, target_parent: int, name: str, tick: Tick) -> None:
+        os.mkdir(name, dir_fd=target_parent)
         raise StorageFull("The storage host local is full.")
 
     monkeypatch.setattr(whole, "copy_tree", full)
     copy = (await user.post("/vfolders/data/clone", {"name": "copy"})).json()
+    assert copy["used_bytes"] >= 9000
     failed = await in_state(user, copy["id"], "FAILED")
     assert failed["reason"] == "The storage host local is full."
+    assert (failed["used_bytes"], failed["files"]) == (0, 0)
+    files = await files_of(living, copy["id"])
+    assert await eventually(lambda: asyncio.sleep(0, not files.parent.exists())), "the disk is still full"
     assert (await ended(user, copy["task"]["id"]))["problem"] == "The storage host local is full."
-    assert said(await user.post("/vfolders/copy/trash")) == (409, "vfolder.state")
+    refused = await user.post("/vfolders/copy/trash")
+    assert (said(refused), refused.json()["hint"]) == ((409, "vfolder.state"), "Delete it for good.")
     removal = (await user.delete("/vfolders/copy?name=copy")).json()
     refused = await user.post(f"/vfolder-tasks/{removal['id']}/cancel")
     if (await user.get(f"/vfolder-tasks/{removal['id']}")).json()["ended_at"] is None:

@@ -240,9 +240,12 @@ class _Work:
             await outcomes.files_copied(tx, self._tools.clock, self._task.id, target, entry, self._advance)
 
     async def _clean(self, folder: VFolder) -> None:
-        storage = await self._tools.storages.of(folder.host_id)
-        stage = storage.backend.stage(place_of(folder))
-        await self._call(storage, tree.discard, stage, self._task.arguments["entry"])
+        storage, place = await self._tools.storages.of(folder.host_id), place_of(folder)
+        entry = self._task.arguments.get("entry")
+        if entry is None:
+            await self._call(storage, storage.backend.remove, place)
+        else:
+            await self._call(storage, tree.discard, storage.backend.stage(place), entry)
         async with self._tools.transaction() as tx:
             await outcomes.done(tx, self._task.id, self._advance, self._now())
 

@@ -25,7 +25,7 @@ from carrel.vfolders.access import Held
 from carrel.vfolders.model import FolderMount, Permission, VFolder
 from carrel.vfolders.mounted import mounts_of
 from carrel.vfolders.schemas import MountedIn
-from carrel.vfolders.states import FolderState
+from carrel.vfolders.states import FolderState, remedy
 
 _AWAY = (HostState.UNAVAILABLE, HostState.UNUSABLE)
 LEFT_OUT, READ_ONLY = "folders_left_out", "folders_read_only"
@@ -217,7 +217,7 @@ def _require_ready(planned: Planned, kept: set[FolderId]) -> None:
         raise Conflict(
             "vfolder.state",
             f"{folder.name} cannot be mounted now: it is {folder.state.lower()}.",
-            hint="Restore it first." if folder.state == FolderState.TRASHED else "Wait until it is ready.",
+            hint=remedy(FolderState(folder.state)),
             field=field,
             details={"state": folder.state},
         )

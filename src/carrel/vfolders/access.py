@@ -10,7 +10,7 @@ from carrel.core.errors import Conflict, Forbidden, NotFound
 from carrel.db.scope import reaches
 from carrel.policy.decide import Actor, Target, allows, refusal, within
 from carrel.vfolders.model import FolderShare, Permission, ShareState, VFolder
-from carrel.vfolders.states import FolderState
+from carrel.vfolders.states import FolderState, remedy
 
 IN_USE = frozenset(FolderState) - {FolderState.TRASHED, FolderState.DELETING}
 """States of a folder that holds its name."""
@@ -145,7 +145,7 @@ def require(held: Held, needed: Permission) -> None:
         raise Conflict(
             "vfolder.state",
             f"{folder.name} cannot be used now: it is {folder.state.lower()}.",
-            hint="Restore it first." if folder.state == FolderState.TRASHED else "Wait until it is ready.",
+            hint=remedy(FolderState(folder.state)),
             details={"state": folder.state},
         )
 

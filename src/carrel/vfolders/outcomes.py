@@ -103,7 +103,10 @@ async def copied(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, 
 async def not_copied(
     tx: AsyncSession, clock: Clock, task: FolderTaskId, state: TaskState, problem: str | None
 ) -> None:
-    """A clone failed, or was cancelled; then what there is of it goes as well, as does what was for somebody else."""
+    """A clone failed, or was cancelled; then it goes as well, as does what was for somebody else.
+
+    What stays says why it failed, and takes no space: perhaps there was too little.
+    """
     found = await _locked(tx, task)
     if found is None or found.folder_id is None:
         return
@@ -114,6 +117,9 @@ async def not_copied(
     for_another = folder.owner_id is not None and folder.owner_id != found.actor_id
     if state is TaskState.CANCELLED or for_another:
         await begin_removal(tx, clock, None, folder)
+        return
+    folder.used_bytes, folder.files = 0, 0
+    await enqueue(tx, clock, None, TaskKind.CLEAN, folder, {})
 
 
 async def moved(

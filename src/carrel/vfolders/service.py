@@ -26,7 +26,7 @@ from carrel.vfolders.access import target
 from carrel.vfolders.model import FolderShare, Permission, TaskKind, VFolder
 from carrel.vfolders.mounted import require_unmounted
 from carrel.vfolders.schemas import VFolderCreate, VFolderUpdate
-from carrel.vfolders.states import LIFECYCLE, FolderState
+from carrel.vfolders.states import LIFECYCLE, FolderState, remedy
 from carrel.vfolders.told import folder_changed
 
 LEFT_ALONE = timedelta(seconds=30)
@@ -268,7 +268,7 @@ def require_state(folder: VFolder, state: FolderState) -> None:
         raise Conflict(
             "vfolder.state",
             f"{folder.name} cannot be changed like that now: it is {folder.state.lower()}.",
-            hint="Restore it first." if folder.state == FolderState.TRASHED else "Wait until it is ready.",
+            hint=remedy(FolderState(folder.state)),
             details={"state": folder.state},
         )
 

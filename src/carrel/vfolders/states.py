@@ -26,6 +26,16 @@ class FolderState(StrEnum):
 
 _F = FolderState
 
+def remedy(state: FolderState) -> str:
+    """What somebody can do who wants to use or change a folder in this state."""
+    return _REMEDIES.get(state, "Wait until it is ready.")
+
+
+_REMEDIES = {
+    FolderState.TRASHED: "Restore it first.",
+    FolderState.FAILED: "Delete it for good.",
+    FolderState.DELETING: "It does not come back.",
+}
 LIFECYCLE = Lifecycle(
     moves={
         _F.CREATING: frozenset({_F.READY, _F.FAILED}),

@@ -8,7 +8,7 @@ What a task's arguments hold, by kind:
 - REMOVE: nothing.
 - COPY, of the folder that is copied from: `paths`; `folder`, the id of the one to copy into; `to`, a directory there;
   `name`, of the copy of a single path, or null; `clash`.
-- CLEAN: `entry`, a name in the folder's stage.
+- CLEAN: `entry`, a name in the folder's stage; nothing when all goes that there is of a folder that has failed.
 """
 
 from collections.abc import Mapping
