@@ -51,6 +51,9 @@ interface Task extends UploadItem {
 
 const AT_ONCE = 3;
 const TELL_MS = 200;
+const GONE: readonly number[] = [404, 410];
+/** Nobody is signed in any more; another request is at it; too many requests. */
+const NOT_NOW: readonly number[] = [401, 423, 429];
 const OPEN: readonly UploadState[] = ["waiting", "sending", "paused", "asking"];
 
 export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
@@ -148,6 +151,7 @@ export class UploadQueue {
 
   /** Takes what is over out of the list. */
   clear(): void {
+    for (const task of this.tasks) if (task.state === "failed") this.drop(task, "skipped");
     this.tasks = this.tasks.filter((task) => isOpen(task) || task.state === "lost");
     this.tell();
   }
@@ -202,8 +206,11 @@ export class UploadQueue {
     const { turn } = task;
     const settle = (state: UploadState, problem: Problem | null = null) => {
       if (task.state !== "sending") return;
-      if (task.url) forgetUpload(this.user, task.url);
-      Object.assign(task, { state, problem, transfer: null, url: null });
+      Object.assign(task, { state, problem, transfer: null });
+      if (task.url && !(problem && canGoOn(problem))) {
+        forgetUpload(this.user, task.url);
+        task.url = null;
+      }
       if (state === "done") this.onArrived(task.folder.id);
       this.pump();
     };
@@ -211,6 +218,7 @@ export class UploadQueue {
     // It may have been paused or given up meanwhile.
     if (!found || task.state !== "sending" || task.turn !== turn) return;
     const { SMALL, transferOf } = found;
+    const resumed = task.url !== null;
     // A pause keeps the transfer, and the same one goes on.
     task.transfer ??= transferOf(file, {
       folder: task.folder.id,
@@ -229,7 +237,12 @@ export class UploadQueue {
         task.sent = task.size;
         settle("done");
       },
-      onProblem: (problem) => settle(problem.code === "file.exists" ? "asking" : "failed", problem),
+      onProblem: (problem) => {
+        if (problem.code === "file.exists") return settle("asking", problem);
+        // The server keeps what has arrived for a day only.
+        if (resumed && GONE.includes(problem.status)) return settle("waiting");
+        settle("failed", problem);
+      },
     });
     task.transfer.start();
   }
@@ -243,6 +256,9 @@ export class UploadQueue {
     }, TELL_MS);
   }
 }
+
+/** Whether what has arrived is still there to be gone on with: this was no "no" to the upload itself. */
+const canGoOn = ({ status }: Problem): boolean => status === 0 || status >= 500 || NOT_NOW.includes(status);
 
 const begunOf = (task: Task, file: File): Begun => ({
   folder: task.folder,

@@ -24,11 +24,18 @@ export interface Wish {
   onProblem: (problem: Problem) => void;
 }
 
-/** Sends a file by tus; it goes on by itself when the line breaks. Begins when `start` is called. */
+/**
+ * Sends a file by tus; it goes on by itself when the line breaks. Begins when `start` is called.
+ *
+ * One that was begun is only gone on with: the problem is 404 when nothing of it is there any more.
+ */
 export function transferOf(file: File, wish: Wish): Upload {
   const upload = new Upload(file, {
-    // Whole, since the server's answer is relative to it.
-    endpoint: `${location.origin}/api/v1/vfolders/${encodeURIComponent(wish.folder)}/uploads`,
+    // Whole, since the server's answer is relative to it. None for one that is begun: whatever the server said when it
+    // was asked how much has arrived, the tus client would begin it anew.
+    endpoint: wish.url
+      ? null
+      : `${location.origin}/api/v1/vfolders/${encodeURIComponent(wish.folder)}/uploads`,
     uploadUrl: wish.url,
     metadata: { path: wish.path, clash: wish.clash },
     chunkSize: CHUNK,
@@ -42,6 +49,7 @@ export function transferOf(file: File, wish: Wish): Upload {
     },
     onShouldRetry: mayTryAgain,
     onUploadUrlAvailable: () => {
+      upload.options.endpoint = null;
       if (upload.url) wish.onUrl(upload.url);
     },
     onProgress: (sent) => wish.onProgress(sent),

@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { Problem } from "@/api/problem";
+import { UploadQueue } from "@/uploads/queue";
+import { begunUploads } from "@/uploads/remembered";
+import type { Wish } from "@/uploads/transfer";
+
+const sent = vi.hoisted(() => [] as { path: string; wish: Wish }[]);
+const givenUp = vi.hoisted(() => vi.fn(async () => undefined));
+vi.mock("@/uploads/transfer", () => ({
+  SMALL: 1,
+  giveUp: givenUp,
+  transferOf: (_file: File, wish: Wish) => {
+    sent.push({ path: wish.path, wish });
+    return { start: () => undefined, abort: async () => undefined };
+  },
+}));
+
+const FOLDER = { id: "f", name: "data" };
+const refused = (status: number, code = `http.${status}`, details = {}) =>
+  new Problem({ status, code, detail: code, details });
+let queue: UploadQueue;
+let stored: Map<string, string>;
+
+beforeEach(() => {
+  sent.length = 0;
+  givenUp.mockClear();
+  stored = new Map();
+  vi.useRealTimers();
+  vi.stubGlobal("localStorage", {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, text: string) => void stored.set(key, text),
+  });
+  queue = new UploadQueue();
+  queue.begin("me");
+});
+
+const add = (...paths: string[]) =>
+  queue.add(
+    FOLDER,
+    paths.map((path) => ({ path, file: new File(["content"], path) })),
+  );
+/** The newest transfer of that path, once there are so many of it. */
+const transfer = async (path: string, count = 1): Promise<Wish> =>
+  vi.waitFor(() => {
+    const found = sent.filter((one) => one.path === path);
+    expect(found).toHaveLength(count);
+    return (found[count - 1] as (typeof found)[number]).wish;
+  });
+const states = async (wanted: Record<string, string>) =>
+  vi.waitFor(() =>
+    expect(Object.fromEntries(queue.read().map(({ path, state }) => [path, state]))).toEqual(wanted),
+  );
+const batchOf = (path: string) => queue.read().find((one) => one.path === path)?.batch ?? 0;
+
+describe("an upload that failed", () => {
+  test.each([0, 401, 423, 500, 503, 507])("goes on where it stopped after %i", async (status) => {
+    add("a");
+    const first = await transfer("a");
+    first.onUrl("/uploads/1");
+    first.onProblem(refused(status));
+    await states({ a: "failed" });
+    expect(Object.keys(begunUploads("me"))).toEqual(["/uploads/1"]);
+    queue.retry(batchOf("a"));
+    expect((await transfer("a", 2)).url).toBe("/uploads/1");
+  });
+
+  test("begins anew after an answer of no", async () => {
+    add("a");
+    const first = await transfer("a");
+    first.onUrl("/uploads/1");
+    first.onProblem(refused(403));
+    await states({ a: "failed" });
+    expect(begunUploads("me")).toEqual({});
+    queue.retry(batchOf("a"));
+    expect((await transfer("a", 2)).url).toBeNull();
+  });
+
+  test("begins anew by itself when the server has let go of what had arrived", async () => {
+    add("a");
+    const first = await transfer("a");
+    first.onUrl("/uploads/1");
+    first.onProblem(refused(503));
+    await states({ a: "failed" });
+    queue.retry(batchOf("a"));
+    (await transfer("a", 2)).onProblem(refused(404));
+    expect((await transfer("a", 3)).url).toBeNull();
+    expect(begunUploads("me")).toEqual({});
+  });
+
+  test("is given up at the server when it is taken out of the list", async () => {
+    add("a");
+    const first = await transfer("a");
+    first.onUrl("/uploads/1");
+    first.onProblem(refused(503));
+    await states({ a: "failed" });
+    queue.clear();
+    await vi.waitFor(() => expect(givenUp).toHaveBeenCalledWith("/uploads/1"));
+    expect(begunUploads("me")).toEqual({});
+  });
+});
