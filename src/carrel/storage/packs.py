@@ -6,12 +6,13 @@ that each is seen whole or not at all, and a thousand of them wait for the disk 
 
 import ctypes
 import os
+import re
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from carrel.core.errors import CarrelError, Conflict, Invalid
 from carrel.storage import staged
@@ -25,8 +26,19 @@ AT_ONCE = 50
 LARGEST_PACKED = 8 << 20
 """A larger file is fetched by itself, so that it can be gone on with."""
 _PIECE = 1 << 20
+_LONGEST_HEADER = 1 << 20
+_ABOUT_NEXT = {
+    tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
+}  # fmt: skip
+_RECORD = re.compile(rb"(\d{1,7}) [^=\n]+=")
+_MOST_DIGITS = 256
+_TOO_MANY_DIGITS = re.compile(rb"\d{%d}" % (_MOST_DIGITS + 1))
 _LAST_S = 1 << 34
 _SYNC_FILE_RANGE_WRITE = 2
+_UNREADABLE = (
+    tarfile.TarError, EOFError, ValueError, LookupError, OverflowError, RecursionError,
+)  # fmt: skip
+"""What the reader raises."""
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
 
@@ -50,6 +62,41 @@ class _Written:
     file: Staged
     entry: str
     path: str
+
+
+class _Member(tarfile.TarInfo):
+    """Refuses headers that were made to hold up whoever reads them.
+
+    Source: gh-121285 (CVE-2024-6232) and gh-130577 (CVE-2025-8194), of which not every Python has the mend.
+    """
+
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.size < 0:
+            raise tarfile.ReadError("a size below nothing")
+        if self.type in _ABOUT_NEXT:
+            if self.size > _LONGEST_HEADER:
+                raise tarfile.ReadError("a header without end")
+            if self.type not in (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK):
+                assert tar.fileobj is not None
+                _require_records(tar.fileobj, self.size + -self.size % tarfile.BLOCKSIZE)
+        return super()._proc_member(tar)  # type: ignore[misc,no-any-return]
+
+
+def _require_records(source: Any, size: int) -> None:
+    """Return when what comes next is records, one after the other; it is read again. Raises: ReadError."""
+    start = source.tell()
+    content = source.read(size)
+    source.seek(start)
+    at = 0
+    while at < len(content) and content[at]:
+        record = _RECORD.match(content, at)
+        end = at + int(record[1]) if record else 0
+        if not record or not record.end() < end <= len(content) or content[end - 1] != ord("\n"):
+            raise tarfile.ReadError("no record")
+        at = end
+    # Time to look through them grows with the square of this.
+    if _TOO_MANY_DIGITS.search(content):
+        raise tarfile.ReadError("too many digits")
 
 
 class Unpacking:
@@ -78,9 +125,11 @@ class Unpacking:
         self._largest = largest
         self._too_large = too_large
         self._count = 0
+        self._at, self._end = 0, source.seek(0, os.SEEK_END)
+        source.seek(0)
         self._placed = set[str]()
         with _readable():
-            self._tar = tarfile.TarFile(fileobj=source, errors="surrogateescape")
+            self._tar = tarfile.TarFile(fileobj=source, errors="surrogateescape", tarinfo=_Member)
         self.pending: list[str] = []
         """Names of entries that the step which failed was about."""
 
@@ -124,8 +173,14 @@ class Unpacking:
             yield member
 
     def _following(self) -> tarfile.TarInfo | None:
-        self._tar.members = []  # type: ignore[attr-defined] # it would remember all of them
-        return self._tar.next()
+        # It would remember all of them, and what is said of all that comes.
+        self._tar.members, self._tar.pax_headers = [], {}  # type: ignore[attr-defined]
+        member = self._tar.next()
+        if member is not None:
+            if member.size < 0 or not self._at < self._tar.offset <= self._end:
+                raise tarfile.ReadError("it leads back, or beyond the end")
+            self._at = self._tar.offset
+        return member
 
     def _take(self, member: tarfile.TarInfo, done: Step, written: list[_Written]) -> None:
         path = joined(self._to, _name(member))
@@ -241,9 +296,7 @@ class _readable:
         return None
 
     def __exit__(self, kind: object, raised: BaseException | None, trace: object) -> None:
-        if isinstance(raised, tarfile.TarError | EOFError | ValueError) and not isinstance(
-            raised, CarrelError
-        ):
+        if isinstance(raised, _UNREADABLE) and not isinstance(raised, CarrelError):
             raise Invalid(
                 "invalid.request", "This is no tar file, or not all of one.", hint="Send one made by tar -c."
             ) from None
