@@ -4,7 +4,7 @@ The folder's directory is real; what threads do for it is done at once. A live s
 its container; one that has ended holds nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ import pytest
 from simulation.conftest import empty
 from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
+from structlog.testing import capture_logs
 
 from carrel.controllers import plane
-from carrel.controllers.launch import Launch
+from carrel.controllers.launch import MAX_ATTEMPTS, Launch
 from carrel.controllers.loop import Tools
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
@@ -114,6 +115,7 @@ def disk(tmp_path: Path, look: psycopg.Connection[Any], actor: Actor) -> Disk:
     found = Disk(tmp_path / "root")
     back_end, place = PosixBackend(found.root), Place(f"user-{actor.user_id}", FOLDER)
     back_end.probe()
+    back_end.claim()
     back_end.create(place)
     (back_end.files(place) / "part").mkdir()
     look.execute(
@@ -184,6 +186,120 @@ def test_a_kill_at_any_point_loses_no_folder_and_keeps_none(
                 raise AssertionError(f"killed at point {number}, {name}: {error}") from error
 
     simulate(main())
+
+
+Tell = Callable[[Life], Awaitable[None]]
+
+
+@pytest.fixture
+def tell(postgres: str, look: psycopg.Connection[Any], actor: Actor, disk: Disk) -> Callable[[Tell], None]:
+    """Has one life lived, with nobody killed."""
+
+    def tell(story: Tell) -> None:
+        async def main() -> None:
+            empty(look)
+            life = Life(disk, postgres, look, FakeWorld(LoopClock()), actor, [])
+            try:
+                await story(life)
+            finally:
+                await life.close()
+
+        simulate(main())
+
+    return tell
+
+
+def directory(disk: Disk, actor: Actor) -> Path:
+    return PosixBackend(disk.root).files(Place(f"user-{actor.user_id}", FOLDER))
+
+
+def test_a_folder_that_is_gone_from_a_host_that_answers_ends_a_start_after_a_few_tries(
+    tell, disk, actor
+) -> None:
+    directory(disk, actor).rename(disk.root / "elsewhere")
+
+    async def story(life: Life) -> None:
+        session = await life.start()
+        for _ in range(20):
+            await life.round(30)
+        assert life.state(session) == S.ERROR
+        assert life.reason(session).startswith("The folder data on the storage host one cannot be reached.")
+        assert life.causes(session).count("mount_unusable") == MAX_ATTEMPTS
+        assert life.held() == 0
+        assert not life.violations()
+
+    tell(story)
+
+
+def test_a_folder_that_comes_back_in_time_is_mounted(tell, disk, actor) -> None:
+    """The storage was unmounted, which its next probe would have seen."""
+    away = directory(disk, actor).rename(disk.root / "elsewhere")
+
+    async def story(life: Life) -> None:
+        session = await life.start()
+        await life.round(30)
+        await life.round(30)
+        assert life.state(session) != S.ERROR
+        away.rename(directory(disk, actor))
+        await life.settle()
+        assert life.state(session) == S.RUNNING
+
+    tell(story)
+
+
+@pytest.mark.parametrize(("seen", "then"), [("ok", S.ERROR), ("unavailable", S.STARTING)])
+def test_a_session_that_was_running_waits_for_its_folder_while_its_host_is_known_to_be_away(
+    tell, disk, actor, look, seen, then
+) -> None:
+    async def story(life: Life) -> None:
+        session = await life.start()
+        await life.until(session, S.RUNNING)
+        directory(disk, actor).rename(disk.root / "elsewhere")
+        look.execute("UPDATE storage_hosts SET state = %s", (seen,))
+        life.world.restart()
+        for _ in range(20):
+            await life.round(60)
+        assert life.state(session) == then
+        assert "The folder data on the storage host one cannot be reached." in life.reason(session)
+
+    tell(story)
+
+
+def test_no_node_is_avoided_because_storage_was_away(tell, disk, actor, look) -> None:
+    disk.away = True
+
+    async def story(life: Life) -> None:
+        session = await life.start()
+        for _ in range(5):
+            await life.round(30)
+        assert "storage_unavailable" in life.causes(session)
+        disk.away = False
+        directory(disk, actor).rename(disk.root / "elsewhere")
+        await life.round(60)
+        assert "mount_unusable" in life.causes(session)
+        assert look.execute("SELECT avoided_nodes FROM sessions").fetchall() == [([],)]
+
+    tell(story)
+
+
+def test_an_engine_that_is_away_with_the_storage_is_no_error(tell, disk) -> None:
+    disk.away = True
+
+    async def story(life: Life) -> None:
+        session = await life.start()
+        with capture_logs() as logged:
+            while life.state(session) != S.PREPARING:
+                await life.round(0.05)
+            life.world.go_away()
+            for _ in range(5):
+                await life.round(30)
+        assert [entry for entry in logged if entry["log_level"] == "error"] == []
+        life.world.come_back()
+        disk.away = False
+        await life.until(session, S.RUNNING)
+        assert life.state(session) == S.RUNNING
+
+    tell(story)
 
 
 def test_a_session_that_was_running_outlives_a_long_absence_of_its_storage(

@@ -27,11 +27,12 @@ from carrel.sessions import environment, mounting, queries, service, transitions
 from carrel.sessions.model import Session
 from carrel.sessions.mounting import Mounted
 from carrel.sessions.states import LAUNCHING, SessionState
+from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
 
 log = structlog.get_logger()
 
 MAX_ATTEMPTS = 4
-_RETRY, _NO_STORAGE = "retry", "storage_unavailable"
+_RETRY = "retry"
 _ENGINE_PAUSE_S = 2.0
 _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
@@ -127,29 +128,45 @@ class Launch:
         try:
             return await mounts.ready(self._tools.storages, held)
         except Unavailable as error:
-            log.warning("launch.no_storage", session=session.id, error=error.message)
-            if session.started_at:
-                # It has files of its own on its node: it stays there until the storage is back.
-                async with self._tools.transaction() as tx:
-                    await transitions.renew_deadline(
-                        tx, session.id, session.state, now=self._tools.clock.now()
-                    )
-                await self._try_later(session, error.message)
+            await self._wait_for_storage(session, error.message)
+        except mounts.Missing as error:
+            async with self._tools.database.transaction() as tx:
+                away = await mounting.is_away(tx, error.host)
+            if away:
+                await self._wait_for_storage(session, str(error))
             else:
-                pause = timedelta(seconds=min(2 ** await self._failed(session, _NO_STORAGE), _STORAGE_PAUSE_S))
-                await self._take_back(session, cause=_NO_STORAGE, reason=error.message, pause=pause)
+                await self._miss_folder(session, str(error))
         except mounts.Unmountable as error:
-            await self._end(session, cause="mount_unusable", reason=str(error))
+            await self._end(session, cause=NO_MOUNT, reason=str(error))
         return None
+
+    async def _wait_for_storage(self, session: Session, reason: str) -> None:
+        log.warning("launch.no_storage", session=session.id, error=reason)
+        if session.started_at:
+            # It has files of its own on its node: it stays there until the storage is back.
+            async with self._tools.transaction() as tx:
+                await transitions.renew_deadline(tx, session.id, session.state, now=self._tools.clock.now())
+            await self._try_later(session, reason)
+        else:
+            pause = timedelta(seconds=min(2 ** await self._failed(session, NO_STORAGE), _STORAGE_PAUSE_S))
+            await self._take_back(session, cause=NO_STORAGE, reason=reason, pause=pause)
+
+    async def _miss_folder(self, session: Session, reason: str) -> None:
+        """Some tries, between which it would be seen that its host is away after all; or the end."""
+        log.warning("launch.no_folder", session=session.id, error=reason)
+        if session.started_at:
+            await self._try_later(session, reason)
+        elif await self._failed(session, NO_MOUNT) + 1 >= MAX_ATTEMPTS:
+            await self._end(session, cause=NO_MOUNT, reason=reason)
+        else:
+            await self._take_back(
+                session, cause=NO_MOUNT, reason=reason, pause=timedelta(seconds=_STORAGE_PAUSE_S)
+            )
 
     async def _send_back(self, session: Session, node: str) -> None:
         """Nothing of it stays on its node; it waits for another place."""
         reason = f"Its node {node} is lost or is being emptied before it ran there."
-        try:
-            await self._take_back(session, cause="node_closed", reason=reason)
-        except EngineError as error:
-            log.warning("launch.not_sent_back", session=session.id, error=error.message)
-            await asyncio.sleep(_ENGINE_PAUSE_S)
+        await self._take_back(session, cause="node_closed", reason=reason)
 
     async def _begin(self, session: Session) -> bool:
         """False when it is no longer to be started."""
@@ -249,6 +266,9 @@ async def _kept(session: SessionId, work: Coroutine[None, None, None]) -> None:
     """Do it; what goes wrong is tried again by a later step."""
     try:
         await work
+    except EngineError as error:
+        log.warning("launch.not_cleaned_up", session=session, error=error.message)
+        await asyncio.sleep(_ENGINE_PAUSE_S)
     except (Unavailable, LeadershipLost) as error:
         log.warning("launch.dropped", session=session, error=str(error))
     except Exception:

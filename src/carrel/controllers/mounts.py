@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.ids import StorageHostId
 from carrel.engines.port import Mount
 from carrel.sessions.mounting import Mounted
 from carrel.storage import paths
+from carrel.storage.port import StorageUnavailable
 from carrel.storage_hosts.storages import Storage, Storages
 
 
@@ -15,10 +17,18 @@ class Unmountable(Exception):
     """A folder is not as the session wants it, and will not be by itself."""
 
 
+class Missing(Exception):
+    """A host answers, and a folder's directory is not there: it was removed, or the storage is not mounted."""
+
+    def __init__(self, host: StorageHostId, message: str) -> None:
+        super().__init__(message)
+        self.host = host
+
+
 async def ready(storages: Storages, mounted: Sequence[Mounted]) -> tuple[Mount, ...]:
     """What to mount, once every storage host has answered and every directory was seen.
 
-    Raises: Unavailable while a host does not answer; Unmountable.
+    Raises: Unavailable while a host does not answer; Missing; Unmountable.
     """
     by_host = {host: await storages.of(host) for host in sorted({each.host for each in mounted})}
     for storage in by_host.values():
@@ -28,14 +38,16 @@ async def ready(storages: Storages, mounted: Sequence[Mounted]) -> tuple[Mount, 
 
 async def _mount(storage: Storage, mounted: Mounted) -> Mount:
     source = storage.backend.files(mounted.place)
+    unreached = f"The folder {mounted.folder} on the storage host {storage.name} cannot be reached."
     try:
         await storage.call(_look, source, mounted.subpath)
+    except _NotThere as error:
+        raise Missing(
+            mounted.host, f"{unreached} Its directory is not there: an administrator has to look for it."
+        ) from error
     except (Unavailable, OSError) as error:
         said = error.message if isinstance(error, Unavailable) else f"{os.strerror(error.errno or 0)}."
-        raise Unavailable(
-            "storage.unavailable",
-            f"The folder {mounted.folder} on the storage host {storage.name} cannot be reached. {said}",
-        ) from error
+        raise Unavailable("storage.unavailable", f"{unreached} {said}") from error
     except CarrelError as error:
         # What a session made private to its user is not for us to see, and mounts all the same.
         if error.code != "file.inaccessible":
@@ -45,7 +57,14 @@ async def _mount(storage: Storage, mounted: Mounted) -> Mount:
     return Mount(str(source), mounted.path, mounted.subpath, mounted.read_only)
 
 
+class _NotThere(Exception):
+    """The folder's own directory."""
+
+
 def _look(source: Path, subpath: str) -> None:
-    """Raises: CarrelError when it is not there, or a symbolic link is in the way."""
-    with paths.directory(source, subpath):
-        return
+    """Raises: _NotThere; CarrelError when the subpath is not there, or a symbolic link is in the way."""
+    try:
+        with paths.directory(source, subpath):
+            return
+    except StorageUnavailable as error:
+        raise _NotThere from error

@@ -141,6 +141,12 @@ async def kept_back(tx: AsyncSession) -> Mapping[SessionId, str]:
     }
 
 
+async def is_away(tx: AsyncSession, host: StorageHostId) -> bool:
+    """The host did not answer, or was not what it should be, when it was looked at last."""
+    state = select(StorageHost.state).where(StorageHost.id == host)
+    return (await tx.execute(state)).scalar() in _AWAY
+
+
 async def mounted_in(tx: AsyncSession, actor: Actor, ref: str) -> list[MountedIn]:
     """The live sessions that have a folder. Raises: NotFound, Forbidden, Conflict."""
     held = await access.find(tx, actor, ref, "vfolder.read")

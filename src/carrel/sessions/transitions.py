@@ -16,6 +16,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import NodeId, SessionId
 from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
 
+NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
+"""Causes for which the node is not to blame: where it was tried is as good as elsewhere."""
+
 _EVENT_DATA = """jsonb_build_object(
     'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'reason', {s}.reason, 'progress', {s}.progress,
     'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'priority', {s}.priority, 'node', {node},
@@ -56,6 +59,7 @@ WITH given AS (
         node_id = CASE WHEN g.target = 'PENDING' THEN NULL ELSE coalesce(old.node_id, s.node_id) END,
         address = CASE WHEN g.target = 'RUNNING' THEN g.address END,
         avoided_nodes = CASE WHEN g.target = 'PENDING' AND s.node_id IS NOT NULL
+                AND g.cause NOT IN ('{NO_STORAGE}', '{NO_MOUNT}')
             THEN array_append(array_remove(s.avoided_nodes, s.node_id), s.node_id) ELSE s.avoided_nodes END,
         outcome = CASE WHEN g.target = 'PENDING' THEN NULL WHEN g.target <> 'TERMINATING' THEN s.outcome
             WHEN g.outcome = 'CANCELLED' AND s.started_at IS NOT NULL THEN 'TERMINATED'
