@@ -55,6 +55,7 @@ def record(key: bytes, value: bytes) -> bytes:
         pytest.param(about_next(b"2 " * 500 + b"a=b") + header("vast"), id="records in one another"),
         pytest.param(about_next(b"", tarfile.GNUTYPE_LONGNAME) * 2000 + header("deep"), id="headers of headers"),
         pytest.param(header("long", 2 << 20, tarfile.XHDTYPE) + bytes(2 << 20), id="a header without end"),
+        pytest.param(b"x" * 512 + header("last"), id="something else"),
     ],
 )  # fmt: skip
 def test_what_is_made_to_do_harm_is_refused(tmp_path: Path, harm: bytes):

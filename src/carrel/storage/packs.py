@@ -117,6 +117,7 @@ class Unpacking:
         largest: int,
         too_large: Callable[[], CarrelError],
     ) -> None:
+        self._source = source
         self._root = root
         self._stage = stage
         self._to = to
@@ -136,7 +137,7 @@ class Unpacking:
     def step(self) -> Step | None:
         """Put the next files into place; None when that was all.
 
-        Raises: Invalid when it is no tar file any more; OSError; with nothing of this step in its place.
+        Raises: Invalid when it is no tar file from here on; OSError; with nothing of this step in its place.
         """
         done, written = Step(), list[_Written]()
         self._placed = set()
@@ -176,11 +177,19 @@ class Unpacking:
         # It would remember all of them, and what is said of all that comes.
         self._tar.members, self._tar.pax_headers = [], {}  # type: ignore[attr-defined]
         member = self._tar.next()
-        if member is not None:
+        if member is None:
+            self._require_end()
+        else:
             if member.size < 0 or not self._at < self._tar.offset <= self._end:
                 raise tarfile.ReadError("it leads back, or beyond the end")
             self._at = self._tar.offset
         return member
+
+    def _require_end(self) -> None:
+        """Return when it ends here: after the first header, the reader takes a broken one for the end."""
+        self._source.seek(self._at)
+        if any(self._source.read(tarfile.BLOCKSIZE)):
+            raise tarfile.ReadError("no header")
 
     def _take(self, member: tarfile.TarInfo, done: Step, written: list[_Written]) -> None:
         path = joined(self._to, _name(member))
