@@ -121,6 +121,18 @@ async def test_long_work_has_no_deadline_and_is_in_nobodys_way(threads: Threads)
     assert all(await asyncio.gather(*long))
 
 
+async def test_work_that_may_take_long_is_in_nobodys_way_either(threads: Threads) -> None:
+    go_on = threading.Event()
+    long = [asyncio.create_task(threads.call(go_on.wait, BOUND_S, deadline_s=900)) for _ in range(40)]
+    await until("some have begun", lambda: _named("storage-nas-slow") == 16)
+    assert await threads.call(lambda: 1) == 1
+    assert threads.stuck == 0
+    go_on.set()
+    assert all(await asyncio.gather(*long))
+    threads.close()
+    await until("they have ended", lambda: _named("storage-nas-slow") == 0)
+
+
 async def test_threads_are_few_and_end(threads: Threads) -> None:
     for _ in range(50):
         await threads.call(lambda: None)

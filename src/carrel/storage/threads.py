@@ -29,15 +29,12 @@ class Threads:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._idle = threading.Semaphore(0)
-        self._started = 0
-        self._running: dict[Future[Any], float] = {}
-        """What is being done, and when it should have been: by this and not by who still waits we know who is stuck."""
+        self._quick, self._slow = _Pool(f"storage-{name}"), _Pool(f"storage-{name}-slow")
 
     async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
         """What the work gives. deadline_s None: for long work that reports its advance, in a thread of its own.
 
+        Work that may take longer than most is in nobody's way: its threads are others.
         Work that was begun goes on until it is done, also when its caller is cancelled or gave up; what was not
         begun by then is not done.
         Raises: StorageUnavailable, also after the deadline; OverQuota, StorageFull; what the work raises.
@@ -50,7 +47,8 @@ class Threads:
                 target=_do, args=(future, work, args), daemon=True, name=f"storage-{self._name}-long"
             ).start()
         else:
-            self._give((future, deadline_s, work, args))
+            pool = self._quick if deadline_s <= DEADLINE_S else self._slow
+            pool.give((future, deadline_s, work, args))
         answer = asyncio.wrap_future(future)
         answer.add_done_callback(_look)
         try:
@@ -69,20 +67,40 @@ class Threads:
     @property
     def stuck(self) -> int:
         """How many threads are in calls that should have been over."""
+        return self._quick.stuck + self._slow.stuck
+
+    def close(self) -> None:
+        """Let idle threads end. Twice: no-op."""
+        self._quick.close()
+        self._slow.close()
+
+
+class _Pool:
+    """Threads that are started when they are needed. name: theirs."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._started = 0
+        self._running: dict[Future[Any], float] = {}
+        """What is being done, and when it should have been: by this and not by who still waits we know who is stuck."""
+
+    @property
+    def stuck(self) -> int:
         now = time.monotonic()
         return sum(due < now for due in tuple(self._running.values()))
 
     def close(self) -> None:
-        """Let idle threads end. Twice: no-op."""
         for _ in range(self._started):
             self._jobs.put(None)
         self._started = 0
 
-    def _give(self, job: _Job) -> None:
+    def give(self, job: _Job) -> None:
         self._jobs.put(job)
         if not self._idle.acquire(blocking=False) and self._started < _LIMIT:
             self._started += 1
-            threading.Thread(target=self._work, daemon=True, name=f"storage-{self._name}").start()
+            threading.Thread(target=self._work, daemon=True, name=self._name).start()
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
