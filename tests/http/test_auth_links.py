@@ -306,6 +306,10 @@ async def test_whoever_signs_up_proves_their_address_first(api: Api, mailbox: Le
     me = (await ada.get("/auth/me")).json()
     assert me["user"]["role"] == "user"
     assert [project["id"] for project in me["projects"]] == [api.people.project]
+    told = await sql(
+        api, "SELECT kind, data->>'state' FROM events WHERE data->>'email' = 'ada@example.org' ORDER BY id"
+    )
+    assert told == [("user.created", "unverified"), ("user.updated", "active")]
     assert (await post(api, "/auth/verify-again", {"email": "ada@example.org"})).status_code == 202
     assert len(mailbox.got) == 2
 
@@ -328,6 +332,11 @@ async def test_accounts_that_nobody_verifies_are_deleted_after_a_week(api: Api, 
         assert names - kept == gone
     noted = await sql(api, "SELECT object_name, credential, details->>'why' FROM audit WHERE action = 'user.purge'")
     assert noted == [("late@example.org", "carrel", "never verified")]
+    told = await sql(
+        api, "SELECT data->>'email', data->>'state', domain_id FROM events WHERE kind = 'user.updated' "
+        "AND object_id NOT IN (SELECT id FROM users)",
+    )  # fmt: skip
+    assert told == [("late@example.org", "purged", api.people.domain)]
     assert (await post(api, "/auth/sign-up", {**ADA, "email": "late@example.org"})).status_code == 202
 
 

@@ -8,6 +8,7 @@ from installation import API, Api, Caller
 from people import PASSWORD, eventually
 
 from carrel.core.errors import Forbidden
+from carrel.http.auth import COOKIE
 from carrel.logins import service
 from carrel.logins.devices import browser_of
 from carrel.logins.service import Client
@@ -214,6 +215,30 @@ async def test_somebody_proved_by_another_is_let_in_by_the_same_rules(api: Api):
         api, "SELECT credential, reason FROM audit WHERE action = 'auth.login' ORDER BY id DESC LIMIT 1"
     )
     assert rows == [("oidc:x", "the domain is disabled")]
+
+
+async def test_a_browser_is_signed_in_once_however_often_it_signs_in(api: Api):
+    user = await sign_in(api, "user")
+    [first] = (await user.get("/logins")).json()["items"]
+    [(opened,)] = await sql(api, "SELECT id FROM logins")
+    before = user.http.cookies[COOKIE]
+    body = {"email": "user@example.org", "password": PASSWORD}
+    assert (await user.post("/auth/login", body)).status_code == 200
+    [again] = (await user.get("/logins")).json()["items"]
+    assert (again["id"], again["current"]) == (first["id"], True)
+    assert again["created_at"] > first["created_at"]
+    # Apps that were opened by it hang on this.
+    assert await sql(api, "SELECT id FROM logins") == [(opened,)]
+    former = await api.client(cookies={COOKIE: before})
+    assert (await former.get(f"{API}/auth/me")).status_code == 401
+    assert (await user.post("/auth/login", {**body, "password": "wrong"})).status_code == 401
+    assert (await user.get("/auth/me")).status_code == 200
+    # Whoever comes next at the same desk ends it.
+    assert (await user.post("/auth/login", {**body, "email": "colleague@example.org"})).status_code == 200
+    assert (await user.get("/auth/me")).json()["user"]["email"] == "colleague@example.org"
+    shown = await sql(api, "SELECT email, public_id FROM logins JOIN users ON users.id = user_id")
+    [(email, public_id)] = shown
+    assert (email, public_id != first["id"]) == ("colleague@example.org", True)
 
 
 async def test_what_has_ended_is_deleted(api: Api):

@@ -338,6 +338,22 @@ def pkce() -> tuple[str, str]:
     return verifier, base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
+async def test_coming_again_in_the_same_browser_is_the_same_sign_in(sso: Sso):
+    browser = await sso.sign_in()
+    [first] = (await browser.get(f"{API}/logins")).json()["items"]
+    await browser.get(await sso.leave(browser))
+    [again] = (await browser.get(f"{API}/logins")).json()["items"]
+    assert (again["id"], again["current"]) == (first["id"], True)
+    assert again["created_at"] > first["created_at"]
+
+
+async def test_pages_hear_of_who_comes_for_the_first_time(sso: Sso):
+    await sso.sign_in()
+    async with sso.api.database.transaction() as tx:
+        kinds = await tx.execute(text("SELECT kind, data->>'email' FROM events WHERE object_kind = 'user'"))
+        assert ("user.created", "ada@corp.example") in {tuple(row) for row in kinds}
+
+
 async def test_a_waiting_command_line_gets_a_code_after_a_yes_and_nothing_before(sso: Sso):
     verifier, challenge = pkce()
     browser = await sso.browser()

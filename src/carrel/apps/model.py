@@ -25,7 +25,7 @@ class AppGrant(Table):
     app: Mapped[str] = mapped_column(String(64))
     user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
     credential: Mapped[str]
-    # The sign-in's id changes with its cookie, and takes the grant along; so does its end.
+    # Ends with the sign-in, whose id stays when its cookie changes.
     login_id: Mapped[bytes | None] = mapped_column(
         LargeBinary, ForeignKey("logins.id", onupdate="CASCADE", ondelete="CASCADE"), index=True
     )

@@ -21,6 +21,8 @@ OVERLAP = timedelta(seconds=30)
 """For requests that were under way when the browser got the new token."""
 PATIENCE = timedelta(minutes=5)
 """How long a browser may take to use the new token."""
+NOTHING = {"renewal_due": False, "offered": None, "former_hash": None, "former_until": None}
+"""What a sign-in has of all this when it has just got a token."""
 
 
 def bears(token_hash: bytes, now: datetime) -> ColumnElement[bool]:

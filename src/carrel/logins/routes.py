@@ -218,7 +218,9 @@ async def verify_again(request: Request, body: ForgotRequest) -> None:
 
 def client_of(request: Request) -> Client:
     """Where a request comes from."""
-    return Client(client_address(request), request.headers.get("user-agent", ""))
+    return Client(
+        client_address(request), request.headers.get("user-agent", ""), request.cookies.get(COOKIE, "")
+    )
 
 
 def means_of(request: Request) -> Means:

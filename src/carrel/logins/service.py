@@ -18,7 +18,7 @@ from carrel.core.ids import UserId, new_id
 from carrel.db.database import Database
 from carrel.identity.passwords import hash_password, needs_rehash, password_matches
 from carrel.keypairs.service import digest
-from carrel.logins import attempts
+from carrel.logins import attempts, renewals
 from carrel.logins.attempts import TooManyAttempts
 from carrel.logins.model import Challenge, Login, OneTimeLink, Passkey, Totp
 from carrel.policy.actions import Role
@@ -38,10 +38,11 @@ _LONGEST_DEVICE = 200
 
 @dataclass(frozen=True)
 class Client:
-    """Where somebody signs in from. device: the browser's own words."""
+    """Where somebody signs in from. device: the browser's own words. token: of the sign-in that it has, or ""."""
 
     address: str
     device: str
+    token: str = ""
 
 
 @dataclass(frozen=True)
@@ -178,10 +179,7 @@ async def renew(
         .where(Login.id == login_id)
         .values(
             token_hash=digest(token),
-            renewal_due=False,
-            offered=None,
-            former_hash=None,
-            former_until=None,
+            **renewals.NOTHING,
             csrf_token=secrets.token_urlsafe(24),
             pending=None,
             confirmed_at=now,
@@ -319,23 +317,24 @@ async def _open(
         not _is_both(method)
         and (await tx.execute(select(has_factor(User.id)).where(User.id == user.id))).scalar_one()
     )
-    tx.add(
-        Login(
-            id=secrets.token_bytes(16),
-            public_id=new_id(),
-            token_hash=digest(token),
-            user_id=user.id,
-            csrf_token=secrets.token_urlsafe(24),
-            method=method,
-            pending="factor" if asked else None,
-            address=client.address,
-            device=client.device[:_LONGEST_DEVICE],
-            created_at=now,
-            confirmed_at=confirmed_at or now,
-            seen_at=now,
-            expires_at=now + PENDING_LIFETIME if asked else expiry(settings, now, now),
-        )
-    )
+    values = {
+        "user_id": user.id,
+        "token_hash": digest(token),
+        **renewals.NOTHING,
+        "csrf_token": secrets.token_urlsafe(24),
+        "method": method,
+        "pending": "factor" if asked else None,
+        "address": client.address,
+        "device": client.device[:_LONGEST_DEVICE],
+        "created_at": now,
+        "confirmed_at": confirmed_at or now,
+        "seen_at": now,
+        "expires_at": now + PENDING_LIFETIME if asked else expiry(settings, now, now),
+    }
+    if earlier := await _earlier(tx, user, client, now):
+        await tx.execute(update(Login).where(Login.id == earlier).values(**values))
+    else:
+        tx.add(Login(id=secrets.token_bytes(16), public_id=new_id(), **values))
     if asked:
         # The failures of the second step go on counting, however often the password is right.
         await attempts.take_back(tx, email=user.email, address=client.address)
@@ -346,6 +345,21 @@ async def _open(
         await tx.execute(update(User).where(User.id == user.id).values(last_seen_at=now))
         _record(tx, user, email=user.email, method=method, client=client)
     return token
+
+
+async def _earlier(tx: AsyncSession, user: User, client: Client, now: datetime) -> bytes | None:
+    """The sign-in of theirs that this browser has, to go on in its place, with the apps that are open in it.
+
+    Whatever else the browser was signed in by ends: nobody has its cookie any more.
+    """
+    if not client.token:
+        return None
+    theirs = renewals.bears(digest(client.token), now)
+    found = (await tx.execute(select(Login).where(theirs).with_for_update())).scalar_one_or_none()
+    if found and found.user_id == user.id and found.expires_at > now:
+        return found.id
+    await tx.execute(delete(Login).where(theirs))
+    return None
 
 
 def _is_both(method: str) -> bool:

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Refused
+from carrel.events import service as events
 from carrel.identity.passwords import hash_password
 from carrel.logins import links
 from carrel.logins.links import Post
@@ -19,6 +20,7 @@ from carrel.policy.decide import Target
 from carrel.site import service as site
 from carrel.site.schemas import SiteSettings
 from carrel.tenancy.model import Domain, Project, User, UserState
+from carrel.tenancy.queries import user_data, user_target
 from carrel.tenancy.service import actor_of, add_user, user_by_email
 
 _MOST_AT_ONCE = 1000
@@ -51,6 +53,7 @@ async def verify(tx: AsyncSession, clock: Clock, token: str, client: Client) -> 
     user = (await tx.execute(select(User).where(User.id == user_id).with_for_update())).scalar_one()
     if user.state == UserState.UNVERIFIED:
         user.state = UserState.ACTIVE
+        await events.record(tx, "user.updated", user.id, target=user_target(user), data=user_data(user))
         actor = await actor_of(tx, user, credential="link", address=client.address)
         details = {"before": {"state": UserState.UNVERIFIED}, "after": {"state": UserState.ACTIVE}}
         audit.record(tx, actor, "auth.sign_up", user.id, name=user.email, details=details)
@@ -74,6 +77,7 @@ async def _make(
         state=UserState.UNVERIFIED if settings.sign_up_verification else UserState.ACTIVE,
     )  # fmt: skip
     user.password_hash, user.password_set_at, user.signed_up = hashed, clock.now(), True
+    await events.record(tx, "user.created", user.id, target=user_target(user), data=user_data(user))
     actor = await actor_of(tx, user, credential="sign-up", address=client.address)
     audit.record(tx, actor, "auth.sign_up", user.id, name=email, details={"after": {"state": user.state}})
 
@@ -97,6 +101,9 @@ async def prune(tx: AsyncSession, now: datetime) -> None:
             tx, "user.purge", user.id, name=user.email, target=Target(domain_id=user.domain_id),
             details={"why": "never verified", "signed_up": user.created_at.isoformat()},
         )  # fmt: skip
+        # As of whom an administrator deletes, whose row stays.
+        gone = {**user_data(user), "state": UserState.PURGED}
+        await events.record(tx, "user.updated", user.id, target=user_target(user), data=gone)
 
 
 def _require_welcome(settings: SiteSettings, email: str) -> None:

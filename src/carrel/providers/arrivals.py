@@ -18,7 +18,7 @@ from carrel.policy.decide import Actor
 from carrel.providers.model import ExternalIdentity, Provider
 from carrel.providers.schemas import LdapOptions, OidcOptions, ProviderKind, options_of
 from carrel.tenancy.model import Membership, Project, User
-from carrel.tenancy.queries import project_target, superadmin_left, user_target
+from carrel.tenancy.queries import project_target, superadmin_left, user_data, user_target
 from carrel.tenancy.schemas import Email
 from carrel.tenancy.service import RANKS, actor_of, add_user, user_by_email
 
@@ -95,6 +95,7 @@ async def _first_time(
             tx, clock, email=email, name=_name(claims.name) or email.split("@")[0][:_LONGEST_NAME],
             role=Role.USER, domain_id=provider.domain_id, projects=[],
         )  # fmt: skip
+        await events.record(tx, "user.created", user.id, target=user_target(user), data=user_data(user))
     identity = ExternalIdentity(
         provider_id=provider.id,
         subject=claims.subject,
@@ -241,8 +242,7 @@ async def _apply_role(
 async def _note_user(tx: AsyncSession, actor: Actor, user: User, **details: object) -> None:
     target = user_target(user)
     audit.record(tx, actor, "user.update", user.id, name=user.email, target=target, details=details)
-    data = {"id": user.id, "email": user.email, "name": user.name, "state": user.state, "role": user.role}
-    await events.record(tx, "user.updated", user.id, target=target, data=data)
+    await events.record(tx, "user.updated", user.id, target=target, data=user_data(user))
 
 
 def _office(admin: bool) -> str:
