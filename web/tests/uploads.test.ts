@@ -14,6 +14,16 @@ vi.mock("@/uploads/transfer", () => ({
     return { start: () => undefined, abort: async () => undefined };
   },
 }));
+// Of several imports at once only one would be given the module of above.
+vi.mock("@/app/part", () => {
+  let brought: Promise<unknown> | undefined;
+  return {
+    loadAgain: (load: () => Promise<unknown>) => {
+      brought ??= load();
+      return brought;
+    },
+  };
+});
 
 const FOLDER = { id: "f", name: "data" };
 const refused = (status: number, code = `http.${status}`, details = {}) =>
@@ -96,5 +106,47 @@ describe("an upload that failed", () => {
     queue.clear();
     await vi.waitFor(() => expect(givenUp).toHaveBeenCalledWith("/uploads/1"));
     expect(begunUploads("me")).toEqual({});
+  });
+});
+
+describe("what is answered about a name that is taken", () => {
+  const keyOf = (path: string) => queue.read().find((one) => one.path === path)?.key ?? 0;
+  const taken = () => refused(409, "file.exists");
+
+  test("holds for the others of its batch that are told so later", async () => {
+    add("a", "b", "c", "d");
+    for (const path of ["a", "b"]) (await transfer(path)).onProblem(taken());
+    await states({ a: "asking", b: "asking", c: "sending", d: "sending" });
+    queue.answer(keyOf("a"), "skip", true);
+    for (const path of ["c", "d"]) (await transfer(path)).onProblem(taken());
+    await states({ a: "skipped", b: "skipped", c: "skipped", d: "skipped" });
+  });
+
+  test("goes with those under way when they are told so, and with the rest at once", async () => {
+    add("a", "b", "c", "d", "e");
+    (await transfer("a")).onProblem(taken());
+    await states({ a: "asking", b: "sending", c: "sending", d: "sending", e: "waiting" });
+    queue.answer(keyOf("a"), "replace", true);
+    (await transfer("b")).onProblem(taken());
+    expect((await transfer("a", 2)).clash).toBe("replace");
+    (await transfer("c")).onDone();
+    expect((await transfer("b", 2)).clash).toBe("replace");
+    (await transfer("d")).onDone();
+    expect((await transfer("e")).clash).toBe("replace");
+  });
+
+  test("is asked for again when it did not help, and for another batch", async () => {
+    add("a", "b");
+    (await transfer("a")).onProblem(taken());
+    await states({ a: "asking", b: "sending" });
+    queue.answer(keyOf("a"), "replace", true);
+    // A directory is not replaced by a file.
+    (await transfer("a", 2)).onProblem(taken());
+    await states({ a: "asking", b: "sending" });
+    queue.answer(keyOf("a"), "rename", false);
+    expect((await transfer("a", 3)).clash).toBe("rename");
+    add("c");
+    (await transfer("c")).onProblem(taken());
+    await states({ a: "sending", b: "sending", c: "asking" });
   });
 });

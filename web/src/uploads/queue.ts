@@ -39,6 +39,9 @@ export interface Wanted {
   file: File;
 }
 
+/** What becomes of a file where there is one of its name. */
+type Choice = Exclude<Clash, "refuse"> | "skip";
+
 interface Task extends UploadItem {
   file: File | null;
   clash: Clash;
@@ -70,6 +73,8 @@ export class UploadQueue {
   private next = 1;
   private snapshot: readonly UploadItem[] = [];
   private readonly listeners = new Set<() => void>();
+  /** What was answered for all of a batch. */
+  private readonly choices = new Map<number, Choice>();
   private telling: ReturnType<typeof setTimeout> | null = null;
   /** Said for each folder whose files have changed. */
   onArrived: (folder: string) => void = () => undefined;
@@ -157,14 +162,11 @@ export class UploadQueue {
   }
 
   /** Says what becomes of a file where there is one of its name; of all such in its batch with `forAll`. */
-  answer(key: number, choice: Exclude<Clash, "refuse"> | "skip", forAll: boolean): void {
+  answer(key: number, choice: Choice, forAll: boolean): void {
     const asked = this.tasks.find((task) => task.key === key);
     if (!asked) return;
-    for (const task of forAll ? this.of(asked.batch, OPEN) : [asked]) {
-      if (task.state === "asking" && choice === "skip") this.drop(task, "skipped");
-      else if (choice !== "skip") task.clash = choice;
-      if (task.state === "asking") task.state = "waiting";
-    }
+    if (forAll) this.choices.set(asked.batch, choice);
+    for (const task of forAll ? this.of(asked.batch, ["asking"]) : [asked]) this.decide(task, choice);
     this.pump();
   }
 
@@ -177,6 +179,11 @@ export class UploadQueue {
 
   private of(batch: number, states: readonly UploadState[]): Task[] {
     return this.tasks.filter((task) => task.batch === batch && states.includes(task.state));
+  }
+
+  private decide(task: Task, choice: Choice): void {
+    if (choice === "skip") this.drop(task, "skipped");
+    else Object.assign(task, { clash: choice, state: "waiting", problem: null });
   }
 
   private drop(task: Task, state: UploadState): void {
@@ -219,6 +226,8 @@ export class UploadQueue {
     if (!found || task.state !== "sending" || task.turn !== turn) return;
     const { SMALL, transferOf } = found;
     const resumed = task.url !== null;
+    const choice = this.choices.get(task.batch);
+    if (task.clash === "refuse" && choice && choice !== "skip") task.clash = choice;
     // A pause keeps the transfer, and the same one goes on.
     task.transfer ??= transferOf(file, {
       folder: task.folder.id,
@@ -238,7 +247,14 @@ export class UploadQueue {
         settle("done");
       },
       onProblem: (problem) => {
-        if (problem.code === "file.exists") return settle("asking", problem);
+        if (problem.code === "file.exists") {
+          settle("asking", problem);
+          const choice = this.choices.get(task.batch);
+          // What was tried in vain is asked about: no file takes the place of a directory.
+          if (task.state !== "asking" || !choice || choice === task.clash) return;
+          this.decide(task, choice);
+          return this.pump();
+        }
         // The server keeps what has arrived for a day only.
         if (resumed && GONE.includes(problem.status)) return settle("waiting");
         settle("failed", problem);
