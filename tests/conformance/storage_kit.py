@@ -17,6 +17,7 @@ class OfRoot:
         self._root = root
         self.backend = make(root)
         self.backend.probe()
+        self.backend.claim()
 
     def another(self) -> StorageBackend:
         return self._make(self._root)

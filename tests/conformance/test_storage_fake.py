@@ -43,6 +43,7 @@ def test_a_hung_host_blocks_each_call_until_it_answers(fake: FakeQuotaBackend) -
 
 def test_a_host_that_is_away_or_full_says_so(fake: FakeQuotaBackend) -> None:
     fake.probe()
+    fake.claim()
     fake.full = True
     assert refused(OSError, fake.create, place()).errno == errno.ENOSPC
     fake.away = True

@@ -42,6 +42,7 @@ def test_a_scope_that_goes_while_a_folder_is_made_in_it_is_made_again(tmp_path: 
 
     backend, here = Unlucky(tmp_path / "root"), place()
     backend.probe()
+    backend.claim()
     backend.create(here)
     assert (backend.times, list(backend.places())) == (2, [here])
 
@@ -104,6 +105,7 @@ async def test_a_file_system_that_has_stopped_blocks_its_own_host_alone(
     assert time.monotonic() - began < 5, "it is known, and nobody waits for it"
     here = place()
     await well.call(PosixBackend(tmp_path / "well").probe)
+    await well.call(PosixBackend(tmp_path / "well").claim)
     await well.call(PosixBackend(tmp_path / "well").create, here)
     end()
 

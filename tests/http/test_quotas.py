@@ -352,6 +352,23 @@ async def test_a_host_that_was_unmounted_is_no_empty_one(
     assert (await admin.get("/storage-hosts/lost")).json()["state"] == "ok"
 
 
+async def test_a_host_that_was_unmounted_before_it_had_folders_gets_none(
+    api: Api, care: Care, tmp_path_factory: pytest.TempPathFactory
+):
+    disks = tmp_path_factory.mktemp("disks")
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    await admin.post("/storage-hosts", {"name": "lost", "root": str(disks / "lost")})
+    (disks / "lost").rename(disks / "elsewhere")
+    (disks / "lost").mkdir(mode=0o700)
+    refused = await user.post("/vfolders", {"name": "kept", "host": "lost"})
+    assert said(refused) == (503, "storage.unavailable")
+    await care.round(minutes=1)
+    host = (await admin.get("/storage-hosts/lost")).json()
+    assert host["state"] == "unavailable"
+    assert "mounted" in host["problem"]
+    assert list((disks / "lost").iterdir()) == []
+
+
 async def test_a_host_that_enforces_quotas_is_told_them(
     api: Api, care: Care, limit: Limit, tmp_path_factory: pytest.TempPathFactory
 ):

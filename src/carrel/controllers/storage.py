@@ -124,7 +124,8 @@ class _Watch:
             known = [backend.files(place_of(folder)) for folder in await measuring.some(tx, self._host)]
         try:
             capacity = await call(backend.probe)
-            # An empty directory is as good a root as any, until we miss what was there.
+            await call(backend.recognise)
+            # The root of others is as good as any, until we miss what was there.
             if known and not any([await call(files.is_dir) for files in known]):
                 problem = f"The folders that were in {backend.root} are not there. Is the storage mounted?"
                 return HostState.UNAVAILABLE, problem, None

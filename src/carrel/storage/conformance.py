@@ -175,7 +175,11 @@ class StorageConformance:
         root.mkdir(mode=0o700)
         try:
             refused(StorageUnavailable, harness.backend.remove, here, silent)
+            refused(StorageUnavailable, harness.backend.create, place())
+            refused(StorageUnavailable, harness.backend.recognise)
+            assert os.listdir(root) == []
             harness.backend.claim()
+            harness.backend.recognise()
             harness.backend.remove(here, silent)  # what was never there is gone
         finally:
             shutil.rmtree(root)

@@ -109,8 +109,18 @@ class StorageBackend(Protocol):
         """Say in the root, which was just probed, that it is ours, before there are folders in it. Twice: no-op."""
         ...
 
+    def recognise(self) -> None:
+        """Return when the root is one that was claimed, and takes changes, as far as there is room.
+
+        Raises: StorageUnavailable for any other, such as an empty directory on which the storage is not mounted.
+        """
+        ...
+
     def create(self, place: Place) -> None:
-        """Make an empty folder, writable for sessions and for this process. Twice: no-op."""
+        """Make an empty folder, writable for sessions and for this process. Twice: no-op.
+
+        Raises: StorageUnavailable when the root was never claimed.
+        """
         ...
 
     def remove(self, place: Place, tick: Tick) -> None:

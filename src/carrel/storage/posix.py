@@ -5,6 +5,7 @@ folders; what is inside belongs to the sessions' user. A server that is neither 
 ACLs, which whatever is made inside inherits.
 """
 
+import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ FILES = "files"
 STAGE = "stage"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 MARK = ".carrel"
-"""In a root in which folders were made: where it is not, something else is there, such as an empty mount point."""
+"""In a root that was claimed: where it is not, something else is there, such as an empty mount point."""
 GOING = ".going-"
 """Before the name of a folder that is being deleted."""
 _ATTEMPTS = 10
@@ -54,21 +55,26 @@ class PosixBackend:
 
     def claim(self) -> None:
         with self._opened() as root:
-            _mark(root)
+            os.close(os.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=root))
+
+    def recognise(self) -> None:
+        with self._opened() as root:
+            self._recognise(root)
 
     def create(self, place: Place) -> None:
         scope, folder = directory(place.scope), directory(place.folder)
         for _ in range(_ATTEMPTS):
             try:
-                with self._opened() as root, made(root, scope) as above:
-                    _mark(root)
-                    self._make_folder(above, place)
-                    with opened(above, folder) as here:
-                        for name in (FILES, STAGE):
-                            with made(here, name) as inner:
-                                share(inner)
-                        os.fsync(here)
-                    os.fsync(above)
+                with self._opened() as root:
+                    self._recognise(root)
+                    with made(root, scope) as above:
+                        self._make_folder(above, place)
+                        with opened(above, folder) as here:
+                            for name in (FILES, STAGE):
+                                with made(here, name) as inner:
+                                    share(inner)
+                            os.fsync(here)
+                        os.fsync(above)
                 return
             except FileNotFoundError:
                 continue  # the scope's last other folder just went, and took the directory of the scope along
@@ -81,7 +87,6 @@ class PosixBackend:
         with self._opened() as root:
             try:
                 with opened(root, scope) as above:
-                    _mark(root)
                     self._delete_folder(above, place, tick)
                     try:
                         os.rename(folder, GOING + folder, src_dir_fd=above, dst_dir_fd=above)
@@ -145,6 +150,19 @@ class PosixBackend:
                 yield here
         except FileNotFoundError:
             raise self._missing(place) from None
+
+    def _recognise(self, root: int) -> None:
+        try:
+            # What is only read may still be remembered of a disk that is gone.
+            os.utime(MARK, dir_fd=root, follow_symlinks=False)
+        except FileNotFoundError:
+            raise StorageUnavailable(
+                f"{self._root} is not the directory that was added: there is no {MARK} in it. "
+                "Is the storage mounted?"
+            ) from None
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
 
     def _missing(self, place: Place) -> StorageUnavailable:
         return StorageUnavailable(
@@ -223,10 +241,6 @@ def made(parent: int, name: str) -> Iterator[int]:
     _mkdir(parent, name)
     with opened(parent, name) as handle:
         yield handle
-
-
-def _mark(root: int) -> None:
-    os.close(os.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=root))
 
 
 def _is_marked(root: int) -> bool:
