@@ -36,6 +36,10 @@ class Admitted:
     largest: int
     room: int | None
 
+    def most(self, at_once: int) -> int:
+        """How many bytes a request may bring that does not say it before. at_once: where there is room."""
+        return at_once if self.room is None else min(at_once, self.room)
+
     async def require(self, state: Any, size: int, largest: int | None = None) -> None:
         """Return when so much more may come in. largest: of the files that it is; None: it is one.
 

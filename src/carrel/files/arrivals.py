@@ -30,7 +30,7 @@ class TooLarge(CarrelError):
     status = 413
 
 
-class LineBroke(Exception):
+class LineBroke(ClientDisconnect):
     """The client is gone, or somebody goes on in its place. What came until then is kept."""
 
 
@@ -124,6 +124,10 @@ async def receive(
             await reached.call(apart.remove)
 
 
+def more_than_announced() -> TooLarge:
+    return TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
+
+
 def is_small(request: Request) -> bool:
     """Whether the body is known to be no larger than what is written at once, so that it can be `read` first."""
     length = request.headers.get("content-length", "")
@@ -152,7 +156,7 @@ async def _append(
     if intake is None or not announced.isdigit() or int(announced) <= BATCH:
         await _collect(request, reached, file, most, arrival, hashed)
     elif int(announced) > most:
-        raise _too_large()
+        raise more_than_announced()
     else:
         try:
             first = await anext(request.stream())
@@ -182,6 +186,7 @@ async def _pour(
             if taken:
                 arrival.last = time.monotonic()
         if left:
+            intake.hang_up()
             raise LineBroke
 
 
@@ -216,7 +221,7 @@ async def _collect(
             arrival.last = time.monotonic()
             total += len(piece)
             if total > most:
-                raise _too_large()
+                raise more_than_announced()
             pieces.append(piece)
             size += len(piece)
             if size >= BATCH:
@@ -232,10 +237,6 @@ async def _collect(
             await writing
         if pieces:
             await reached.call(file.write, pieces, hashed)
-
-
-def _too_large() -> TooLarge:
-    return TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
 
 
 def _close(files: Sequence[Staged]) -> None:

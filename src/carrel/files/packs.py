@@ -39,18 +39,21 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
     if announced > LARGEST:
         raise _too_large()
     await admitted.require(state, announced, largest=0)
-    reached, name = admitted.reached, f"{staged.WRITTEN}{new_id()}"
+    reached, name, most = admitted.reached, f"{staged.WRITTEN}{new_id()}", admitted.most(LARGEST)
     file = await reached.call(staged.create, reached.stage, name)
     arriving: Arrivals = state.arrivals
     with arrivals.let_go(file):
         try:
             async with arriving.arriving(name) as arrival:
-                await arrivals.receive(request, reached, file, LARGEST, arrival)
+                await arrivals.receive(request, reached, file, most, arrival)
             if not file.size():
                 return FilesDone(paths=[], refused=[])
             with FileIO(file.fd, closefd=False) as source:
                 source.seek(0)
                 return await _unpacked(request, admitted, source, to, clash, name)
+        except arrivals.TooLarge:
+            await admitted.require(state, most + 1, largest=0)
+            raise _too_large() from None
         finally:
             await reached.call(file.remove)
 

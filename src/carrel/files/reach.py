@@ -134,14 +134,16 @@ class FileChanges:
             await self.tell()
 
     async def tell(self) -> None:
-        """Tell of what was noted."""
-        noted, self._noted = self._noted, Counter()
-        try:
-            for folder, more_bytes in sorted(noted.items()):
+        """Tell of what was noted; of what cannot be told now, the next time."""
+        for folder in sorted(self._noted):
+            more_bytes = self._noted.pop(folder)
+            try:
                 async with self._database.transaction() as tx:
                     await self._tell(tx, folder, more_bytes)
-        except Unavailable:
-            log.warning("files.changes_not_told", folders=len(noted))
+            except Unavailable:
+                self._noted[folder] += more_bytes
+                log.warning("files.changes_not_told", folders=len(self._noted))
+                return
 
     async def _tell(self, tx: AsyncSession, folder: FolderId, more_bytes: int) -> None:
         used = VFolder.used_bytes + more_bytes

@@ -1,5 +1,6 @@
 """Use cases of resumable uploads. How much of one has arrived is the size of its file in the stage."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,10 +10,10 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from sqlalchemy import delete, select, update
+from sqlalchemy import Select, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.errors import Conflict, Forbidden, NotFound
+from carrel.core.errors import CarrelError, Conflict, Forbidden, NotFound
 from carrel.core.ids import UploadId, new_id
 from carrel.files import admission, arrivals, sizes, tus
 from carrel.files.arrivals import Arrivals, LineBroke, let_go
@@ -89,12 +90,19 @@ async def create(request: Request, actor: Actor, ref: str) -> Response:
         await admitted.require_beside(tx, wanted.length or 0)
         tx.add(upload)
     sought = _Sought(reached, upload)
-    file = await reached.call(staged.create, reached.stage, sought.name)
-    with let_go(file):
-        if wanted.has_body:
-            with suppress(LineBroke):
-                await _receive(request, sought, file, 0, wanted.checksum)
-        headers = {"Location": f"uploads/{upload.id}", **_standing(sought, file)}
+    try:
+        file = await reached.call(staged.create, reached.stage, sought.name)
+        with let_go(file):
+            if wanted.has_body:
+                with suppress(LineBroke):
+                    await _receive(request, sought, file, 0, wanted.checksum)
+            headers = {"Location": f"uploads/{upload.id}", **_standing(sought, file)}
+    except CarrelError:
+        # Nobody will go on with what they never learn the address of.
+        await _forget(state, [upload.id])
+        with suppress(CarrelError):
+            await reached.call(discard, reached.stage, sought.name)
+        raise
     return Response(status_code=201, headers=headers)
 
 
@@ -184,8 +192,7 @@ async def terminate(request: Request, actor: Actor, ref: str, upload: str) -> Re
     arriving: Arrivals = request.app.state.arrivals
     await arriving.cut(upload, unless_busy=False)
     await sought.reached.call(discard, sought.reached.stage, sought.name)
-    async with request.app.state.database.transaction() as tx:
-        await tx.execute(delete(Upload).where(Upload.id == sought.row.id))
+    await _forget(request.app.state, [sought.row.id])
     return Response(status_code=204)
 
 
@@ -232,22 +239,28 @@ async def _receive(
     """Take the request's body, and make a file of the upload when it is complete."""
     reached, row = sought.reached, sought.row
     _require_offset(at, file.size())
-    most = await _most(request, row) - at
-    if (tus.number(request.headers, "content-length") or 0) > most:
-        raise arrivals.TooLarge("upload.too_large", "This is more than was announced.", hint="Begin anew.")
+    most = await _most(request, sought)
     arriving: Arrivals = request.app.state.arrivals
-    async with arriving.arriving(row.id) as arrival:
-        await arrivals.receive(request, reached, file, most, arrival, checksum)
+    try:
+        if at + (tus.number(request.headers, "content-length") or 0) > most:
+            raise arrivals.more_than_announced()
+        async with arriving.arriving(row.id) as arrival:
+            await arrivals.receive(request, reached, file, most - at, arrival, checksum)
+    except arrivals.TooLarge:
+        if row.length is None:
+            await _require_allowed(request, sought, most + 1)
+        raise
     if file.size() == row.length and not row.partial:
         await _finish(request.app.state, reached, row, file)
 
 
-async def _most(request: Request, row: Upload) -> int:
+async def _most(request: Request, sought: _Sought) -> int:
     """How many bytes the upload may have."""
-    if row.length is not None:
-        return row.length
+    if sought.row.length is not None:
+        return sought.row.length
     async with request.app.state.database.transaction() as tx:
-        return await sizes.largest(tx)
+        largest, room = await sizes.largest(tx), await quotas.room_of(tx, sought.reached.folder.scope)
+    return largest if room is None else min(largest, room)
 
 
 async def _finish(state: Any, reached: Reached, row: Upload, file: Staged) -> None:
@@ -273,50 +286,56 @@ async def _note_done(state: Any, reached: Reached, row: Upload, path: str, size:
 
 async def _joined(state: Any, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> Response:
     """A file from parts that have all arrived, in this order."""
-    files, length = await _parts(state, reached, parts)
-    upload.parts, upload.length = list(parts), length
+    lengths = await _parts(state, reached, parts)
+    upload.parts, upload.length = list(parts), sum(lengths[part] for part in parts)
     async with state.database.transaction() as tx:
-        await sizes.require_fitting(tx, length)
+        await sizes.require_fitting(tx, upload.length)
         # What is in the parts counts already.
         await quotas.require_room(tx, reached.folder)
         tx.add(upload)
     file = await reached.call(staged.create, reached.stage, staged_name(upload.id))
-    with let_go(file, *files):
+    with let_go(file):
         try:
-            for part in files:
-                await reached.call(file.take, part, deadline_s=LONG_S)
+            for part in parts:
+                await _take(reached, file, part, lengths[part])
             await _finish(state, reached, upload, file)
         except BaseException:
             await reached.call(file.remove)
-            async with state.database.transaction() as tx:
-                await tx.execute(delete(Upload).where(Upload.id == upload.id))
+            await _forget(state, [upload.id])
             raise
-        for part in files:
-            await reached.call(part.remove)
-    async with state.database.transaction() as tx:
-        await tx.execute(delete(Upload).where(Upload.id.in_(parts)))
+    for part in lengths:
+        await reached.call(discard, reached.stage, staged_name(UploadId(part)))
+    await _forget(state, lengths)
     headers = {"Location": f"uploads/{upload.id}", "Carrel-Path": quote(upload.done_path or "")}
     return Response(status_code=201, headers=headers)
 
 
-async def _parts(state: Any, reached: Reached, parts: tuple[str, ...]) -> tuple[list[Staged], int]:
-    """What the parts hold, and how much it is. Raises: NotFound, Conflict."""
+async def _parts(state: Any, reached: Reached, parts: tuple[str, ...]) -> dict[str, int]:
+    """How long each of the parts is that are to be put together. Raises: NotFound, Conflict."""
     async with state.database.transaction() as tx:
-        rows = {each: await _row(tx, reached, each, state.clock.now()) for each in dict.fromkeys(parts)}
-    files: dict[str, Staged] = {}
-    try:
-        for each, row in rows.items():
-            files[each] = await reached.call(staged.opened, reached.stage, staged_name(row.id))
-            if not row.partial or files[each].size() != row.length:
-                raise Conflict(
-                    "upload.part_unfinished", f"{each} is no part, or has not arrived yet.",
-                    hint="Put parts together when all have arrived.", field="Upload-Concat",
-                )  # fmt: skip
-    except BaseException:
-        for file in files.values():
-            file.close()
-        raise
-    return [files[each] for each in parts], sum(rows[each].length or 0 for each in parts)
+        found = (await tx.execute(_theirs(reached, state.clock.now()).where(Upload.id.in_(parts)))).scalars()
+        rows = {row.id: row for row in found}
+    if not set(parts) <= set(rows):
+        raise _missing()
+    arrived = await reached.call(staged.sizes, reached.stage, [staged_name(each) for each in rows])
+    for row, size in zip(rows.values(), arrived, strict=True):
+        if not row.partial or row.length is None or size != row.length:
+            raise _unfinished(row.id)
+    return {row.id: row.length or 0 for row in rows.values()}
+
+
+async def _take(reached: Reached, file: Staged, part: str, length: int) -> None:
+    """Add a part to the file. One at a time is open: there may be a thousand. Raises: NotFound, Conflict, Locked."""
+    opened = await reached.call(staged.opened, reached.stage, staged_name(UploadId(part)))
+    with let_go(opened):
+        if opened.size() != length:
+            raise _unfinished(part)
+        await reached.call(file.take, opened, deadline_s=LONG_S)
+
+
+async def _forget(state: Any, uploads: Collection[str]) -> None:
+    async with state.database.transaction() as tx:
+        await tx.execute(delete(Upload).where(Upload.id.in_(uploads)))
 
 
 async def _sought(request: Request, actor: Actor, ref: str, upload: str) -> _Sought:
@@ -330,13 +349,19 @@ async def _sought(request: Request, actor: Actor, ref: str, upload: str) -> _Sou
 
 
 async def _row(tx: AsyncSession, reached: Reached, upload: str, now: datetime) -> Upload:
-    wanted = select(Upload).where(
-        Upload.id == upload, Upload.folder_id == reached.folder.id, Upload.expires_at >= now
-    )
-    row = (await tx.execute(wanted.where(Upload.user_id == reached.actor.user_id))).scalar()
+    row = (await tx.execute(_theirs(reached, now).where(Upload.id == upload))).scalar()
     if row is None:
         raise _missing()
     return row
+
+
+def _theirs(reached: Reached, now: datetime) -> Select[Upload]:
+    """The actor's uploads into the folder."""
+    return select(Upload).where(
+        Upload.folder_id == reached.folder.id,
+        Upload.expires_at >= now,
+        Upload.user_id == reached.actor.user_id,
+    )
 
 
 async def _note_length(request: Request, sought: _Sought, length: int | None, at: int) -> None:
@@ -346,11 +371,17 @@ async def _note_length(request: Request, sought: _Sought, length: int | None, at
         return
     if row.length is not None or length < at:
         raise Conflict("upload.length", "The length of this upload is another.", field="Upload-Length")
+    await _require_allowed(request, sought, length)
     async with request.app.state.database.transaction() as tx:
-        await sizes.require_fitting(tx, length)
-        await quotas.require_room(tx, sought.reached.folder, length - at)
         await tx.execute(update(Upload).where(Upload.id == row.id).values(length=length))
     row.length = length
+
+
+async def _require_allowed(request: Request, sought: _Sought, length: int) -> None:
+    """Return when the upload may have so many bytes. Raises: TooLarge, Refused."""
+    async with request.app.state.database.transaction() as tx:
+        await sizes.require_fitting(tx, length)
+        await quotas.require_room(tx, sought.reached.folder, length)
 
 
 async def _size(request: Request, sought: _Sought) -> int:
@@ -375,8 +406,7 @@ async def _recover(request: Request, sought: _Sought) -> int:
             staged.landed, reached.root, row.path, Clash(row.clash), row.length, modified_ns, since_ns
         )
     if path is None:
-        async with state.database.transaction() as tx:
-            await tx.execute(delete(Upload).where(Upload.id == row.id))
+        await _forget(state, [row.id])
         raise _missing()
     assert row.length is not None
     await _note_done(state, reached, row, path, row.length)
@@ -427,6 +457,13 @@ def _require_offset(at: int, size: int) -> None:
             "upload.offset", f"{size} bytes have arrived, and the next ones are for {at}.",
             hint="Ask with HEAD how much has arrived.", field="Upload-Offset", details={"offset_bytes": size},
         )  # fmt: skip
+
+
+def _unfinished(part: str) -> Conflict:
+    return Conflict(
+        "upload.part_unfinished", f"{part} is no part, or has not arrived yet.",
+        hint="Put parts together when all have arrived.", field="Upload-Concat",
+    )  # fmt: skip
 
 
 def _missing() -> NotFound:

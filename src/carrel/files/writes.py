@@ -26,15 +26,14 @@ async def write(request: Request, actor: Actor, ref: str, path: str) -> FileView
     admitted = await admission.inward(state, actor, ref)
     announced = int(request.headers.get("content-length") or 0)
     if announced > LARGEST:
-        raise arrivals.TooLarge(
-            "file.too_large",
-            f"At most {LARGEST >> 20} MiB can be written at once.",
-            hint="Upload it: that can go on after a broken line.",
-        )
+        raise _too_large()
     await admitted.require(state, announced)
-    reached = admitted.reached
+    reached, most = admitted.reached, admitted.most(min(LARGEST, admitted.largest))
     try:
-        made = await _made(request, reached, path, min(LARGEST, admitted.largest))
+        made = await _made(request, reached, path, most)
+    except arrivals.TooLarge:
+        await admitted.require(state, most + 1)
+        raise _too_large() from None
     except Conflict as error:
         if error.code == "file.exists" and _only_new(request):
             raise changed(path) from None
@@ -65,6 +64,14 @@ async def _made(request: Request, reached: Reached, path: str, most: int) -> Ent
         except BaseException:
             await reached.call(file.remove)
             raise
+
+
+def _too_large() -> arrivals.TooLarge:
+    return arrivals.TooLarge(
+        "file.too_large",
+        f"At most {LARGEST >> 20} MiB can be written at once.",
+        hint="Upload it: that can go on after a broken line.",
+    )
 
 
 def _only_new(request: Request) -> bool:

@@ -82,6 +82,11 @@ class Intake:
         """A thread may read for ever: nothing else can come over this connection."""
         self._cycle.keep_alive = False
 
+    def hang_up(self) -> None:
+        """The client is gone, which the event loop has not seen."""
+        self._cycle.disconnected = True
+        self._protocol.transport.abort()
+
     def _wake_at(self, count: int) -> None:
         # Without it each packet would wake a thread.
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, count)

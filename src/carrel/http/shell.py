@@ -7,7 +7,7 @@ import secrets
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from carrel.http import problems
@@ -52,6 +52,8 @@ class Shell:
         answer = _Answer(send, state, is_api=scope["path"].startswith("/api/"))
         try:
             await self._app(scope, _bounded(receive, state), answer.send)
+        except ClientDisconnect:
+            return  # in the middle of its request: nobody waits for an answer
         except Exception as error:
             # Nothing of ours is left above this that could answer; what has begun can only be cut.
             problems.log_unexpected(scope["path"], request_id, error)
