@@ -3,10 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from carrel.controllers.idle import Idle
+from carrel.idle import activity
 from carrel.idle.rules import (
+    LATE,
     Finding,
     IdleRule,
     Life,
@@ -111,8 +114,8 @@ def test_who_was_not_warned_in_time_is_warned_late_and_ends_late():
     assert decide(found, None, at(53)).step is Step.NOTHING
     assert decide(found, None, at(54)).ends_at == at(60)
     assert decide(found, None, at(300)).ends_at == at(306)
-    assert decide(found, at(306), at(305)).step is Step.NOTHING
-    assert decide(found, at(306), at(306)).step is Step.END
+    assert decide(found, at(306), at(306)).step is Step.NOTHING
+    assert decide(found, at(306), at(307)).step is Step.END
     assert as_told(found, at(306)).ends_at == at(306)
     assert as_told(found, None) == as_told(found, at(60)) == found
     lifetime = Finding(IdleRule.LIFETIME, 3600, "", NOON, at(60))
@@ -156,10 +159,57 @@ def test_nobody_ends_without_a_warning_in_good_time_or_while_used(steps, kept_aw
             warned = None
         elif decided.step is Step.END:
             assert warned is not None
-            assert now >= warned
+            assert now >= warned + LATE
             assert now - told_at >= timedelta(seconds=min(600, timeout / 10)) or timeout == 7200
             assert now - last >= timedelta(seconds=timeout)
             return
+
+
+@given(
+    st.sampled_from([60, 90, 300, 900]),
+    st.lists(st.tuples(st.sampled_from([5, 30, 60, 150, 300, 1000]), st.integers(1, 20)), max_size=8),
+    st.integers(0, 29),
+)
+@example(60, [(5, 40)], 29)
+@example(300, [(295, 1)], 15)
+def test_whoever_uses_it_until_the_end_that_they_were_told_is_not_ended(timeout, stretches, offset):
+    """Beats are written down twice a minute and looked at four times. A stretch: a pause in seconds, then use."""
+    used: set[int] = set()
+    end = 0
+    for pause, times in stretches:
+        begin, end = end + pause, end + pause + 5 * times
+        used |= set(range(begin, end, 5))
+    active: datetime | None = None
+    warned: datetime | None = None
+    seen = False
+    told = 0
+    for second in range(end + 5 * timeout):
+        now = NOON + timedelta(seconds=second)
+        seen = seen or second in used
+        if seen and second % activity.EVERY_S == offset:
+            active, seen = now, False
+        if second % Idle.tick_s:
+            continue
+        decided = decide(first_to_end(findings(Rules(traffic_s=timeout), life(active_at=active), [], now)), warned, now)
+        match decided.step:
+            case Step.WARN:
+                # Never while it is in use all the time: there was half a minute without.
+                assert any(not used & set(range(at, at + 30)) for at in range(second - 60, second - 29))
+                told = second if warned is None else told
+                warned = decided.ends_at
+            case Step.CLEAR:
+                warned = None
+            case Step.END:
+                assert warned
+                assert not used & set(range(told, int((warned - NOON).total_seconds())))
+                return
+    raise AssertionError("it never ends")
+
+
+def test_what_is_written_down_late_is_known_before_anybody_is_ended():
+    assert timedelta(seconds=activity.EVERY_S + Idle.tick_s) < LATE
+    shortest = min(Finding(IdleRule.TRAFFIC, limit_s, "").notice for limit_s in (1, 60, 3600))
+    assert shortest >= timedelta(seconds=2 * activity.EVERY_S)
 
 
 @given(

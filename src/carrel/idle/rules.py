@@ -19,7 +19,10 @@ from typing import Any
 from carrel.core.units import format_duration
 
 MINUTE = timedelta(minutes=1)
-_SHORTEST_NOTICE_S, _LONGEST_NOTICE_S = 30, 600
+LATE = MINUTE
+"""How late it may become known that a session is used: traffic is written down now and then (`activity`), and a
+minute is looked at when it is over."""
+_SHORTEST_NOTICE_S, _LONGEST_NOTICE_S = 60, 600
 _VISITED = frozenset({"interactive"})
 _ALWAYS_HELD = frozenset({"cpu", "mem"})
 _WORDS = {"cpu": "CPU", "mem": "memory", "accelerator": "accelerators", "accelerator_mem": "accelerator memory"}
@@ -146,17 +149,22 @@ def decide(found: Finding | None, warned_of: datetime | None, now: datetime) -> 
     """found: as `first_to_end`. warned_of: the end that people were told of, if they were.
 
     Nobody is ended without having been told, even if a policy changed, or nobody was there to tell, when it
-    was time: then they get the notice late, and end late.
+    was time: then they get the notice late, and end late. Until the end that they were told they can still use it,
+    so that it ends only when that would be known.
     """
-    near = found is not None and found.ends_at is not None and now >= found.ends_at - found.notice
-    if found is None or found.ends_at is None or not near:
+    if found is None or found.since is None or found.ends_at is None or now < _near(found, found.since, found.ends_at):
         return Decision(Step.CLEAR if warned_of else Step.NOTHING)
     if warned_of is None:
         return Decision(Step.WARN, max(found.ends_at, now + found.notice))
     if found.ends_at > warned_of:
         # Another rule is what would end it now, and a little later.
         return Decision(Step.WARN, found.ends_at)
-    return Decision(Step.END if now >= warned_of else Step.NOTHING)
+    return Decision(Step.END if now >= warned_of + LATE else Step.NOTHING)
+
+
+def _near(found: Finding, since: datetime, ends_at: datetime) -> datetime:
+    """When people are told: not while it may have been used all the time."""
+    return max(ends_at - found.notice, since + LATE)
 
 
 def as_told(found: Finding, warned_of: datetime | None) -> Finding:
