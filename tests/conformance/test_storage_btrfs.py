@@ -13,8 +13,9 @@ import pytest
 from btrfs_disk import btrfs_disk
 from storage_kit import OfRoot
 
+from carrel.core.errors import Conflict
 from carrel.storage import btrfs_ioctls as ioctls
-from carrel.storage import tree
+from carrel.storage import staged, tree
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.conformance import StorageConformance
 from carrel.storage.conformance_kit import MIB, as_session, left_below, made, place, refused, silent, written
@@ -25,6 +26,7 @@ from carrel.storage.conformance_more import (
     SnapshotConformance,
 )
 from carrel.storage.port import FastUsage, Place, StorageUnavailable, StorageUnusable
+from carrel.storage.tree import Clash
 
 T = TypeVar("T")
 _serial = itertools.count()
@@ -74,6 +76,29 @@ def test_subvolumes_that_a_session_nests_come_under_the_quota(harness: BtrfsHarn
     harness.settle()
     assert harness.eventually(lambda: harness.backend.measure(here)).used_bytes > 12 * MIB
     assert as_session(files, "echo more >nested/more/again && sync nested/more/again").returncode != 0
+
+
+def test_what_cannot_cross_into_a_nested_subvolume_is_said_or_done_where_it_is(harness: BtrfsHarness) -> None:
+    here = made(harness)
+    files, stage = harness.backend.files(here), harness.backend.stage(here)
+    done = as_session(
+        files, "btrfs subvolume create nested && mkdir nested/full && echo x | tee nested/full/a nested/b"
+    )
+    assert done.returncode == 0
+    for crossing in (
+        lambda: tree.move(files, "nested/b", "b", Clash.REFUSE),
+        lambda: tree.move(files, "nested/b", "b", Clash.REPLACE),
+        lambda: staged.bring(files, stage, "written-1", [b"x"], "nested/new", Clash.REFUSE),
+        lambda: tree.copy(files, ["nested/b"], files, stage, "copy-1", "nested/full", Clash.REFUSE, silent),
+    ):
+        assert refused(Conflict, crossing).code == "file.subvolume"
+    tree.remove(files, stage, "nested/full", "removed-1")
+    assert os.listdir(files / "nested") == ["b"]
+    assert tree.move(files, "nested", "elsewhere", Clash.REFUSE) == "elsewhere"
+    tree.remove(files, stage, "elsewhere", "removed-2")
+    for entry in tree.removed(stage):
+        tree.discard(stage, entry, silent)
+    assert left_below(files) == []
 
 
 def test_a_clone_holds_what_is_in_nested_subvolumes(harness: BtrfsHarness) -> None:

@@ -199,6 +199,11 @@ def _words(error: OSError, path: str) -> CarrelError | None:
             )
         case errno.EROFS:
             return Conflict("file.read_only", "This storage can only be read now.", field="path")
+        case errno.EXDEV:
+            return Conflict(
+                "file.subvolume", f"{name} would go into a subvolume that a session made, or out of one.",
+                hint="Do it in a session, or copy it out of there.", field="path",
+            )  # fmt: skip
         case errno.EMLINK:
             return Conflict("file.too_many", "There are too many directories here already.", field="path")
     return None

@@ -70,7 +70,8 @@ def move(root: Path, path: str, to: str, clash: Clash) -> str:
 def remove(root: Path, stage: Path, path: str, entry: str) -> None:
     """Delete something. A directory with something in it goes into this entry of the stage, to be deleted there.
 
-    Where a quota is used up to its last byte, Btrfs refuses even that rename: then it is deleted where it is.
+    Btrfs refuses that rename out of a subvolume that a session made, and any where a quota is used up to its last
+    byte: then it is deleted where it is.
     Raises: NotFound, Conflict, Invalid.
     """
     above, name = split(path)
@@ -88,8 +89,8 @@ def remove(root: Path, stage: Path, path: str, entry: str) -> None:
             try:
                 with made_directory(stage, entry) as out:
                     os.rename(name, new_id(), src_dir_fd=handle, dst_dir_fd=out)
-            except OSError as full:
-                if full.errno not in (errno.EDQUOT, errno.ENOSPC):
+            except OSError as refused:
+                if refused.errno not in (errno.EDQUOT, errno.ENOSPC, errno.EXDEV):
                     raise
                 walk.remove_tree(handle, name, lambda _: None)
 

@@ -26,6 +26,10 @@ export const FILE_PROBLEMS: Record<string, Sentences> = {
   "file.not_found": { detail: msg`It is not there any more.`, hint: LOOK },
   "file.path": { detail: msg`This is no path in a folder.` },
   "file.read_only": { detail: msg`The storage can only be read now.` },
+  "file.subvolume": {
+    detail: msg`It would go into a subvolume that a session made, or out of one.`,
+    hint: msg`Do it in a session, or copy it out of there.`,
+  },
   "file.too_large": { detail: msg`The file is larger than it may be.` },
   "file.too_many": {
     detail: msg`These are too many at once.`,
