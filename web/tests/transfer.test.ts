@@ -91,3 +91,8 @@ test("a line that breaks behind the first bytes does not begin the upload anew",
     "PATCH /uploads/1",
   ]);
 });
+
+test("how long to wait is told also where the answer has no body", async () => {
+  wire.answers.push([429, { "Retry-After": "600" }]);
+  expect(await outcome(WHERE)).toMatchObject({ status: 429, details: { retry_after_s: 600 } });
+});

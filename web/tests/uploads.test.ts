@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Problem } from "@/api/problem";
+import { batchesOf } from "@/uploads/batches";
 import { UploadQueue } from "@/uploads/queue";
 import { begunUploads } from "@/uploads/remembered";
 import type { Wish } from "@/uploads/transfer";
@@ -149,4 +150,27 @@ describe("what is answered about a name that is taken", () => {
     (await transfer("c")).onProblem(taken());
     await states({ a: "sending", b: "sending", c: "asking" });
   });
+});
+
+test("after too many requests all wait as long as the server says, and then go on", async () => {
+  add("a", "b", "c", "d");
+  const first = await transfer("a");
+  await states({ a: "sending", b: "sending", c: "sending", d: "waiting" });
+  vi.useFakeTimers();
+  first.onUrl("/uploads/1");
+  first.onProblem(refused(429, "rate.limited", { retry_after_s: 600 }));
+  (await transfer("b")).onDone();
+  await vi.advanceTimersByTimeAsync(599_000);
+  expect(queue.read().map(({ path, state }) => [path, state])).toEqual([
+    ["a", "waiting"],
+    ["b", "done"],
+    ["c", "sending"],
+    ["d", "waiting"],
+  ]);
+  expect(batchesOf(queue.read())[0]?.troubles).toMatchObject([{ path: "a", problem: { status: 429 } }]);
+  expect(sent).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect((await transfer("a", 2)).url).toBe("/uploads/1");
+  await transfer("d");
+  expect(batchesOf(queue.read())[0]?.troubles).toEqual([]);
 });

@@ -39,7 +39,9 @@ function batchOf(key: number, items: UploadItem[]): Batch {
     sentBytes: wanted.reduce((sum, one) => sum + one.sent, 0),
     totalBytes: wanted.reduce((sum, one) => sum + one.size, 0),
     state: stateOf(items),
-    troubles: items.filter(({ state }) => state === "failed" || state === "lost"),
+    troubles: items.filter(
+      ({ state, problem }) => state === "failed" || state === "lost" || (state === "waiting" && problem),
+    ),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Clash } from "./transfer";
 const protocol = () => loadAgain(() => import("./transfer"));
 
 /**
- * waiting: for its turn. asking: there is a file of that name. lost: begun before the page was loaded; the file must be
+ * waiting: for its turn; with a problem, until the server takes more. asking: there is a file of that name. lost: begun before the page was loaded; the file must be
  * chosen again.
  */
 export type UploadState =
@@ -54,9 +54,11 @@ interface Task extends UploadItem {
 
 const AT_ONCE = 3;
 const TELL_MS = 200;
+const TOO_MANY = 429;
+const USUAL_REST_S = 10;
 const GONE: readonly number[] = [404, 410];
 /** Nobody is signed in any more; another request is at it; too many requests. */
-const NOT_NOW: readonly number[] = [401, 423, 429];
+const NOT_NOW: readonly number[] = [401, 423, TOO_MANY];
 const OPEN: readonly UploadState[] = ["waiting", "sending", "paused", "asking"];
 
 export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
@@ -76,6 +78,7 @@ export class UploadQueue {
   /** What was answered for all of a batch. */
   private readonly choices = new Map<number, Choice>();
   private telling: ReturnType<typeof setTimeout> | null = null;
+  private resting: ReturnType<typeof setTimeout> | null = null;
   /** Said for each folder whose files have changed. */
   onArrived: (folder: string) => void = () => undefined;
 
@@ -199,13 +202,22 @@ export class UploadQueue {
   private pump(): void {
     let sending = this.tasks.filter(({ state }) => state === "sending").length;
     for (const task of this.tasks) {
-      if (sending >= AT_ONCE) break;
+      if (this.resting || sending >= AT_ONCE) break;
       if (task.state !== "waiting" || !task.file) continue;
       sending += 1;
-      task.state = "sending";
+      Object.assign(task, { state: "sending", problem: null });
       void this.send(task, task.file);
     }
     this.tell();
+  }
+
+  /** Begins nothing for so long. */
+  private rest(problem: Problem): void {
+    const seconds = Number(problem.details.retry_after_s) || USUAL_REST_S;
+    this.resting ??= setTimeout(() => {
+      this.resting = null;
+      this.pump();
+    }, 1000 * seconds);
   }
 
   private async send(task: Task, file: File): Promise<void> {
@@ -256,6 +268,10 @@ export class UploadQueue {
           return this.pump();
         }
         // The server keeps what has arrived for a day only.
+        if (problem.status === TOO_MANY) {
+          this.rest(problem);
+          return settle("waiting", problem);
+        }
         if (resumed && GONE.includes(problem.status)) return settle("waiting");
         settle("failed", problem);
       },

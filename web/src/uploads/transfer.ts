@@ -90,10 +90,12 @@ export function problemOf(error: Error): Problem {
   const status = answer?.getStatus() ?? 0;
   // An answer that is no "no" and makes no sense is like none: a proxy may have given it.
   if (!answer || status < 400) return toProblem(error);
-  return toProblem(parsed(answer.getBody()), new Response(null, { status }));
+  const pause = Number(answer.getHeader("Retry-After")) || undefined;
+  const body = { details: { retry_after_s: pause }, ...parsed(answer.getBody()) };
+  return toProblem(body, new Response(null, { status }));
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string): object {
   try {
     return JSON.parse(text);
   } catch {
