@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Problem } from "@/api/problem";
 import { batchesOf } from "@/uploads/batches";
 import { UploadQueue } from "@/uploads/queue";
-import { begunUploads } from "@/uploads/remembered";
+import { begunUploads, letGoOf, rememberUpload } from "@/uploads/remembered";
 import type { Wish } from "@/uploads/transfer";
 
 const sent = vi.hoisted(() => [] as { path: string; wish: Wish }[]);
@@ -31,6 +31,8 @@ const refused = (status: number, code = `http.${status}`, details = {}) =>
   new Problem({ status, code, detail: code, details });
 let queue: UploadQueue;
 let stored: Map<string, string>;
+/** The locks of this browser, of all its tabs. */
+let held: Map<string, Promise<void>>;
 
 beforeEach(() => {
   sent.length = 0;
@@ -40,6 +42,17 @@ beforeEach(() => {
   vi.stubGlobal("localStorage", {
     getItem: (key: string) => stored.get(key) ?? null,
     setItem: (key: string, text: string) => void stored.set(key, text),
+  });
+  held = new Map();
+  vi.stubGlobal("navigator", {
+    locks: {
+      query: async () => ({ held: [...held.keys()].map((name) => ({ name })) }),
+      request: (name: string, whileHeld: () => Promise<void>) => {
+        const over = whileHeld().then(() => void held.delete(name));
+        held.set(name, over);
+        return over;
+      },
+    },
   });
   queue = new UploadQueue();
   queue.begin("me");
@@ -173,4 +186,48 @@ test("after too many requests all wait as long as the server says, and then go o
   expect((await transfer("a", 2)).url).toBe("/uploads/1");
   await transfer("d");
   expect(batchesOf(queue.read())[0]?.troubles).toEqual([]);
+});
+
+describe("an upload that was begun before the page was loaded", () => {
+  const file = new File(["content"], "a");
+  const begun = (url: string, path: string) =>
+    rememberUpload("you", url, { folder: FOLDER, path, name: "a", size: 7, modified: file.lastModified });
+  /** As a page that is closed lets go of everything. */
+  const closeTab = async () => {
+    for (const url of Object.keys(begunUploads("you"))) letGoOf(url);
+    await vi.waitFor(() => expect(held.size).toBe(0));
+  };
+  const lockOf = (url: string) => `carrel.upload ${url}`;
+
+  test("is lost unless another tab is at it", async () => {
+    begun("/uploads/1", "a");
+    begun("/uploads/2", "b");
+    await closeTab();
+    held.set(lockOf("/uploads/2"), Promise.resolve());
+    queue.begin("you");
+    await states({ a: "lost" });
+    expect(queue.takeUp(queue.read()[0]?.key ?? 0, file)).toBe(true);
+    expect((await transfer("a")).url).toBe("/uploads/1");
+  });
+
+  test("is not given up once another tab has gone on with it", async () => {
+    begun("/uploads/1", "a");
+    await closeTab();
+    queue.begin("you");
+    await states({ a: "lost" });
+    held.set(lockOf("/uploads/1"), Promise.resolve());
+    queue.cancel(batchOf("a"));
+    await states({});
+    expect(givenUp).not.toHaveBeenCalled();
+    expect(Object.keys(begunUploads("you"))).toEqual(["/uploads/1"]);
+  });
+
+  test("can be gone on with elsewhere only when this tab has let go of it", async () => {
+    add("a");
+    const first = await transfer("a");
+    first.onUrl("/uploads/1");
+    expect([...held.keys()]).toEqual([lockOf("/uploads/1")]);
+    first.onDone();
+    await vi.waitFor(() => expect([...held.keys()]).toEqual([]));
+  });
 });

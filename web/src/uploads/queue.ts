@@ -1,7 +1,15 @@
 import type { Upload } from "tus-js-client";
 import { type Problem, toProblem } from "@/api/problem";
 import { loadAgain } from "@/app/part";
-import { type Begun, begunUploads, forgetUpload, isSameFile, rememberUpload } from "./remembered";
+import {
+  type Begun,
+  begunUploads,
+  forgetUpload,
+  isSameFile,
+  letGoOf,
+  lostUploads,
+  rememberUpload,
+} from "./remembered";
 import type { Clash } from "./transfer";
 
 /** What speaks the protocol comes with the first upload. */
@@ -85,12 +93,24 @@ export class UploadQueue {
   /** Takes up what this person began before the page was loaded; what somebody else began is let go of. */
   begin(user: string): void {
     if (this.user === user) return;
-    for (const task of this.tasks) void task.transfer?.abort();
+    for (const task of this.tasks) {
+      void task.transfer?.abort();
+      if (task.url) letGoOf(task.url);
+    }
     this.user = user;
+    this.tasks = [];
+    this.tell();
+    void this.findLost(user);
+  }
+
+  private async findLost(user: string): Promise<void> {
+    const lost = Object.entries(await lostUploads(user));
+    if (this.user !== user) return;
     const batch = this.next++;
-    this.tasks = Object.entries(begunUploads(user)).map(([url, begun]) =>
-      lostTask(this.next++, batch, url, begun),
-    );
+    for (const [url, begun] of lost) {
+      if (this.tasks.every((task) => task.url !== url))
+        this.tasks.push(lostTask(this.next++, batch, url, begun));
+    }
     this.tell();
   }
 
@@ -191,12 +211,17 @@ export class UploadQueue {
 
   private drop(task: Task, state: UploadState): void {
     void task.transfer?.abort();
-    if (task.url) {
-      forgetUpload(this.user, task.url);
-      const { url } = task;
-      void protocol().then(({ giveUp }) => giveUp(url));
-    }
+    if (task.url) void this.giveUp(task.url, task.state === "lost");
     Object.assign(task, { state, transfer: null, url: null });
+  }
+
+  private async giveUp(url: string, lost: boolean): Promise<void> {
+    const { user } = this;
+    // Another tab may have gone on with it meanwhile.
+    if (lost && !(url in (await lostUploads(user)))) return;
+    forgetUpload(user, url);
+    const { giveUp } = await protocol();
+    await giveUp(url);
   }
 
   private pump(): void {

@@ -9,6 +9,10 @@ export interface Begun {
   modified: number;
 }
 
+/** How to let go of the uploads that this tab is at, by their addresses. */
+const ours = new Map<string, () => void>();
+
+const lockOf = (url: string) => `carrel.upload ${url}`;
 const keyOf = (user: string) => `carrel.uploads.${user}`;
 
 /** What this person began on this browser, by the address of the upload. */
@@ -29,11 +33,33 @@ function keep(user: string, begun: Record<string, Begun>): void {
   }
 }
 
+/** What this person began on this browser that no other tab is at. */
+export async function lostUploads(user: string): Promise<Record<string, Begun>> {
+  // A page that came without TLS, from another machine, has no locks.
+  const locks = (await navigator.locks?.query())?.held ?? [];
+  const elsewhere = new Set(locks.map(({ name }) => name));
+  for (const url of ours.keys()) elsewhere.delete(lockOf(url));
+  return Object.fromEntries(
+    Object.entries(begunUploads(user)).filter(([url]) => !elsewhere.has(lockOf(url))),
+  );
+}
+
+/** Remembers an upload, and says to the other tabs that this one is at it. */
 export function rememberUpload(user: string, url: string, begun: Begun): void {
   keep(user, { ...begunUploads(user), [url]: begun });
+  if (ours.has(url)) return;
+  const over = new Promise<void>((resolve) => ours.set(url, resolve));
+  void navigator.locks?.request(lockOf(url), () => over);
+}
+
+/** Says to the other tabs that this one is no longer at it; a page that is closed does so by itself. */
+export function letGoOf(url: string): void {
+  ours.get(url)?.();
+  ours.delete(url);
 }
 
 export function forgetUpload(user: string, url: string): void {
+  letGoOf(url);
   const { [url]: gone, ...rest } = begunUploads(user);
   if (gone) keep(user, rest);
 }
