@@ -2,8 +2,10 @@
 
 import os
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from carrel.storage.conformance_kit import as_session, made, refused, rooted, si
 from carrel.storage.conformance_more import RescopeConformance
 from carrel.storage.port import StorageUnusable
 from carrel.storage.posix import PosixBackend
+from carrel.storage.zips import write_zip
 
 SERVER = 4321
 STRANGER = 5555
@@ -90,6 +93,23 @@ def test_what_a_session_made_private_is_named(harness: OfRoot) -> None:
     ):
         assert "'my secrets'" in error.message
         assert "chmod -R ug+rwX" in error.message
+
+
+def test_what_a_session_made_private_is_missing_from_a_zip_and_nothing_else(harness: OfRoot) -> None:
+    files = harness.backend.files(made(harness))
+    names = [f"top/d{number}" for number in range(6)]
+    as_session(
+        files,
+        f"mkdir -p {' '.join(names)} top/d1/inner && for d in top/* top/d1/inner; do echo x >$d/file; done",
+    )
+    as_session(files, "chmod 700 top/d3 top/d1/inner")
+    pieces: list[bytes] = []
+    write_zip(files, ["top"], "folder", pieces.append)
+    with rooted(), zipfile.ZipFile(BytesIO(b"".join(pieces))) as file:
+        there = {name for name in file.namelist() if name.endswith("file")}
+        errors = file.read("ERRORS.txt").decode().splitlines()
+    assert there == {f"{name}/file" for name in names} - {"top/d3/file"}
+    assert sorted(line.split(":")[0] for line in errors) == ["top/d1/inner", "top/d3"]
 
 
 def test_without_acls_it_says_so_at_once(tmp_path: Path) -> None:

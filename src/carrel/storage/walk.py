@@ -8,7 +8,7 @@ number of handles; what is not bounded is the number of sub-directories of one d
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -65,8 +65,15 @@ class _Level:
 # walking
 
 
-def walk(directory: int) -> Iterator[Found | Entered | Left]:
-    """Everything below a directory. What vanishes meanwhile is left out. Raises: TreeChanged, OSError."""
+def walk(
+    directory: int, refused: Callable[[str, StorageUnusable], object] | None = None
+) -> Iterator[Found | Entered | Left]:
+    """Everything below a directory. What vanishes meanwhile is left out.
+
+    refused: told of the name of each directory that cannot be entered, and why, when the walk is in the one above it;
+    the walk goes on. Without this, it ends.
+    Raises: TreeChanged, StorageUnusable, OSError.
+    """
     levels = [_Level(os.dup(directory), "", _key(directory))]
     try:
         yield from _entries(levels[0])
@@ -75,7 +82,16 @@ def walk(directory: int) -> Iterator[Found | Entered | Left]:
                 if len(levels) > 1:
                     yield Left(levels[-1].handle)
                 _leave(levels)
-            elif _enter(levels, levels[-1].rest.pop()):
+                continue
+            name = levels[-1].rest.pop()
+            try:
+                entered = _enter(levels, name)
+            except StorageUnusable as error:
+                if refused is None:
+                    raise
+                refused(name, error)
+                continue
+            if entered:
                 yield Entered(levels[-1].handle, levels[-1].name)
                 yield from _entries(levels[-1])
     finally:

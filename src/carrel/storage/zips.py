@@ -92,7 +92,11 @@ class _Archive:
     def _add_directory(self, handle: int, name: str) -> None:
         self._add_empty(name, os.fstat(handle))
         prefix = [name]
-        for step in walk(handle):
+
+        def refused(inner: str, error: StorageError) -> None:
+            self._note("/".join([*prefix, _safe(inner)]), error.message)
+
+        for step in walk(handle, refused):
             match step:
                 case Entered():
                     prefix.append(_safe(step.name))
