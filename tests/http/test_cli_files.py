@@ -125,6 +125,24 @@ async def test_an_upload_goes_on_over_a_new_line(
     assert list(data.stage.glob("upload-*")) == []
 
 
+async def test_an_upload_whose_name_is_taken_meanwhile_is_refused(
+    user: CommandLine, data: Folder, tmp_path: Path
+):
+    put(tmp_path / "big", 90 * MIB)
+    process = await user.start("cp", str(tmp_path / "big"), "data:")
+    await arrived(data, 8 * MIB)
+    taken = put(data.files / "big", 3)
+    _, stderr = await asyncio.wait_for(process.communicate(), 60)
+    assert (process.returncode, b"file.exists" in stderr) == (1, True), stderr.decode()
+    assert (data.files / "big").read_bytes() == taken
+    again = await user.run("cp", str(tmp_path / "big"), "data:")
+    assert (again.code, "client.taken" in again.stderr) == (1, True)
+    (data.files / "big").unlink()
+    await user.ok("cp", str(tmp_path / "big"), "data:")
+    assert (data.files / "big").stat().st_size == 90 * MIB, "it had arrived, and only wanted a place"
+    assert (await data.get("/uploads")).json()["items"] == []
+
+
 async def test_what_comes_through_a_pipe_becomes_a_file(user: CommandLine, data: Folder):
     content = os.urandom(9 * MIB)
     process = await user.start("cp", "-", "data:in/piped", "-q", stdin=asyncio.subprocess.PIPE)

@@ -6,6 +6,7 @@ import re
 import socket
 import tarfile
 import threading
+from base64 import b64encode
 from pathlib import Path
 from typing import NoReturn
 
@@ -194,11 +195,52 @@ def test_a_refusal_that_is_not_about_the_offset_ends_the_file(tmp_path: Path) ->
         answer({"items": []}),
         headed("201 Created", Upload_Offset=0, **MADE),
         problem("409 Conflict", "file.exists"),
-        headed("200 OK", Upload_Offset=0, Upload_Length=150),
     ]
     with wire_server(script) as wire:
         done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
     assert [error.code for _, error in done.failed] == ["file.exists"]
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_file_that_is_refused_at_its_last_byte_is_not_taken_for_sent(tmp_path: Path, heard: bool) -> None:
+    script = [
+        listing(),
+        answer({"items": []}),
+        headed("201 Created", Upload_Offset=0, **MADE),
+    ]
+    if not heard:  # all of it is in the stage, and stays there
+        script += [problem("503 Unavailable", "x.y"), headed("200 OK", Upload_Offset=150, Upload_Length=150)]
+    script.append(problem("409 Conflict", "file.exists"))
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
+    assert ([error.code for _, error in done.failed], done.meter.files) == (["file.exists"], 0)
+
+
+def test_an_upload_of_which_all_had_arrived_is_ended(tmp_path: Path) -> None:
+    path = local(tmp_path, 150)
+    metadata = {"path": b"file", "clash": b"refuse", "modified": b"1767323045.250000"}
+    spelled = ",".join(f"{name} {b64encode(value).decode()}" for name, value in metadata.items())
+    state = headed("200 OK", Upload_Offset=150, Upload_Length=150, Upload_Metadata=spelled)
+    begun = answer({"items": [{"id": "u1"}]})
+    script = [listing(), begun, state, state, problem("409 Conflict", "file.exists")]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [str(path)])
+    assert first_lines(wire.requests)[2:] == ["HEAD u1", "HEAD u1", "PATCH u1"]
+    assert ([error.code for _, error in done.failed], done.meter.files) == (["file.exists"], 0)
+
+
+def test_an_upload_that_ended_unheard_is_over(tmp_path: Path) -> None:
+    script = [
+        listing(),
+        answer({"items": []}),
+        headed("201 Created", Upload_Offset=0, **MADE),
+        problem("503 Unavailable", "x.y"),
+        headed("404 Not Found"),
+        answer(entry("file", 150)),
+    ]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
+    assert (done.failed, done.meter.files, done.meter.bytes) == ([], 1, 150)
 
 
 def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ _READ = 1 << 20
 # How far two clocks' spellings of the same time may differ.
 _SAME_TIME_S = 0.002
 _GONE = (404, 410)
+_OFFSET = "upload.offset"
+"""More or less has arrived than we believed; any other conflict is about the file, and is for good."""
 
 
 class Place:
@@ -167,7 +169,10 @@ class _Sending:
                 upload = ""
         if not upload:
             made = self._persistently(lambda: self._create(length, metadata, None, partial_upload))
-            upload, arrived = made or ("", length)
+            if made is None:
+                self._meter.add(length)
+                return ""
+            upload, arrived = made
         self._meter.add(arrived)
         self._append(file, begin, length, upload, arrived)
         return upload
@@ -192,39 +197,50 @@ class _Sending:
                 patience.after(error)
 
     def _append(self, file: BufferedReader, begin: int, length: int, upload: str, arrived: int) -> None:
-        """Send what is missing, from what the server says it has."""
-        place, patience = self._place, Patience(self._meter)
-        while arrived < length:
+        """Send what is missing, from what the server says it has, until it says that with this the upload is over.
+
+        That all has arrived is not enough: a file is made of it then, which can be refused.
+        """
+        place, patience, ended = self._place, Patience(self._meter), False
+        while not ended:
             piece = min(_CHECKED_PIECE if place.checked else _PIECE, length - arrived)
             body = Part(file, begin + arrived, piece, self._meter.add)
             checksum = _checksum(file, begin + arrived, piece) if place.checked else None
+            before = arrived
             try:
-                before, arrived = (
-                    arrived,
-                    place.uploads.append(place.folder, upload, offset=arrived, body=body, checksum=checksum),
+                arrived = place.uploads.append(
+                    place.folder, upload, offset=arrived, body=body, checksum=checksum
                 )
+                ended = arrived == length
                 patience.renew()
             except CarrelError as error:
-                before, arrived = arrived, self._after(error, patience, upload, arrived, length)
+                there = self._after(error, patience, upload, arrived)
+                ended = there is None
+                arrived = length if there is None else there
             self._meter.add(arrived - before - body.sent)
 
-    def _after(self, error: CarrelError, patience: Patience, upload: str, believed: int, length: int) -> int:
-        """How much the server has, after something went wrong. Raises: CarrelError when that was for good."""
+    def _after(self, error: CarrelError, patience: Patience, upload: str, believed: int) -> int | None:
+        """How much the server has, after something went wrong; None when the file is there.
+
+        Raises: CarrelError when that was for good.
+        """
         first = error
         while True:
             if error.status in _GONE:
                 if landed(self._place, self._source):
-                    return length
+                    return None
                 raise first
             if error.status != 409:
                 patience.after(error)
+            elif error is first and error.code != _OFFSET:
+                raise error
             try:
                 arrived = self._place.uploads.show(self._place.folder, upload).offset
             except CarrelError as again:
                 error = again
                 continue
-            if first.status == 409 and arrived == believed:
-                raise first  # it was about something else than how much has arrived
+            if first.code == _OFFSET and arrived == believed:
+                raise first
             return arrived
 
 
