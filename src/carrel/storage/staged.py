@@ -206,7 +206,10 @@ def landed(root: Path, path: str, clash: Clash, size: int, modified_ns: int | No
     """Where a file is that was put into place while nobody could write that down; None when it is nowhere.
 
     Nobody else's file passes for it: size and time are the upload's, and it came to its place after the upload began.
+    Of an upload of no time of its own nothing can be said: it is nowhere, and its sender begins again.
     """
+    if modified_ns is None:
+        return None
     above, name = split(path)
     got = None
     with suppress(CarrelError), directory(root, above) as handle:
@@ -216,7 +219,7 @@ def landed(root: Path, path: str, clash: Clash, size: int, modified_ns: int | No
             except FileNotFoundError:
                 break
             right = stat.S_ISREG(found.st_mode) and found.st_size == size and found.st_ctime_ns >= since_ns
-            if right and modified_ns in (None, found.st_mtime_ns):
+            if right and found.st_mtime_ns == modified_ns:
                 got = joined(above, candidate)
     return got
 
