@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
-from e2e.roles import Roles
+from e2e.roles import PASSWORD, Roles
 
 
 def test_project_is_made_filled_archived_and_restored(desk: Desk, roles: Roles) -> None:
@@ -54,6 +54,29 @@ def test_unknown_person_is_named_and_stays_to_be_mended(desk: Desk, roles: Roles
     people.press("Enter")
     detail.get_by_role("button", name="Add", exact=True).click()
     expect(detail.get_by_role("alert")).to_contain_text("nobody@example.org")
+
+
+def test_who_is_taken_out_keeps_what_their_sessions_have_and_that_is_said(desk: Desk, roles: Roles) -> None:
+    leaver, carrel = roles.make("leaver@example.org", "--project", roles.project), roles.carrel.carrel
+    as_leaver = ("--profile", "leaver")
+    signed_in = carrel(
+        "login", roles.carrel.url, "--email", leaver, "--password-stdin", *as_leaver, input=PASSWORD
+    )
+    assert signed_in.returncode == 0, signed_in.stderr
+    assert carrel("vfolder", "create", "common", "--project", roles.project).returncode == 0
+    wanted = ("--project", roles.project, "--cpu", "0.1", "--mem", "256m", "-v", "common")
+    began = carrel("session", "create", "--image", "starter", "--name", "leaving", *wanted, "--wait", *as_leaver)
+    assert began.returncode == 0, began.stderr
+    desk.go("/projects")
+    desk.row(roles.project).get_by_text(roles.project, exact=True).click()
+    detail = desk.page.get_by_role("dialog", name=roles.project)
+    detail.get_by_role("button", name=f"Take out: {leaver}").click()
+    asked = desk.page.get_by_role("dialog", name="Take somebody out of a project")
+    asked.get_by_role("button", name="Take out").click()
+    said = detail.get_by_role("alert")
+    expect(said).to_contain_text("1 live session keeps what it has mounted until it ends")
+    expect(said).to_contain_text(f"leaving of {leaver}, at /home/work/common")
+    carrel("session", "rm", "leaving", "--yes", *as_leaver)
 
 
 def test_project_admin_fills_their_project_and_nothing_else(open_desk: Opener, roles: Roles) -> None:

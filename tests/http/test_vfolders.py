@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from folder_kit import ended, files_of, folder, in_state, mounted, trail, unmounted
+from folder_kit import ended, files_of, folder, in_state, mounted, shared, trail, unmounted
 from installation import Api
 from people import eventually
 from people_kit import domain_admin, project_admin, said
@@ -173,14 +173,21 @@ async def test_a_mounted_folder_stays(living: Api):
     assert (await user.post("/vfolders/data/trash")).status_code == 200
 
 
-async def test_names_of_sessions_that_one_may_not_know_of_are_not_told(living: Api):
+async def test_of_sessions_that_one_may_not_know_of_only_a_folders_owner_learns_whose_they_are(living: Api):
     user, colleague = await living.as_("user"), await living.as_("colleague")
     made = await folder(user)
+    await shared(living, user, "data", "colleague", "ro")
     session = await mounted(living, colleague, made["id"])
     refused = (await user.post("/vfolders/data/trash")).json()
     assert refused["code"] == "vfolder.mounted"
-    assert refused["details"] == {"sessions": [{"id": session, "name": None, "owner": None}], "live": 1}
+    held = {"id": session, "name": None, "owner": "colleague@example.org"}
+    assert refused["details"] == {"sessions": [held], "live": 1}
     assert refused["detail"] == "data is mounted in 1 live session."
+    assert refused["hint"] == "Ask colleague@example.org to end it first."
+    await unmounted(living, session)
+    await mounted(living, user, made["id"])
+    (theirs,) = (await colleague.get(f"/vfolders/{made['id']}/mounts")).json()["items"]
+    assert (theirs["session_name"], theirs["owner"]) == (None, None)
 
 
 async def test_the_trash_empties_itself_after_the_days_that_the_site_says(living: Api):

@@ -11,6 +11,7 @@ from carrel.db.scope import reaches
 from carrel.policy.decide import Actor
 from carrel.tenancy.model import User
 from carrel.tenancy.schemas import UserRef
+from carrel.vfolders.access import administers
 from carrel.vfolders.model import FolderMount, Permission, VFolder
 from carrel.vfolders.schemas import MountedIn
 
@@ -20,7 +21,9 @@ _NAMED = 20
 
 
 async def mounts_of(tx: AsyncSession, actor: Actor, folder: VFolder) -> list[MountedIn]:
-    """Every live session that has the folder, and its name and owner where the actor may know of it."""
+    """Every live session that has the folder, its name where the actor may know of it, and whose it is there and for
+    whoever administers the folder, who knows who can reach it.
+    """
     return [shown for _, shown in await _mounts(tx, actor, folder)]
 
 
@@ -35,32 +38,44 @@ async def mounts_beyond(
     """Those that have more of the folder than whose they are may have now. by: somebody's alone."""
     return [
         shown
-        for mount, shown in await _mounts(tx, actor, folder)
+        for mount, shown in await _mounts(tx, actor, folder, known=by)
         if by in (None, mount.owner_id)
         and (mount.owner_id not in may or (may[mount.owner_id] == Permission.READ and not mount.read_only))
     ]
 
 
-async def _mounts(tx: AsyncSession, actor: Actor, folder: VFolder) -> Sequence[tuple[FolderMount, MountedIn]]:
-    known = reaches(
+async def _mounts(
+    tx: AsyncSession, actor: Actor, folder: VFolder, *, known: UserId | None = None
+) -> Sequence[tuple[FolderMount, MountedIn]]:
+    """known: somebody of whom the actor knows that it is theirs."""
+    whose = administers(actor, folder)
+    seen = reaches(
         actor, "session.read",
         owner=FolderMount.owner_id, domain=_SESSIONS.c.domain_id, project=_SESSIONS.c.project_id,
     )  # fmt: skip
     rows = await tx.execute(
-        select(FolderMount, _SESSIONS.c.name, User.email, known.label("known"))
+        select(FolderMount, _SESSIONS.c.name, User.email, seen.label("seen"))
         .join(_SESSIONS, and_(_SESSIONS.c.id == FolderMount.session_id))
         .join(User, User.id == FolderMount.owner_id)
         .where(FolderMount.folder_id == folder.id, FolderMount.released_at.is_(None))
         .order_by(FolderMount.session_id, FolderMount.position)
     )
-    return [(mount, _shown(mount, name, email, may_know)) for mount, name, email, may_know in rows]
+    return [
+        (
+            mount,
+            _shown(
+                mount, name if seen else None, email if seen or whose or mount.owner_id == known else None
+            ),
+        )
+        for mount, name, email, seen in rows
+    ]
 
 
-def _shown(mount: FolderMount, name: str, email: str, may_know: bool) -> MountedIn:
+def _shown(mount: FolderMount, name: str | None, email: str | None) -> MountedIn:
     return MountedIn(
         session_id=mount.session_id,
-        session_name=name if may_know else None,
-        owner=UserRef(id=mount.owner_id, email=email) if may_know else None,
+        session_name=name,
+        owner=UserRef(id=mount.owner_id, email=email) if email else None,
         path=mount.path,
         subpath=mount.subpath,
         read_only=mount.read_only,
@@ -78,12 +93,15 @@ async def require_unmounted(
     if not mounts:
         return
     names = sorted({mount.session_name for mount in mounts if mount.session_name})
+    owners = sorted({mount.owner.email for mount in mounts if mount.owner})
     sessions = len({mount.session_id for mount in mounts})
+    asked = ", ".join(owners[:3]) or "their owners"
+    them = "them" if sessions > 1 else "it"
     named = f": {', '.join(names[:3])}{', ...' if sessions > len(names[:3]) else ''}" if names else ""
     raise Conflict(
         "vfolder.mounted",
         f"{folder.name} is mounted in {sessions} live session{'s' if sessions > 1 else ''}{named}.",
-        hint="End them first." if names else "Ask their owners to end them first.",
+        hint=f"End {them} first." if names else f"Ask {asked} to end {them} first.",
         details={
             "sessions": [
                 {

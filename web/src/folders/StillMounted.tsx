@@ -3,7 +3,7 @@ import { Alert, List } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { MountedIn } from "@/api/types";
 
-/** Names the live sessions that keep a folder as it was before a change, until they end. */
+/** Names the live sessions that keep folders as they were before a change, until they end. */
 export function StillMounted({ mounts, onClose }: { mounts: MountedIn[]; onClose: () => void }) {
   if (mounts.length === 0) return null;
   return (
@@ -17,21 +17,17 @@ export function StillMounted({ mounts, onClose }: { mounts: MountedIn[]; onClose
       title={
         <Plural
           value={mounts.length}
-          one="# live session keeps the folder as it was until it ends"
-          other="# live sessions keep the folder as it was until they end"
+          one="# live session keeps what it has mounted until it ends"
+          other="# live sessions keep what they have mounted until they end"
         />
       }
     >
       <List size="sm">
         {mounts.map((mount) => (
           <List.Item key={`${mount.session_id}${mount.path}`}>
-            {mount.session_name ? (
-              <Trans>
-                {mount.session_name} of {mount.owner?.email ?? "–"}, at {mount.path}
-              </Trans>
-            ) : (
-              <Trans>A session that you may not see</Trans>
-            )}
+            <Trans>
+              {mount.session_name ?? mount.session_id} of {mount.owner?.email ?? "–"}, at {mount.path}
+            </Trans>
           </List.Item>
         ))}
       </List>

@@ -4,7 +4,8 @@ import { IconUserMinus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
-import type { Member, WholeProject } from "@/api/types";
+import type { Member, MountedIn, WholeProject } from "@/api/types";
+import { StillMounted } from "@/folders/StillMounted";
 import { membersListQuery, useAppointMember, useRemoveMember } from "@/queries/project-members";
 import { mayBeyondOwn } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
@@ -28,6 +29,7 @@ export function Members({ project, refusal }: Props) {
   const [q, setQ] = useState<string>();
   const list = useInfiniteQuery(membersListQuery(project.id, useDeferredValue(q ?? "")));
   const appoint = useAppointMember();
+  const [kept, setKept] = useState<MountedIn[]>([]);
   const members = (list.data?.pages ?? []).flatMap((page) => page.items);
   return (
     <Stack gap="sm">
@@ -49,6 +51,7 @@ export function Members({ project, refusal }: Props) {
       {list.isPending && <Skeleton height={120} aria-busy />}
       {list.isError && <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />}
       {appoint.error && <ProblemAlert problem={appoint.error} />}
+      <StillMounted mounts={kept} onClose={() => setKept([])} />
       {list.data && members.length === 0 && (
         <EmptyState title={q ? t`No member meets the filter` : t`Nobody is in it yet`} />
       )}
@@ -64,6 +67,7 @@ export function Members({ project, refusal }: Props) {
           project={project}
           refusal={refusal}
           onAdmin={(admin) => appoint.mutate({ project: project.id, user: member.id, admin })}
+          onRemoved={setKept}
         />
       ))}
       {list.hasNextPage && (
@@ -83,9 +87,11 @@ export function Members({ project, refusal }: Props) {
 interface RowProps extends Props {
   member: Member;
   onAdmin: (admin: boolean) => void;
+  /** Told which live sessions of theirs keep folders of the project. */
+  onRemoved: (kept: MountedIn[]) => void;
 }
 
-function MemberRow({ member, project, refusal, onAdmin }: RowProps) {
+function MemberRow({ member, project, refusal, onAdmin, onRemoved }: RowProps) {
   const { t } = useLingui();
   const me = useMe();
   const remove = useRemoveMember();
@@ -95,7 +101,8 @@ function MemberRow({ member, project, refusal, onAdmin }: RowProps) {
       closeLabel: t`Close`,
       confirm: t`Take out`,
       command: commandLine("carrel", "project", "expel", project.name, member.email),
-      onConfirm: () => remove.mutateAsync({ project: project.id, user: member.id }),
+      onConfirm: async () =>
+        onRemoved((await remove.mutateAsync({ project: project.id, user: member.id })).still_mounted),
       children: (
         <Trans>
           <b>{member.email}</b> starts no more sessions in {project.name}. Those that are live go on.

@@ -5,7 +5,7 @@ import {
   projectMembersRemove,
   projectMembersUpdate,
 } from "@/api/generated/sdk.gen";
-import type { MembersAdded } from "@/api/generated/types.gen";
+import type { MemberRemoved, MembersAdded } from "@/api/generated/types.gen";
 import { useChange } from "./use-change";
 
 /** Who is in a project, by e-mail, page by page. */
@@ -43,7 +43,7 @@ export const useAppointMember = () =>
   );
 
 export const useRemoveMember = () =>
-  useChange<{ project: string; user: string }, unknown>(
+  useChange<{ project: string; user: string }, MemberRemoved>(
     async ({ project, user }) => (await projectMembersRemove({ path: { ref: project, user } })).data,
     TOUCHED,
   );

@@ -236,7 +236,10 @@ def still_mounted(mounts: list[models.MountedIn]) -> None:
     """Say which sessions go on as before, after something was taken from somebody."""
     if mounts:
         sys.stdout.flush()
-        names = ", ".join(mount["session_name"] or mount["session_id"] for mount in mounts)
+        names = ", ".join(
+            f"{mount['session_name'] or mount['session_id']} of {mount['owner']['email'] if mount['owner'] else '-'}"
+            for mount in mounts
+        )
         say(f"until they end, these sessions have it as before: {names}")
 
 
