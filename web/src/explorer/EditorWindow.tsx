@@ -4,16 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useBlocker } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Folder } from "@/api/types";
-import { readBeginning } from "@/queries/files-content";
+import { editedQuery, MOST_EDITED } from "@/queries/files-content";
 import { EmptyState } from "@/ui/EmptyState";
 import { formatSize } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Editor } from "./Editor";
 import { nameOf, shownName } from "./paths";
 import { decoded } from "./text";
-
-/** More is no text that people write. */
-const MOST = 4 * 2 ** 20;
 
 interface Props {
   folder: Folder;
@@ -31,13 +28,7 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
   const [changed, setChanged] = useState(false);
   const [round, setRound] = useState(0);
   // Always what is there now: an older text would overwrite what came since.
-  const found = useQuery({
-    queryKey: ["files", "edited", folder.id, path, round] as const,
-    queryFn: ({ signal }) => readBeginning(folder.id, path, MOST, signal),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    refetchOnMount: "always",
-  });
+  const found = useQuery(editedQuery(folder.id, path, round));
   const leaving = useBlocker({
     shouldBlockFn: ({ next }) => changed && !("edit" in next.search && next.search.edit),
     enableBeforeUnload: () => changed,
@@ -64,7 +55,7 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
       {found.data && text === null && (
         <EmptyState
           title={t`This cannot be changed here`}
-          text={found.data.whole ? t`It is no text.` : t`It is larger than ${formatSize(MOST)}.`}
+          text={found.data.whole ? t`It is no text.` : t`It is larger than ${formatSize(MOST_EDITED)}.`}
         />
       )}
       {text !== null && found.data && (

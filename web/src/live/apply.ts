@@ -43,11 +43,11 @@ export async function applyEvent(
     usageFeed.add(event.data as Parameters<typeof usageFeed.add>[0]);
     return null;
   }
-  refreshSoon(client, ["audit"]);
   if (event.kind === "vfolder_task.updated" || event.kind === "files.changed") {
-    const task = applyFolderEvent(client, event);
+    const task = await applyFolderEvent(client, event);
     return task && { task };
   }
+  refreshSoon(client, ["audit"]);
   if (event.kind === "quota.updated") {
     refreshSoon(client, touchedBy(event.kind));
     return { quota: event.data as QuotaChange };

@@ -1,10 +1,11 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { FolderTask } from "@/api/types";
-import { refreshSoon } from "./refresh";
+import { latestTasksQuery } from "@/queries/folder-tasks";
+import { refreshFilesSoon, refreshSoon } from "./refresh";
 import type { LiveEvent } from "./stream";
 
 /** What an event says about a task: its id and how it is now. */
-export type TaskChange = Partial<FolderTask> & { id: string };
+export type TaskChange = Partial<FolderTask> & Pick<FolderTask, "id" | "state">;
 
 /** True when a task will not go on. */
 export const isOver = (state: FolderTask["state"]): boolean => !["waiting", "running"].includes(state);
@@ -12,25 +13,30 @@ export const isOver = (state: FolderTask["state"]): boolean => !["waiting", "run
 /**
  * Puts what an event says about a task or about files into the caches.
  *
- * A task says twice a second how far it is: that is patched in where the task is known. Lists are asked for again only
- * when it begins and when it ends. Gives the change, when the event is about a task.
+ * A task says twice a second how far it is, also to who administers the place: that is patched in where the task is
+ * known. Lists are asked for again only when it begins and when it ends. Gives the change, when it is of a task that
+ * this person had done.
  */
-export function applyFolderEvent(client: QueryClient, event: LiveEvent): TaskChange | null {
+export async function applyFolderEvent(client: QueryClient, event: LiveEvent): Promise<TaskChange | null> {
   if (event.kind === "files.changed") {
-    const folder = event.object?.id;
-    if (folder) void client.invalidateQueries({ predicate: ({ queryKey }) => isOf(folder, queryKey) });
+    refreshSoon(client, ["audit"]);
+    if (event.object) refreshFilesSoon(client, event.object.id);
     return null;
   }
   const change = event.data as TaskChange;
   const known = patchTask(client, change);
-  if (!known) refreshSoon(client, ["tasks"]);
-  if (!change.state || isOver(change.state)) refreshSoon(client, ["tasks", "folders", "files", "quotas"]);
-  return change;
+  if (change.state === "waiting") refreshSoon(client, ["tasks"]);
+  if (isOver(change.state)) {
+    refreshSoon(client, ["tasks", "folders", "quotas", "audit"]);
+    if (change.folder_id) refreshFilesSoon(client, change.folder_id);
+  }
+  return known || (change.state === "failed" && (await isOwn(client, change.id))) ? change : null;
 }
 
-/** Whether a list of files is of this folder; what files hold is asked for by their ETag, and stays. */
-function isOf(folder: string, [kind, what, of]: readonly unknown[]): boolean {
-  return kind === "files" && what !== "content" && of === folder;
+/** Whether this person asked for a task that ended before it came into a list. */
+async function isOwn(client: QueryClient, id: string): Promise<boolean> {
+  const own = await client.fetchQuery(latestTasksQuery).catch(() => []);
+  return own.some((task) => task.id === id);
 }
 
 /** Patches a task in every list that has it; false when none does. */

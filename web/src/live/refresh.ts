@@ -9,16 +9,27 @@ const waiting = new Map<string, ReturnType<typeof setTimeout>>();
 
 /** Asks again for what begins with these keys and is being looked at, once for all that come in a burst. */
 export function refreshSoon(client: QueryClient, keys: readonly string[]): void {
-  for (const key of keys) {
-    if (waiting.has(key)) continue;
-    waiting.set(
-      key,
-      setTimeout(() => {
-        waiting.delete(key);
-        void client.invalidateQueries({ queryKey: [key] });
-      }, BURST_MS),
-    );
-  }
+  for (const key of keys) onceSoon(key, () => void client.invalidateQueries({ queryKey: [key] }));
+}
+
+/** Asks again for the lists of a folder's files that are being looked at, once for all that come in a burst. */
+export function refreshFilesSoon(client: QueryClient, folder: string): void {
+  const isOfIt = ([kind, , of]: readonly unknown[]) => kind === "files" && of === folder;
+  onceSoon(
+    `files ${folder}`,
+    () => void client.invalidateQueries({ predicate: ({ queryKey }) => isOfIt(queryKey) }),
+  );
+}
+
+function onceSoon(what: string, act: () => void): void {
+  if (waiting.has(what)) return;
+  waiting.set(
+    what,
+    setTimeout(() => {
+      waiting.delete(what);
+      act();
+    }, BURST_MS),
+  );
 }
 
 const TOUCHED: Readonly<Record<string, readonly string[]>> = {

@@ -44,13 +44,27 @@ export async function readBeginning(
   };
 }
 
-/** The beginning of a file as it was with that ETag. */
+/** The beginning of a file as it was with that ETag: no change of the folder has it asked for again. */
 export function contentQuery(folder: string, path: string, etag: string | null, most: number) {
   return queryOptions({
-    queryKey: ["files", "content", folder, path, etag, most] as const,
+    queryKey: ["content", folder, path, etag, most] as const,
     queryFn: ({ signal }) => readBeginning(folder, path, most, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
+  });
+}
+
+/** A larger file is no text that people write. */
+export const MOST_EDITED = 4 * 2 ** 20;
+
+/** A file as it is now, to be changed; asked for once in each round, or what is being written would be lost. */
+export function editedQuery(folder: string, path: string, round: number) {
+  return queryOptions({
+    queryKey: ["edited", folder, path, round] as const,
+    queryFn: ({ signal }) => readBeginning(folder, path, MOST_EDITED, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnMount: "always",
   });
 }
 

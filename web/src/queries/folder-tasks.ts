@@ -10,6 +10,14 @@ export const openTasksQuery = queryOptions({
     (await vfolderTasksList({ query: { open: true, limit: 100 }, signal })).data.items,
 });
 
+/** What this person had done last, also what has ended. */
+export const latestTasksQuery = queryOptions({
+  queryKey: ["tasks", "latest"] as const,
+  queryFn: async ({ signal }) => (await vfolderTasksList({ query: { limit: 50 }, signal })).data.items,
+  staleTime: 0,
+  gcTime: 0,
+});
+
 /** What this person had done with one folder, newest first. */
 export function folderTasksQuery(folder: string) {
   return queryOptions({

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { Me } from "@/api/types";
-import { refreshSoon } from "@/live/refresh";
+import { refreshFilesSoon } from "@/live/refresh";
 import { type Batch, batchesOf } from "./batches";
 import { isOpen, type UploadItem, uploads } from "./queue";
 
@@ -19,7 +19,7 @@ export function useUploading(me: Me): void {
   const client = useQueryClient();
   useEffect(() => {
     uploads.begin(me.user.id);
-    uploads.onArrived = () => refreshSoon(client, ["files"]);
+    uploads.onArrived = (folder) => refreshFilesSoon(client, folder);
     const onLeave = (event: BeforeUnloadEvent) => {
       if (uploads.read().some(isOpen)) event.preventDefault();
     };
