@@ -5,8 +5,10 @@ killed before, after, and at each tick of it. In the end every task is over, eve
 with all that was in it, and there is nothing on any disk that no folder knows of.
 """
 
+import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import pytest
 from simulation.conftest import empty
 from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.folders import Folders
 from carrel.controllers.loop import Tools
@@ -29,6 +32,7 @@ from carrel.storage.port import Advance, Place
 from carrel.storage.posix import PosixBackend
 from carrel.storage_hosts.storages import Storage
 from carrel.vfolders import cloning, moving, service, tasks
+from carrel.vfolders.model import TaskKind, VFolder
 from carrel.vfolders.schemas import VFolderClone, VFolderCreate, VFolderHandOver, VFolderMove
 from carrel.vfolders.states import FolderState as S
 
@@ -103,8 +107,8 @@ class Life(Installation):
         self.disks = disks
         self.kind_of_plane = type("Plane", (FolderPlane,), {"disks": disks})
 
-    async def make(self, name: str = "data") -> FolderId:
-        wanted = VFolderCreate(name=name, host=FIRST)
+    async def make(self, name: str = "data", *, on: str = FIRST) -> FolderId:
+        wanted = VFolderCreate(name=name, host=on)
 
         async def make(plane: ControlPlane) -> FolderId:
             assert isinstance(plane, FolderPlane)
@@ -316,7 +320,9 @@ class Theatre:
     def __init__(self, url: str, look: Any, actor: Actor, tale: Tale, dirs: Callable[[], Path]) -> None:
         self._url, self._look, self._actor, self._tale, self._dirs = url, look, actor, tale, dirs
 
-    async def play(self, fate: Fate, prepare: Callable[[Life], None] = lambda _: None) -> None:
+    @asynccontextmanager
+    async def opened(self, fate: Fate) -> AsyncIterator[Life]:
+        """An installation with two storage hosts and no folder."""
         empty(self._look)
         for table in ("vfolder_tasks", "vfolders", "storage_hosts"):
             self._look.execute(f"DELETE FROM {table}")
@@ -329,8 +335,14 @@ class Theatre:
                 (host, host, str(root)),
             )
         life = Life(disks, self._url, self._look, FakeWorld(LoopClock()), self._actor, [fate])
-        prepare(life)
         try:
+            yield life
+        finally:
+            await life.close()
+
+    async def play(self, fate: Fate, prepare: Callable[[Life], None] = lambda _: None) -> None:
+        async with self.opened(fate) as life:
+            prepare(life)
             folder = await self._tale.live(life)
             await life.settle()
             if fate.stall_at:
@@ -338,8 +350,6 @@ class Theatre:
                 await life.settle()
             assert not life.violations()
             assert self._tale.ends(life, folder), life.states()
-        finally:
-            await life.close()
 
     async def counted(self, kind: str) -> dict[int, str]:
         """Points, or gates, that an undisturbed life passes, one of each situation.
@@ -403,5 +413,64 @@ def test_a_leader_that_wakes_up_late_spoils_nothing(theatre: Theatre) -> None:
                 await theatre.play(fate)
             except AssertionError as error:
                 raise AssertionError(f"asleep at gate {number}, {name}: {error}") from error
+            assert fate.struck.is_set(), f"gate {number}, {name}, was never reached"
+
+    simulate(main())
+
+
+class HangingHands(Hands):
+    """Work that touches a hanging root never ends."""
+
+    def __init__(self, hanging: Path) -> None:
+        super().__init__(Fate())
+        self._hanging = hanging
+
+    async def call(self, work: Callable[..., Any], *given: Any, deadline_s: float | None = None) -> Any:
+        paths = [each.root if isinstance(each, PosixBackend) else each for each in given]
+        if any(isinstance(each, Path) and each.is_relative_to(self._hanging) for each in paths):
+            await asyncio.Event().wait()
+        return await super().call(work, *given, deadline_s=deadline_s)
+
+
+@pytest.mark.parametrize("theatre", ["made"], indirect=True)
+@pytest.mark.parametrize(("hangs", "answers"), [(FIRST, SECOND), (SECOND, FIRST)])
+def test_a_host_that_hangs_holds_up_no_copy_within_another(theatre: Theatre, hangs: str, answers: str) -> None:
+    async def main() -> None:
+        async with theatre.opened(Fate()) as life:
+            folders = {host: await life.make(host, on=host) for host in (FIRST, SECOND)}
+            await life.settle()
+            file = life.disks.files(answers, f"user-{life.actor.user_id}", folders[answers]) / "a"
+            file.write_bytes(b"one")
+
+            async def copy(tx: AsyncSession, source: str, target: str, to: str) -> None:
+                folder = await tx.get_one(VFolder, folders[source])
+                into = {"folder": folders[target], "to": to, "name": None, "clash": "refuse"}
+                await tasks.enqueue(
+                    tx, life.clock, life.actor, TaskKind.COPY, folder, {"paths": ["a"], **into}
+                )
+
+            async def across(plane: ControlPlane) -> None:
+                """More than are worked on at once, each way."""
+                assert isinstance(plane, FolderPlane)
+                plane.hands = HangingHands(life.disks.roots[hangs])
+                async with plane.database.transaction() as tx:
+                    for number in range(3):
+                        await copy(tx, hangs, answers, f"from{number}")
+                        await copy(tx, answers, hangs, f"to{number}")
+
+            async def within(plane: ControlPlane) -> None:
+                wanted = VFolderClone(name="clone", host=answers)
+                async with plane.database.transaction() as tx:
+                    await copy(tx, answers, answers, "within")
+                    await cloning.clone(tx, life.clock, life.actor, folders[answers], wanted)
+
+            await life.act(across)
+            await life.round(8.0)
+            await life.act(within)
+            for _ in range(3):
+                await life.round(8.0)
+            assert (file.parent / "within" / "a").read_bytes() == b"one"
+            ended = life.look.execute("SELECT kind FROM vfolder_tasks WHERE ended_at IS NOT NULL ORDER BY kind")
+            assert [kind for (kind,) in ended.fetchall()] == ["clean", "clone", "copy"]
 
     simulate(main())

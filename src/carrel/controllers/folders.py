@@ -59,7 +59,10 @@ class _Gauge:
 
 
 class Folders:
-    """Bounded concurrency for each storage host: one that hangs holds up its own work alone."""
+    """Bounded concurrency for each storage host, and for each two between which something is copied.
+
+    So one that hangs holds up only what touches it.
+    """
 
     name = "folders"
     topics = (TASKS,)
@@ -133,17 +136,20 @@ class _Work:
         """Bring the task on as far as it goes now."""
         async with self._tools.database.transaction() as tx:
             folder = await self._folder(tx, self._task.folder_id)
+            other = await self._other(tx)
         if folder is None:  # what it was about went with its folder
             async with self._tools.transaction() as tx:
                 await outcomes.done(tx, self._task.id, None, self._now())
             return
-        async with self._rooms[self._writes_to(folder), self._task.kind in _COPIES]:
+        async with self._rooms[self._touches(folder, other or folder), self._task.kind in _COPIES]:
             await self._begun(folder.id)
 
-    def _writes_to(self, folder: VFolder) -> str:
-        """The storage host that bears the work."""
+    def _touches(self, folder: VFolder, other: VFolder) -> frozenset[str]:
+        """The storage hosts that the work reads from and writes to."""
         arguments = self._task.arguments
-        return str(arguments.get("clear", arguments).get("host", folder.host_id))
+        if "clear" in arguments:
+            return frozenset({arguments["clear"]["host"]})
+        return frozenset({folder.host_id, other.host_id, arguments.get("host", folder.host_id)})
 
     async def _begun(self, folder_id: FolderId) -> None:
         # 1. what holds now; others may have been faster while we waited
@@ -153,7 +159,7 @@ class _Work:
             if task is None or folder is None:
                 return
             self._task = task
-            other = await self._folder(tx, task.arguments.get("source") or task.arguments.get("folder"))
+            other = await self._other(tx)
         # 2. do it
         try:
             if task.cancel and "outcome" not in task.arguments:
@@ -318,6 +324,11 @@ class _Work:
                 await asyncio.sleep(_TELL_EVERY_S)
         except (Unavailable, LeadershipLost):
             gauge.ended = _Dropped
+
+    async def _other(self, tx: AsyncSession) -> VFolder | None:
+        """The folder that is copied from, or into, when it is not the task's own."""
+        arguments = self._task.arguments
+        return await self._folder(tx, arguments.get("source") or arguments.get("folder"))
 
     async def _folder(self, tx: AsyncSession, folder: str | None) -> VFolder | None:
         return await tx.get(VFolder, folder) if folder else None
