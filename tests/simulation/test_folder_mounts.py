@@ -180,10 +180,12 @@ def test_a_kill_at_any_point_loses_no_folder_and_keeps_none(
         await play(Fate())
         assert len(look_at) > 10
         for number, name in list(look_at.values())[::EVERY]:
+            fate = Fate(kill_at=number)
             try:
-                await play(Fate(kill_at=number))
+                await play(fate)
             except AssertionError as error:
                 raise AssertionError(f"killed at point {number}, {name}: {error}") from error
+            assert fate.struck.is_set(), f"point {number}, {name}, was never reached"
 
     simulate(main())
 
