@@ -236,11 +236,29 @@ def test_an_upload_that_ended_unheard_is_over(tmp_path: Path) -> None:
         headed("201 Created", Upload_Offset=0, **MADE),
         problem("503 Unavailable", "x.y"),
         headed("404 Not Found"),
+        problem("404 Not Found", "upload.not_found"),
         answer(entry("file", 150)),
     ]
     with wire_server(script) as wire:
         done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
     assert (done.failed, done.meter.files, done.meter.bytes) == ([], 1, 150)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_folder_that_is_closed_meanwhile_ends_the_file(tmp_path: Path, cut: bool, streamed: bool) -> None:
+    script = [headed("201 Created", Upload_Offset=0, **MADE)]
+    if cut:  # whoever asks how much has arrived gets no words
+        script += [problem("503 Unavailable", "x.y"), headed("409 Conflict")]
+    script += [problem("409 Conflict", "vfolder.state")]
+    with wire_server(script if streamed else [listing(), answer({"items": []}), *script]) as wire:
+        transfers = Carrel(wire.url, timeout_s=1).transfers
+        if streamed:
+            done = transfers.upload_stream("data", io.BytesIO(b"abc"), "a")
+        else:
+            done = transfers.upload("data", [str(local(tmp_path, 150))])
+    assert [error.code for _, error in done.failed] == ["vfolder.state"]
+    assert first_lines(wire.requests)[-1] == "PATCH u1"
 
 
 def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _AHEAD = 2000
 _TOLD_EVERY_S = 0.1
 _PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 15.0, 15.0)
-# Too slow, locked by the connection that broke, asked too often, a checksum that is not right, a server that goes.
-_PASSING = frozenset({408, 423, 429, 460, 502, 503, 504})
+PASSING = frozenset({408, 423, 429, 460, 502, 503, 504})
+"""Too slow, locked by the connection that broke, asked too often, a checksum that is not right, a server that goes."""
 FOR_ALL = frozenset({401, 403, 502, 503, 504, 507})
 """What is true of one file is true of the others: may not, no room, nobody there."""
 _MOST_FAILURES = 1000
@@ -92,7 +92,7 @@ class Patience:
 
     def after(self, error: CarrelError) -> None:
         """Return when it is time for another try. Raises: the error, when there shall be none."""
-        pause_s = next(self._pauses, None) if error.status in _PASSING else None
+        pause_s = next(self._pauses, None) if error.status in PASSING else None
         if pause_s is None:
             raise error
         self._meter.pause(pause_s)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from io import BufferedReader
 
-from carrel_client.crew import Crew, Meter, Patience
+from carrel_client.crew import PASSING, Crew, Meter, Patience
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files, Uploads
 from carrel_client.wire import Part
@@ -214,34 +214,30 @@ class _Sending:
                 ended = arrived == length
                 patience.renew()
             except CarrelError as error:
-                there = self._after(error, patience, upload, arrived)
-                ended = there is None
-                arrived = length if there is None else there
+                ended = error.status in _GONE and landed(place, self._source)
+                arrived = length if ended else standing(place, upload, error, patience, arrived)
             self._meter.add(arrived - before - body.sent)
 
-    def _after(self, error: CarrelError, patience: Patience, upload: str, believed: int) -> int | None:
-        """How much the server has, after something went wrong; None when the file is there.
 
-        Raises: CarrelError when that was for good.
-        """
-        first = error
-        while True:
-            if error.status in _GONE:
-                if landed(self._place, self._source):
-                    return None
-                raise first
-            if error.status != 409:
-                patience.after(error)
-            elif error is first and error.code != _OFFSET:
-                raise error
-            try:
-                arrived = self._place.uploads.show(self._place.folder, upload).offset
-            except CarrelError as again:
-                error = again
-                continue
-            if first.code == _OFFSET and arrived == believed:
-                raise first
-            return arrived
+def standing(place: Place, upload: str, error: CarrelError, patience: Patience, believed: int) -> int:
+    """How much of an upload the server has after this error, or what we believe where it does not say.
+
+    Raises: CarrelError when that was for good.
+    """
+    if error.code != _OFFSET:
+        patience.after(error)
+    while True:
+        try:
+            arrived = place.uploads.show(place.folder, upload).offset
+            break
+        except CarrelError as unsaid:
+            if unsaid.status not in PASSING:
+                arrived = believed  # such an answer has no words: who sends on hears what is wrong
+                break
+            patience.after(unsaid)
+    if error.code == _OFFSET and arrived == believed:
+        raise error
+    return arrived
 
 
 class naming:

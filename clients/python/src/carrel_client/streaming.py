@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from carrel_client.crew import Meter, Patience
 from carrel_client.errors import CarrelError
-from carrel_client.sending import Place
+from carrel_client.sending import Place, standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,25 +54,7 @@ def _push(place: Place, upload: str, offset: int, piece: bytes, meter: Meter, *,
             ended = at == end
             patience.renew()
         except CarrelError as error:
-            at = _after(place, upload, error, patience, at)
+            at = standing(place, upload, error, patience, at)
             if not offset <= at <= end:
                 raise
         meter.add(at - before)
-
-
-def _after(place: Place, upload: str, error: CarrelError, patience: Patience, believed: int) -> int:
-    """How much the server has, after something went wrong. Raises: CarrelError when that was for good."""
-    first = error
-    while True:
-        if error.status != 409:
-            patience.after(error)
-        try:
-            arrived = place.uploads.show(place.folder, upload).offset
-        except CarrelError as again:
-            error = again
-            if error.status in (404, 410):
-                raise first from None
-            continue
-        if first.status == 409 and arrived == believed:
-            raise first  # it was about something else than how much has arrived
-        return arrived
