@@ -294,6 +294,31 @@ async def test_links_of_a_folder_stay_there(user: CommandLine, data: Folder, tmp
     assert set(content(tmp_path / "data")) == {"file"}
 
 
+async def test_what_cannot_be_made_here_keeps_nothing_else_from_coming(
+    user: CommandLine, data: Folder, tmp_path: Path
+):
+    for path in ("a/in", "z/in"):
+        put(data.files / path, 10)
+    for name in (b"odd-\xff", b"odd-\xfe"):
+        (data.files / os.fsdecode(name)).mkdir()
+    # Deeper than any path of this machine may be long.
+    above = os.open(data.files, os.O_RDONLY)
+    for _ in range(25):
+        os.mkdir("d" * 200, dir_fd=above)
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=above)
+        os.close(above)
+        above = inner
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=above))
+    os.close(above)
+    told = await user.run("vfolder", "download", "data:", "--to", str(tmp_path / "here"))
+    assert (told.code, told.stderr.count("File name too long")) == (1, 1), told.stderr
+    assert told.stderr.count("its name is not UTF-8") == 2
+    here = tmp_path / "here" / "data"
+    assert sorted(path.name for path in here.iterdir()) == ["a", "d" * 200, "z"]
+    assert [(here / path).stat().st_size for path in ("a/in", "z/in")] == [10, 10]
+    assert (await user.run("vfolder", "download", "data:nowhere", "--to", str(tmp_path))).code == 4
+
+
 async def test_who_may_only_read_cannot_send(living: Api, user: CommandLine, data: Folder, tmp_path: Path):
     await shared(living, data.owner, data.id, "colleague")
     colleague = await command_line(living, "colleague", tmp_path)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
-from carrel_client.crew import Crew
+from carrel_client.crew import FOR_ALL, Crew
 from carrel_client.errors import CarrelError
 from carrel_client.fetching import fetch
 from carrel_client.files import Files
@@ -49,11 +51,11 @@ class Down:
 
     def file(self, crew: Crew, found: models.FileView, local: str) -> None:
         """Have one file brought here."""
-        if found["kind"] != "file":
-            self._done.skip(found["path"], f"it is a {found['kind']}")
-            return
         if not found["readable"]:
             self._done.skip(found["path"], "its name is not UTF-8; a session can rename it")
+            return
+        if found["kind"] != "file":
+            self._done.skip(found["path"], "a symbolic link" if found["kind"] == "link" else "no plain file")
             return
         there = _stat(local)
         if there and Source(local, "", there).is_there(found):
@@ -91,24 +93,44 @@ class Down:
         fetch(self._files, self._folder, *wanted, self._done.meter)
 
     def _tree(self, crew: Crew, path: str, local: str) -> None:
-        waiting = [(path, local)]
+        waiting = self._inside(crew, path, local)
         while waiting:
             path, local = waiting.pop()
-            with naming(local):
-                os.makedirs(local, exist_ok=True)
-            for found in listing(self._files, self._folder, path):
-                target = os.path.join(local, _safe(found["name"]))
-                if found["kind"] == "directory" and found["readable"]:
-                    waiting.append((found["path"], target))
-                else:
+            with _failing_alone(crew, path):
+                waiting += self._inside(crew, path, local)
+
+    def _inside(self, crew: Crew, path: str, local: str) -> list[tuple[str, str]]:
+        """Have the files of a directory brought; gives the directories in it, and where they go."""
+        with naming(local):
+            os.makedirs(local, exist_ok=True)
+        inside = []
+        for found in listing(self._files, self._folder, path):
+            target = os.path.join(local, _safe(found["name"]))
+            if found["kind"] == "directory" and found["readable"]:
+                inside.append((found["path"], target))
+            else:
+                with _failing_alone(crew, found["path"]):
                     self.file(crew, found, target)
+        return inside
+
+
+@contextmanager
+def _failing_alone(crew: Crew, path: str) -> Iterator[None]:
+    """What goes wrong in the block is noted, unless it would go wrong everywhere."""
+    try:
+        yield
+    except CarrelError as error:
+        if error.status in FOR_ALL or error.code == "client.disk_full":
+            raise
+        crew.fail(path, error)
 
 
 def _stat(path: str) -> os.stat_result | None:
-    try:
-        return os.lstat(path)
-    except FileNotFoundError:
-        return None
+    with naming(path):
+        try:
+            return os.lstat(path)
+        except FileNotFoundError:
+            return None
 
 
 def _safe(name: str) -> str:
