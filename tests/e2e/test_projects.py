@@ -65,7 +65,9 @@ def test_who_is_taken_out_keeps_what_their_sessions_have_and_that_is_said(desk: 
     assert signed_in.returncode == 0, signed_in.stderr
     assert carrel("vfolder", "create", "common", "--project", roles.project).returncode == 0
     wanted = ("--project", roles.project, "--cpu", "0.1", "--mem", "256m", "-v", "common")
-    began = carrel("session", "create", "--image", "starter", "--name", "leaving", *wanted, "--wait", *as_leaver)
+    began = carrel(
+        "session", "create", "--image", "starter", "--name", "leaving", *wanted, "--wait", *as_leaver
+    )
     assert began.returncode == 0, began.stderr
     desk.go("/projects")
     desk.row(roles.project).get_by_text(roles.project, exact=True).click()
