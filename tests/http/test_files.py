@@ -12,6 +12,7 @@ import httpx2
 import psycopg
 import pytest
 from files_kit import Folder, folder, known
+from folder_kit import ended
 from installation import Api
 from people import eventually
 from people_kit import said
@@ -329,6 +330,28 @@ async def test_a_copy_is_done_by_a_task(living: Api, tmp_path_factory: pytest.Te
         return os.listdir(data.stage) == [".lock"]
 
     assert await eventually(clean)
+
+
+async def test_a_directory_is_copied_only_where_the_quota_has_room_for_it(living: Api):
+    data = await folder(living)
+    await data.write("large/a", b"x" * 600_000)
+    await data.write("linked/a", b"x" * 300_000)
+    os.link(data.files / "linked" / "a", data.files / "linked" / "b")  # one file, and so it is in the copy
+    await shared(living, data, "colleague", "ro")
+    theirs = await folder(living, "colleague", name="theirs")
+    async with living.database.transaction() as tx:
+        limit = """UPDATE resource_policies SET limits = limits || '{"folder_bytes": 500000}' WHERE kind = 'user'"""
+        await tx.execute(text(limit))
+    copied = await known(living, theirs.owner, data.id)
+    tasks = {}
+    for name in ("large", "linked"):
+        asked = await copied.post("/files/copy", {"paths": [name], "folder": theirs.id})
+        assert asked.status_code == 202, asked.text
+        tasks[name] = await ended(theirs.owner, asked.json()["id"])
+    assert tasks["linked"]["state"] == "done", tasks["linked"]
+    assert (tasks["large"]["state"], tasks["large"]["done_bytes"]) == ("failed", 0)
+    assert "quota" in tasks["large"]["problem"]
+    assert os.listdir(theirs.files) == ["linked"]
 
 
 async def test_a_large_directory_is_listed_a_page_at_a_time(data: Folder):

@@ -23,7 +23,7 @@ from carrel.site import service as site
 from carrel.storage import tree, whole
 from carrel.storage.port import Advance, Place
 from carrel.storage_hosts.storages import Storage
-from carrel.vfolders import outcomes, service
+from carrel.vfolders import outcomes, quotas, service
 from carrel.vfolders.model import TASKS, FolderTask, TaskKind, TaskState, VFolder
 from carrel.vfolders.service import place_of
 from carrel.vfolders.states import FolderState
@@ -240,7 +240,9 @@ class _Work:
         place, arguments = place_of(target), self._task.arguments
         files, stage = here.backend.files(place), here.backend.stage(place)
         entry, clash = f"task-{self._task.id}", tree.Clash(arguments["clash"])
-        copy = partial(tree.copy, renamed=arguments.get("name"))
+        async with self._tools.database.transaction() as tx:
+            room = await quotas.room_of(tx, target.scope)
+        copy = partial(tree.copy, renamed=arguments.get("name"), room=room)
         await self._call(here, copy, source, arguments["paths"], files, stage, entry, arguments["to"], clash)
         async with self._tools.transaction() as tx:
             await outcomes.files_copied(tx, self._tools.clock, self._task.id, target, entry, self._advance)

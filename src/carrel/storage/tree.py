@@ -16,11 +16,12 @@ from pathlib import Path
 
 from carrel.core.errors import CarrelError, Invalid
 from carrel.core.ids import new_id
+from carrel.core.units import format_size
 from carrel.storage import walk
 from carrel.storage.copies import copy_entry
 from carrel.storage.listing import etag
 from carrel.storage.paths import LONGEST_NAME, directory, exists, joined, made_directory, said, split
-from carrel.storage.port import Advance, Tick
+from carrel.storage.port import Advance, OverQuota, Tick
 
 REMOVED = "removed-"
 _LOCK = ".lock"
@@ -139,20 +140,22 @@ def put_in(
 
 def copy(
     source: Path, paths: Sequence[str], root: Path, stage: Path, name: str, to: str, clash: Clash, tick: Tick,
-    *, renamed: str | None = None,
+    *, renamed: str | None = None, room: int | None = None,
 ) -> list[str]:  # fmt: skip
     """Copy things into the directory `to` of a folder; the paths they got. Symbolic links stay what they are.
 
-    renamed: what a single one is called there. name: of this copy, in the target's stage. All is copied there first,
-    under another name, and then put into place; called again after a crash it goes on where it was. When it is all
-    over, however it ended: `discard` it.
-    Raises: NotFound, Conflict, Invalid; what tick raises.
+    renamed: what a single one is called there. room: how many bytes may come; None: as many as there are. name: of this
+    copy, in the target's stage. All is copied there first, under another name, and then put into place; called again
+    after a crash it goes on where it was. When it is all over, however it ended: `discard` it.
+    Raises: NotFound, Conflict, Invalid; OverQuota when there is no room; what tick raises.
     """
     goals = [joined(to, renamed or split(path)[1]) for path in paths]
     with directory(stage, "") as staged, made_directory(root, to) as handle:
         if _present(staged, name) is None:
             if clash is Clash.REFUSE:
                 _require_free(handle, goals)
+            if room is not None:
+                _require_room(source, paths, room, tick)
             _copy_all(source, paths, staged, f"{name}.part", tick)
             os.rename(f"{name}.part", name, src_dir_fd=staged, dst_dir_fd=staged)
         with directory(stage, name) as ready:
@@ -210,6 +213,29 @@ def _sum(done: Advance, now: Advance) -> Advance:
         None if now.total_bytes is None else done.done_bytes + now.total_bytes,
         None if now.total_files is None else done.done_files + now.total_files,
     )
+
+
+def _require_room(source: Path, paths: Sequence[str], room: int, tick: Tick) -> None:
+    needed = 0
+    for path in paths:
+        above, last = split(path)
+        with directory(source, above) as handle, said(path):
+            needed += _weight(handle, last, tick)
+    if needed > room:
+        raise OverQuota(
+            f"The quota for folders leaves {format_size(room)}, and this takes {format_size(needed)}."
+        )
+
+
+def _weight(parent: int, name: str, tick: Tick) -> int:
+    there = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    if not stat.S_ISDIR(there.st_mode):
+        return there.st_blocks * 512
+    inner = walk.open_directory(parent, name)
+    try:
+        return walk.measure(inner, tick).used_bytes
+    finally:
+        os.close(inner)
 
 
 def _require_free(handle: int, goals: Sequence[str]) -> None:
