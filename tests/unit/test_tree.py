@@ -107,7 +107,7 @@ def test_names_that_are_no_text_are_shown_and_nothing_breaks(root: Path):
     assert (entry.readable, paths.shown(entry.path)) == (False, "bad\ufffd.txt")
     (found,) = listing.search(root, "", "BAD", 10).entries
     assert found == entry
-    assert zipped(root, "").namelist() == ["folder/", "folder/bad\ufffd.txt"]
+    assert zipped(root, "").namelist() == ["folder/", "folder/bad%FF.txt"]
 
 
 @given(
@@ -339,6 +339,23 @@ def test_a_zip_holds_what_could_be_read_and_says_what_could_not(root: Path):
     assert file.getinfo("top").external_attr >> 16 == 0o100755
     made(root, "other/top")
     assert sorted(zipped(root, "top", "other/top").namelist()) == ["2 top", "top"]
+
+
+def test_names_that_are_no_text_stay_apart_in_a_zip(root: Path):
+    for name in (b"\xb0\xa1.txt", b"\xb0\xa2.txt", b"\xff/in", b"\xfe/in"):
+        made(root, os.fsdecode(b"d/" + name), name)
+    file = zipped(root, "d")
+    assert {name: file.read(name) for name in file.namelist() if not name.endswith("/")} == {
+        "d/%B0%A1.txt": b"\xb0\xa1.txt", "d/%B0%A2.txt": b"\xb0\xa2.txt",
+        "d/%FF/in": b"\xff/in", "d/%FE/in": b"\xfe/in",
+    }  # fmt: skip
+
+
+def test_what_a_zip_says_of_errors_takes_no_files_place(root: Path):
+    made(root, "ERRORS.txt", b"mine")
+    file = zipped(root, "gone", "ERRORS.txt")
+    assert [file.read(name) for name in file.namelist()] == [b"mine", b"gone: There is no gone.\n"]
+    assert file.namelist() == ["ERRORS.txt", "2 ERRORS.txt"]
 
 
 def test_only_a_file_of_the_very_time_passes_for_an_upload_that_has_landed(root: Path):

@@ -1,9 +1,11 @@
 """Files and directories as a zip file, made while it is read: stored as they are, of any size, nothing held back.
 
-What vanishes or cannot be read while it is made does not spoil the rest: ERRORS.txt, the last entry, names it.
+What vanishes or cannot be read while it is made does not spoil the rest: ERRORS.txt, the last entry, names it. What
+is no UTF-8 in a name stands there as %XX: two names stay two.
 """
 
 import os
+import re
 import stat
 import time
 import zipfile
@@ -20,6 +22,7 @@ _PIECE = 1 << 20
 _ZIP64_FROM = 1 << 31
 _LONGEST_NAME = 65_535
 _MOST_ERRORS = 1000
+_NO_TEXT = re.compile("[\udc80-\udcff]")
 _FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 
 
@@ -70,7 +73,7 @@ class _Archive:
             except OSError as error:
                 self._note(path, os.strerror(error.errno or 0))
         if self._errors:
-            self._file.writestr(_info("ERRORS.txt", time.time(), 0o100644), "".join(self._errors))
+            self._file.writestr(_info(self._top("ERRORS.txt"), time.time(), 0o100644), "".join(self._errors))
 
     def _add(self, root: Path, path: str, name: str) -> None:
         if not path:
@@ -165,4 +168,8 @@ def _info(name: str, modified: float, mode: int) -> zipfile.ZipInfo:
 
 def _safe(name: str) -> str:
     """A name that leads nowhere else, wherever it is unpacked: elsewhere, \\ stands between names too."""
-    return os.fsencode(name).decode(errors="replace").replace("\\", "_")
+    return _NO_TEXT.sub(_escaped, name).replace("\\", "_")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"%{ord(found[0]) - 0xDC00:02X}"
