@@ -148,6 +148,32 @@ def test_small_files_come_together_and_what_is_left_out_says_why(tmp_path: Path)
     )  # fmt: skip
 
 
+def packed(*names: str, size: int = 3) -> bytes:
+    """A tar file of such small files."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as file:
+        for name in names:
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = size, 1767323045.25
+            file.addfile(info, io.BytesIO(b"x" * size))
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_small_file_that_is_cut_in_two_comes_again(tmp_path: Path, cut: bool) -> None:
+    """The line breaks within it, or what comes is not all of a tar file."""
+    found = listing(*[entry(name, 30_000) for name in "abc"])
+    whole = packed("a", "b", "c", size=30_000)
+    if cut:
+        scripts = [[found, answer(whole)[:50_000]], [answer(packed("b", "c", size=30_000))]]
+    else:
+        scripts = [[found, answer(whole[:50_000])], [answer(b"x" * 30_000), answer(b"x" * 30_000)]]
+    with wire_server(*scripts) as wire:
+        done = Carrel(wire.url, timeout_s=1).transfers.download("data", ["/"], str(tmp_path), workers=1)
+    assert (done.failed, done.meter.files, done.meter.bytes) == ([], 3, 90_000)
+    assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == dict.fromkeys("abc", 30_000)
+
+
 def test_a_stream_goes_on_from_what_the_server_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "_PIECE", 4)
     script = [

@@ -149,8 +149,8 @@ def _read(
                 for member in tar:
                     tar.members = []  # it would remember all of them
                     if member.name in left:
-                        found, local = left.pop(member.name)
-                        _keep(crew, tar, member, found, local, meter)
+                        _keep(crew, tar, member, *left[member.name], meter)
+                        del left[member.name]
         except tarfile.TarError:
             return  # the rest comes one by one
         body.drain()
