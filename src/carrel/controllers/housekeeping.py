@@ -31,8 +31,8 @@ class Housekeeping:
         """Nothing runs beside the step."""
 
     async def step(self) -> None:
-        """Old events and samples, ended sign-ins and tasks, accounts never verified, spent tickets, left uploads, the
-        oldest audit entries.
+        """Old events and samples, ended sign-ins and tasks, accounts never verified, spent tickets, the oldest audit
+        entries, left uploads.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -42,11 +42,12 @@ class Housekeeping:
             await sign_up.prune(tx, now)
             await apps.prune(tx, now)
             await folder_tasks.prune(tx, now)
+        await self._cut_audit(now)
+        # Last, and whole before it counts as done: storage is what most often gets in the way.
         await leftovers.prune(self._tools.transaction, self._tools.storages, now)
         if self._swept_at is None or now - self._swept_at >= SWEPT_EVERY:
-            self._swept_at = now
             await leftovers.sweep(self._tools.transaction, self._tools.storages, now)
-        await self._cut_audit(now)
+            self._swept_at = now
 
     async def _cut_audit(self, now: datetime) -> None:
         """Let go of what is older than the installation keeps, a batch at a time."""
