@@ -8,6 +8,7 @@ import tarfile
 import threading
 from base64 import b64encode
 from pathlib import Path
+from time import sleep
 from typing import NoReturn
 
 import pytest
@@ -294,6 +295,36 @@ def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:
         with pytest.raises(CarrelError, match=r"vfolder\.permission"):
             Carrel(wire.url).transfers.upload("data", [f"{tmp_path}/"], workers=1)
         assert len(wire.requests) == 2
+
+
+def test_the_first_thing_that_ends_all_is_what_is_told() -> None:
+    meter = crew.Meter()
+
+    def no_room() -> NoReturn:
+        raise CarrelError("storage.full", "No.", status=507)
+
+    def half_done() -> NoReturn:
+        while not meter.stopped:
+            sleep(0.001)
+        raise KeyError("what the others did not bring")
+
+    with pytest.raises(CarrelError, match=r"storage\.full"), crew.Crew(2, meter) as together:
+        together.give("a", half_done)
+        together.give("b", no_room)
+
+
+def test_parts_that_are_stopped_are_not_put_together(tmp_path: Path) -> None:
+    meter, client = crew.Meter(), Carrel("http://127.0.0.1:1")
+
+    def begun(*args: object, **options: object) -> tuple[str, int]:
+        meter.stop()  # something else went wrong for good
+        return "u1", 0
+
+    client.uploads.create = begun  # type: ignore[method-assign]
+    into = sending.Place(client.files, client.uploads, "data", checked=False, parts=2)
+    path = str(local(tmp_path, 1000))
+    with pytest.raises(crew.Stopped):
+        sending.send(into, sending.Source(path, "file", os.stat(path)), meter)
 
 
 def test_who_refuses_without_reading_is_heard(tmp_path: Path) -> None:

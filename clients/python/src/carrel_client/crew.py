@@ -177,6 +177,6 @@ class Crew:
                     return
                 self.fail(name, error)
             except BaseException as defect:
-                self._fatal = defect
+                self._fatal = self._fatal or defect
                 self._meter.stop()
                 return

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from io import BufferedReader
 
-from carrel_client.crew import PASSING, Crew, Meter, Patience
+from carrel_client.crew import PASSING, Crew, Meter, Patience, Stopped
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files, Uploads
 from carrel_client.wire import Part
@@ -145,6 +145,8 @@ class _Sending:
                 crew.give(str(index), partial(one, index))
         for _, error in crew.failures:
             raise error
+        if self._meter.stopped:
+            raise Stopped
         place = self._place
         parts = [made[index] for index in range(count)]
         self._persistently(lambda: place.uploads.join(place.folder, parts=parts, metadata=self._metadata))
