@@ -26,6 +26,9 @@ interface Props {
   onClose: () => void;
 }
 
+/** So many copies are there already; more are not tried. */
+const MOST_COPIES = 100;
+
 const isConflict = (problem: unknown): boolean => problem instanceof Problem && problem.status === 412;
 
 /** The text of a file, and saving it: only over what was read, unless the person says otherwise. */
@@ -65,12 +68,15 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
       },
     );
   };
-  const saveCopy = () => {
+  const saveCopy = (number = 1) => {
     if (!view.current) return;
-    const beside = join(parentOf(path), copyName(name));
+    const beside = join(parentOf(path), copyName(name, number));
     write.mutate(
       { folder: folder.id, path: beside, text: textOf(view.current), etag: null },
-      { onSuccess: () => onMoved(beside) },
+      {
+        onSuccess: () => onMoved(beside),
+        onError: (problem) => isConflict(problem) && number < MOST_COPIES && saveCopy(number + 1),
+      },
     );
   };
   const acts = useRef({ save, mark });
@@ -126,7 +132,7 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
         copy={copyName(name)}
         onReload={onReload}
         onOverwrite={() => save(true)}
-        onCopy={saveCopy}
+        onCopy={() => saveCopy()}
         onClose={() => write.reset()}
       />
     </>
