@@ -8,6 +8,7 @@ import {
   join,
   nameFault,
   parentOf,
+  resolveAddress,
   resolvePath,
   shownName,
   stepsTo,
@@ -17,6 +18,7 @@ import { isFolderName } from "@/folders/command";
 import { permits } from "@/folders/words";
 import { freshMount, type MountRow, mountFault, mountWord, targetOf, toMount } from "@/launcher/mounts";
 import { batchesOf } from "@/uploads/batches";
+import { readDropped } from "@/uploads/dropped";
 import type { UploadItem, UploadState } from "@/uploads/queue";
 
 describe("a path in a folder", () => {
@@ -46,6 +48,17 @@ describe("a path in a folder", () => {
   ])("from %s, %s is %s", (directory, written, found) => expect(resolvePath(directory, written)).toBe(found));
 
   test.each([
+    ["a%20b.png", "docs/a b.png"],
+    ["%E5%9B%B3.png", "docs/図.png"],
+    ["a%23b.png", "docs/a#b.png"],
+    ["%ff.png", null],
+    ["100%.png", null],
+    ["%2e%2e/%2e%2e/a.png", null],
+  ])("an address %s in docs is that of %s", (written, found) =>
+    expect(resolveAddress("docs", written)).toBe(found),
+  );
+
+  test.each([
     ["a.TXT", "txt"],
     [".profile", ""],
     ["README", ""],
@@ -57,6 +70,11 @@ describe("a path in a folder", () => {
     ["README", "README (copy)"],
     [".env", ".env (copy)"],
   ])("a copy of %s is %s", (name, copy) => expect(copyName(name)).toBe(copy));
+
+  test("has further copies with a number", () => {
+    expect(copyName("a.txt", 2)).toBe("a (copy 2).txt");
+    expect(copyName(".env", 3)).toBe(".env (copy 3)");
+  });
 
   test("shows what would turn it around or break its line", () =>
     expect(shownName("a\u202egpj.exe\nb")).toBe("a\u2426gpj.exe\u240ab"));
@@ -182,6 +200,47 @@ describe("a folder in a session", () => {
   ])("%j is %s on the command line", (part, word) =>
     expect(mountWord(toMount(row(part)), "data")).toBe(word),
   );
+});
+
+describe("what is dropped from the desktop", () => {
+  type Entry = Partial<FileSystemFileEntry & FileSystemDirectoryEntry>;
+  const gone = new DOMException("gone", "NotFoundError");
+  const file = (name: string, readable = true): Entry => ({
+    isFile: true,
+    name,
+    file: (found, failed) => (readable ? found(new File([], name)) : failed?.(gone)),
+  });
+  const directory = (name: string, children: Entry[] | null): Entry => ({
+    isFile: false,
+    name,
+    createReader: () => {
+      let left = children;
+      return {
+        readEntries: (found, failed) => {
+          if (!left) return failed?.(gone);
+          found(left as FileSystemEntry[]);
+          left = [];
+        },
+      };
+    },
+  });
+  const drop = (...entries: Entry[]) =>
+    readDropped({
+      items: entries.map((entry) => ({ kind: "file", webkitGetAsEntry: () => entry })),
+    } as unknown as DataTransfer);
+
+  test("comes without what cannot be read, and that is named", async () => {
+    const tree = directory("tree", [
+      file("locked", false),
+      directory("shut", null),
+      directory("empty", []),
+      file("a"),
+    ]);
+    const found = await drop(tree, file("b"));
+    expect(found.files.map(({ path }) => path)).toEqual(["tree/a", "b"]);
+    expect(found.empty).toEqual(["tree/empty"]);
+    expect(found.unread).toEqual(["tree/locked", "tree/shut"]);
+  });
 });
 
 describe("uploads", () => {

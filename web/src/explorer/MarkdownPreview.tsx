@@ -2,7 +2,7 @@ import gfm from "remark-gfm";
 import { contentAddress } from "@/queries/files-content";
 import { Markdown } from "@/ui/Markdown";
 import styles from "./Preview.module.css";
-import { parentOf, resolvePath } from "./paths";
+import { parentOf, resolveAddress } from "./paths";
 
 const PLUGINS = [gfm];
 
@@ -10,7 +10,7 @@ const PLUGINS = [gfm];
 export function MarkdownPreview({ text, folder, path }: { text: string; folder: string; path: string }) {
   const picture = (source: string) => {
     if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(source)) return null;
-    const found = resolvePath(parentOf(path), decodeURI(source));
+    const found = resolveAddress(parentOf(path), source);
     return found === null ? null : contentAddress(folder, found);
   };
   return (

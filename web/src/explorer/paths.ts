@@ -33,6 +33,15 @@ export function resolvePath(directory: string, written: string): string | null {
   return parts.join("/");
 }
 
+/** The same for an address, as Markdown has it; null also when it stands for no text. */
+export function resolveAddress(directory: string, address: string): string | null {
+  try {
+    return resolvePath(directory, decodeURIComponent(address));
+  } catch {
+    return null;
+  }
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const UNSEEN = /[\u0000-\u001f\u007f]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
@@ -51,9 +60,10 @@ export function nameFault(name: string): "empty" | "slash" | "dots" | "long" | n
   return new TextEncoder().encode(name).length > 255 ? "long" : null;
 }
 
-/** The name of a copy beside the original: "a (copy).txt". */
-export function copyName(name: string): string {
+/** The name of a copy beside the original: "a (copy).txt", "a (copy 2).txt". */
+export function copyName(name: string, number = 1): string {
   const extension = extensionOf(name);
   const stem = extension ? name.slice(0, -extension.length - 1) : name;
-  return extension ? `${stem} (copy)${name.slice(stem.length)}` : `${stem} (copy)`;
+  const mark = number === 1 ? "copy" : `copy ${number}`;
+  return `${stem} (${mark})${name.slice(stem.length)}`;
 }

@@ -3,7 +3,7 @@ import { List, Stack } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useMemo } from "react";
-import { Problem } from "@/api/problem";
+import { Problem, toProblem } from "@/api/problem";
 import type { FileEntry, FilesDone, Folder } from "@/api/types";
 import { permits } from "@/folders/words";
 import { useCopyFiles, useMakeDirectory, useMoveFiles, useRemoveFiles } from "@/queries/files-change";
@@ -185,14 +185,20 @@ export function useFileActs(folder: Folder) {
             }}
           />
         )),
-      upload: async ({ files, empty }: Dropped, directory: string) => {
+      upload: async ({ files, empty, unread }: Dropped, directory: string) => {
         uploads.add(
           { id: folder.id, name: folder.name },
           files.map(({ path, file }) => ({ path: join(directory, path), file })),
         );
+        const refused = unread.map((path) => ({ path, code: "", message: t`Your browser may not read it.` }));
         for (const path of empty) {
-          await make({ folder: folder.id, path: join(directory, path) }).catch(() => undefined);
+          await make({ folder: folder.id, path: join(directory, path) }).catch((thrown: unknown) => {
+            const { code, message } = toProblem(thrown);
+            // It is there, which is all that was wanted.
+            if (code !== CLASH) refused.push({ path, code, message });
+          });
         }
+        tell(t`Not everything could be uploaded`, { paths: [], refused });
       },
     };
   }, [t, said, folder, make, move, copy, remove]);

@@ -1,9 +1,10 @@
 import type { Wanted } from "./queue";
 
-/** What was dropped or chosen: files with their paths, and directories that hold nothing. */
+/** What was dropped or chosen: files with their paths, directories that hold nothing, and what could not be read. */
 export interface Dropped {
   files: Wanted[];
   empty: string[];
+  unread: string[];
 }
 
 /**
@@ -20,7 +21,7 @@ export function readDropped(transfer: DataTransfer): Promise<Dropped> {
 }
 
 async function walked(entries: readonly (FileSystemEntry | File)[]): Promise<Dropped> {
-  const found: Dropped = { files: [], empty: [] };
+  const found: Dropped = { files: [], empty: [], unread: [] };
   for (const entry of entries) {
     if (entry instanceof File) found.files.push({ path: entry.name, file: entry });
     else await walk(entry, entry.name, found);
@@ -29,17 +30,21 @@ async function walked(entries: readonly (FileSystemEntry | File)[]): Promise<Dro
 }
 
 async function walk(entry: FileSystemEntry, path: string, found: Dropped): Promise<void> {
-  if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) =>
-      (entry as FileSystemFileEntry).file(resolve, reject),
-    );
-    found.files.push({ path, file });
-    return;
+  try {
+    if (entry.isFile) {
+      found.files.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
+      return;
+    }
+    const children = await childrenOf(entry as FileSystemDirectoryEntry);
+    if (children.length === 0) found.empty.push(path);
+    for (const child of children) await walk(child, `${path}/${child.name}`, found);
+  } catch {
+    found.unread.push(path);
   }
-  const children = await childrenOf(entry as FileSystemDirectoryEntry);
-  if (children.length === 0) found.empty.push(path);
-  for (const child of children) await walk(child, `${path}/${child.name}`, found);
 }
+
+const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
+  new Promise((resolve, reject) => entry.file(resolve, reject));
 
 /** Everything in a directory: a browser gives a hundred at a time. */
 async function childrenOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
@@ -58,4 +63,5 @@ async function childrenOf(directory: FileSystemDirectoryEntry): Promise<FileSyst
 export const readChosen = (files: Iterable<File>): Dropped => ({
   files: [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file })),
   empty: [],
+  unread: [],
 });
