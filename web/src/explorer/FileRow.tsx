@@ -59,7 +59,8 @@ export function FileRow(props: Props) {
       tabIndex={props.current ? 0 : -1}
       draggable={!renaming && entry.readable}
       onDragStart={(event) => {
-        const paths = props.selected ? selection.entries.map((one) => one.path) : [path];
+        const dragged = props.selected ? selection.entries.filter(({ readable }) => readable) : [entry];
+        const paths = dragged.map((one) => one.path);
         beginDrag(event.dataTransfer, { folder: acts.folder.id, paths });
       }}
       onKeyDown={props.onKeyDown}

@@ -70,7 +70,10 @@ export function FileTable(props: Props) {
     onOpen: props.onOpen,
     onUp: props.onUp,
     onRename: (entry) => acts.whyNotWrite === null && entry.readable && props.onRenaming(entry.path),
-    onRemove: () => acts.whyNotRemove === null && acts.remove(selection.entries, selection.clear),
+    onRemove: () => {
+      const named = selection.entries.filter(({ readable }) => readable);
+      if (named.length > 0 && acts.whyNotRemove === null) acts.remove(named, selection.clear);
+    },
   });
   const columns = compact ? 4 : 5;
   const chosen = selection.entries.length;
