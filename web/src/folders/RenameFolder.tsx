@@ -7,6 +7,9 @@ import { useUpdateFolder } from "@/queries/folders-change";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { isFolderName } from "./command";
 
+/** The same at each render, so that the input is given the focus once. */
+const giveFocus = (input: HTMLInputElement | null) => input?.focus();
+
 /** The name of a folder, and changing it in its place. */
 export function RenameFolder({ folder, refusal }: { folder: Folder; refusal: string | null }) {
   const { t } = useLingui();
@@ -51,7 +54,7 @@ export function RenameFolder({ folder, refusal }: { folder: Folder; refusal: str
           size="xs"
           aria-label={t`New name`}
           data-autofocus
-          ref={(input) => input?.focus()}
+          ref={giveFocus}
           value={name}
           error={fault ?? (update.error ? said(update.error).detail : null)}
           onChange={(event) => setName(event.currentTarget.value)}
