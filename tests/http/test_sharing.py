@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+from datetime import datetime
 
 from folder_kit import folder, invited, mounted, shared, trail, unmounted
 from installation import Api, Caller
 from people import eventually
 from people_kit import domain_admin, officer, project_admin, said
 from test_auth_links import FreePort, Letters
+
+from carrel.core.clock import SystemClock
 
 
 async def test_a_folder_is_offered_taken_changed_and_taken_back(api: Api):
@@ -147,6 +150,34 @@ async def test_who_can_reach_a_folder_is_one_list(api: Api):
         ("admin@example.org", "rw", "project"), ("colleague@example.org", "rw", "project"),
         ("lead@example.org", "rw-delete", "project"), ("user@example.org", "rw", "project"),
     }  # fmt: skip
+
+
+async def test_nobody_reaches_a_folder_since_before_they_could(api: Api):
+    user, lead = await api.as_("user"), await project_admin(api)
+    await folder(user)
+    await user.post("/vfolders/data/shares", {"projects": [api.people.project]})
+    await folder(lead, "ours", project=api.people.project)
+    members = f"/projects/{api.people.project}/members"
+    began = SystemClock().now()
+    assert (await lead.delete(f"{members}/colleague@example.org")).status_code == 200
+    assert (await lead.post(members, {"users": ["colleague@example.org"]})).status_code == 200
+
+    async def since(caller: Caller, ref: str, via: str) -> dict[str, bool]:
+        """Of everybody, whether they reach it since it began."""
+        entries = (await caller.get(f"/vfolders/{ref}/access")).json()["items"]
+        return {
+            each["user"]["email"]: datetime.fromisoformat(each["since"]) >= began
+            for each in entries
+            if each["via"] == via
+        }
+
+    others = {"admin@example.org": False, "lead@example.org": False, "user@example.org": False}
+    assert await since(user, "data", "shared_project") == {**others, "colleague@example.org": True}
+    assert await since(lead, "ours", "project") == {**others, "colleague@example.org": True}
+    assert await since(user, "data", "owner") == {"user@example.org": False}
+    handed = await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
+    assert handed.status_code == 200, handed.text
+    assert await since(await api.as_("colleague"), "data", "owner") == {"colleague@example.org": True}
 
 
 async def test_sessions_that_keep_what_was_taken_back_are_named(api: Api):

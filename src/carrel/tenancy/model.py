@@ -141,3 +141,4 @@ class Membership(Table):
         String, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True
     )
     admin: Mapped[bool] = mapped_column(default=False)
+    since: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())

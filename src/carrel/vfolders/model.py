@@ -4,7 +4,17 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, SmallInteger, String, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Index,
+    SmallInteger,
+    String,
+    func,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -115,6 +125,8 @@ class VFolder(Table):
     idempotency_key: Mapped[str | None] = mapped_column(String(100))
     created_by: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    owned_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+    """Since when it belongs to whom it belongs."""
     trashed_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
 

@@ -87,6 +87,7 @@ async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, he
         belonging.project,
         belonging.domain,
     )
+    folder.owned_at = clock.now()
     same = belonging.scope == folder.scope
     folder.state = FolderState.READY if same else FolderState.MOVING
     await flush(tx, folder, hint="Give this one another name first.")

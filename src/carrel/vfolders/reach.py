@@ -87,13 +87,14 @@ def _ways(folder: VFolder) -> list[Select[*tuple[Any, ...]]]:
             FolderShare.permission,
             literal("shared_project"),
             Membership.project_id,
-            since,
+            func.greatest(since, Membership.since),
         )
         .join(FolderShare, FolderShare.project_id == Membership.project_id)
         .where(accepted)
     )
     ways: list[Select[*tuple[Any, ...]]] = [shared, by_project]
-    began: datetime = folder.created_at
+    began: datetime = folder.owned_at
+    joined = func.greatest(literal(began), Membership.since)
     if folder.owner_id is not None:
         ways.append(
             select(literal(folder.owner_id), literal(Permission.DELETE.value), literal("owner"),
@@ -102,12 +103,12 @@ def _ways(folder: VFolder) -> list[Select[*tuple[Any, ...]]]:
     else:
         ways.append(
             select(Membership.user_id, literal(folder.permission), literal("project"), Membership.project_id,
-                   literal(began))
+                   joined)
             .where(Membership.project_id == folder.project_id, ~Membership.admin)
         )  # fmt: skip
         ways.append(
             select(Membership.user_id, literal(Permission.DELETE.value), literal("project"),
-                   Membership.project_id, literal(began))
+                   Membership.project_id, joined)
             .where(Membership.project_id == folder.project_id, Membership.admin)
         )  # fmt: skip
     return ways

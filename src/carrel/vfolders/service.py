@@ -313,6 +313,7 @@ def new_folder(
     clock: Clock, actor: Actor, name: str, belonging: Belonging, host: StorageHostId, state: FolderState
 ) -> VFolder:
     """A row that is not written yet."""
+    now = clock.now()
     return VFolder(
         id=FolderId(new_id()),
         name=name,
@@ -326,7 +327,8 @@ def new_folder(
         used_bytes=0,
         files=0,
         created_by=actor.user_id,
-        created_at=clock.now(),
+        created_at=now,
+        owned_at=now,
     )
 
 
