@@ -278,6 +278,39 @@ async def test_what_is_being_copied_stays_and_a_cancelled_copy_goes(living: Api,
     assert (await user.post(f"/vfolder-tasks/{task}/cancel")).json()["state"] == "cancelled"
 
 
+async def test_who_has_a_folder_sees_and_ends_what_others_do_with_it(api: Api):
+    owner, colleague = await api.as_("user"), await api.as_("colleague")
+    data = await folder(owner)
+    await shared(api, owner, data["id"], "colleague", "rw")
+    own = await folder(colleague, "own")
+    for ref in (data["id"], own["id"]):
+        await colleague.ask("PUT", f"/vfolders/{ref}/content", params={"path": "a"}, content=b"x")
+    out = {"paths": ["a"], "folder": own["id"], "to": "copies"}
+    into = {"paths": ["a"], "folder": data["id"], "to": "copies"}
+    asked = [
+        (await colleague.post(f"/vfolders/{data['id']}/files/copy", out)).json(),
+        (await colleague.post(f"/vfolders/{own['id']}/files/copy", into)).json(),
+        (await colleague.post(f"/vfolders/{data['id']}/clone", {"name": "clone"})).json()["task"],
+    ]
+    theirs = (await owner.post("/vfolders/data/files/copy", {"paths": ["a"], "to": "copies"})).json()["id"]
+    tasks = [each["id"] for each in asked]
+    listed = (await owner.get("/vfolder-tasks", params={"folder": data["id"]})).json()["items"]
+    assert {each["id"] for each in listed} == {*tasks, theirs}
+    seen = (await colleague.get("/vfolder-tasks", params={"folder": data["id"]})).json()["items"]
+    assert {each["id"] for each in seen} == set(tasks)
+    for task in tasks:
+        assert (await owner.get(f"/vfolder-tasks/{task}")).status_code == 200
+        for verb in ("", "/cancel"):
+            stranger = await api.as_("stranger")
+            answer = await (stranger.post if verb else stranger.get)(f"/vfolder-tasks/{task}{verb}")
+            assert said(answer) == (404, "vfolder_task.not_found")
+        assert (await owner.post(f"/vfolder-tasks/{task}/cancel")).status_code == 200
+    assert said(await colleague.post(f"/vfolder-tasks/{theirs}/cancel")) == (404, "vfolder_task.not_found")
+    async with api.database.transaction() as tx:
+        cancelled = await tx.execute(text("SELECT id FROM vfolder_tasks WHERE cancel"))
+        assert set(cancelled.scalars()) == set(tasks)
+
+
 async def test_a_cancelled_move_leaves_the_folder_where_it_was(living: Api, slow: None, tmp_path_factory):  # type: ignore[no-untyped-def]
     user = await living.as_("user")
     second = await second_host(living, tmp_path_factory.mktemp("second"))

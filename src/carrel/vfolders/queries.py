@@ -54,14 +54,18 @@ async def detail(tx: AsyncSession, actor: Actor, folder: FolderId) -> VFolderVie
 
 
 async def tasks(tx: AsyncSession, actor: Actor, wanted: TaskQuery) -> TaskList:
-    """What the actor had done; with a folder, all that is done with it, for who administers it."""
+    """What the actor had done; with a folder, all that is done with it, for who administers it.
+
+    What copies from a folder or into it is of another folder, and is there until it has ended.
+    """
     chosen = select(FolderTask)
     whose = FolderTask.actor_id == actor.user_id
     if wanted.folder:
         folder = (await rights.find(tx, actor, wanted.folder, "vfolder.read")).folder
-        chosen = chosen.where(FolderTask.folder_id == folder.id)
+        its = or_(FolderTask.folder_id == folder.id, work.IS_OPEN & work.concerning(folder.id))
+        chosen = chosen.where(its)
         if administers(actor, folder):
-            whose = FolderTask.folder_id == folder.id
+            whose = its
     chosen = chosen.where(whose)
     if wanted.open:
         chosen = chosen.where(FolderTask.ended_at.is_(None))

@@ -16,13 +16,15 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, NotFound
 from carrel.core.ids import FolderId, FolderTaskId, UserId, new_id
 from carrel.db.database import notify
 from carrel.db.scope import reaches
-from carrel.policy.decide import Actor, Target, require
+from carrel.policy.decide import Actor, Target, allows, require
+from carrel.vfolders.access import target
 from carrel.vfolders.model import TASKS, FolderTask, TaskKind, TaskState, VFolder
 from carrel.vfolders.states import FolderState
 from carrel.vfolders.told import task_changed
@@ -32,7 +34,7 @@ KEPT = timedelta(days=30)
 
 _ENDLESS = frozenset({TaskKind.REMOVE, TaskKind.CLEAN})
 _HINDERS = frozenset({TaskKind.CLONE, TaskKind.MOVE, TaskKind.COPY})
-_IS_OPEN: ColumnElement[bool] = FolderTask.ended_at.is_(None)
+IS_OPEN: ColumnElement[bool] = FolderTask.ended_at.is_(None)
 
 
 async def enqueue(
@@ -85,25 +87,35 @@ async def _keep_in_use(tx: AsyncSession, folders: set[str]) -> None:
 async def find(
     tx: AsyncSession, actor: Actor, ref: str, action: str = "vfolder.read", *, lock: bool = False
 ) -> FolderTask:
-    """The task of this id: one's own, or one of somebody whose folders one administers. Raises: NotFound, Forbidden."""
+    """The task of this id: one's own, or one that copies from a folder that one administers, into it, or takes it away.
+
+    Raises: NotFound, Forbidden.
+    """
+    administered = select(VFolder.id).where(
+        concerning(VFolder.id),
+        reaches(actor, "vfolder.update", owner=VFolder.owner_id, domain=VFolder.domain_id, project=VFolder.project_id),
+    )  # fmt: skip
     seen = or_(
         FolderTask.actor_id == actor.user_id,
         reaches(actor, "vfolder.read", domain=FolderTask.domain_id),
-        FolderTask.folder_id.in_(
-            select(VFolder.id).where(reaches(actor, "vfolder.update", owner=VFolder.owner_id,
-                                             domain=VFolder.domain_id, project=VFolder.project_id))
-        ),
-    )  # fmt: skip
+        administered.exists(),
+    )
     wanted = select(FolderTask).where(FolderTask.id == ref, seen)
     task = (await tx.execute(wanted.with_for_update(of=FolderTask) if lock else wanted)).scalar()
     if task is None:
         raise NotFound(
             "vfolder_task.not_found", f"There is no task {ref}.", hint="See `carrel vfolder tasks`."
         )
-    folder = await tx.get(VFolder, task.folder_id) if task.folder_id else None
-    whose = Target(task.actor_id, folder.project_id if folder else None, task.domain_id)
-    require(actor, action, whose)
+    # not narrowed: whose the folders are decides whether the actor may
+    folders = (await tx.execute(select(VFolder).where(VFolder.id.in_(_folders(task))))).scalars().all()
+    if not any(allows(actor, action, target(folder)) for folder in folders):
+        project = next((folder.project_id for folder in folders if folder.id == task.folder_id), None)
+        require(actor, action, Target(task.actor_id, project, task.domain_id))
     return task
+
+
+def _folders(task: FolderTask) -> list[str]:
+    return [each for each in (task.folder_id, *map(task.arguments.get, ("source", "folder"))) if each]
 
 
 async def cancel(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None:
@@ -139,19 +151,23 @@ async def require_idle(tx: AsyncSession, folder: VFolder) -> None:
 
 async def open_on(tx: AsyncSession, folder: FolderId) -> FolderTask | None:
     """A task that copies from the folder, into it, or moves it."""
-    concerned = or_(
+    wanted = select(FolderTask).where(IS_OPEN, FolderTask.kind.in_(sorted(_HINDERS)), concerning(folder))
+    return (await tx.execute(wanted.limit(1))).scalar()
+
+
+def concerning(folder: FolderId | InstrumentedAttribute[FolderId]) -> ColumnElement[bool]:
+    """A condition for tasks of the folder, and for those that copy from it or into it."""
+    return or_(
         FolderTask.folder_id == folder,
         FolderTask.arguments["source"].astext == folder,
         FolderTask.arguments["folder"].astext == folder,
     )
-    wanted = select(FolderTask).where(_IS_OPEN, FolderTask.kind.in_(sorted(_HINDERS)), concerned).limit(1)
-    return (await tx.execute(wanted)).scalar()
 
 
 async def removal_of(tx: AsyncSession, folder: VFolder) -> FolderTask | None:
     """The task that deletes it for good, when there is one."""
     wanted = select(FolderTask).where(
-        _IS_OPEN, FolderTask.kind == TaskKind.REMOVE, FolderTask.folder_id == folder.id
+        IS_OPEN, FolderTask.kind == TaskKind.REMOVE, FolderTask.folder_id == folder.id
     )
     return (await tx.execute(wanted.limit(1))).scalar()
 
@@ -168,7 +184,7 @@ async def end(
 
 async def forget(tx: AsyncSession, person: UserId) -> None:
     """Delete the record of what somebody had done, where it has ended."""
-    await tx.execute(delete(FolderTask).where(FolderTask.actor_id == person, ~_IS_OPEN))
+    await tx.execute(delete(FolderTask).where(FolderTask.actor_id == person, ~IS_OPEN))
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
