@@ -16,7 +16,7 @@ from carrel.controllers import housekeeping
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.clock import SystemClock
 from carrel.core.errors import Unavailable
-from carrel.files import leftovers, uploads
+from carrel.files import leftovers, upload_rows
 from carrel.storage import staged
 from carrel.storage.port import StorageUnavailable
 from carrel.storage_hosts.storages import Storage
@@ -51,7 +51,7 @@ async def test_one_that_cannot_be_deleted_keeps_no_other(api: Api, data: Folder,
     found = [await begun(data, f"file{number}") for number in range(6)]
     for upload in found[:3]:
         spoil(data, leftovers.staged_name(upload))
-    later = SystemClock().now() + uploads.KEPT + timedelta(minutes=1)
+    later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
     await leftovers.prune(api.database.transaction, api.app.state.storages, later)
     assert await known(api) == set(found[:3])
 
@@ -61,7 +61,7 @@ async def test_uploads_into_a_folder_whose_directory_is_gone_keep_no_other(api: 
     kept = await begun(lost, "file")
     await begun(data, "file")
     os.rename(lost.stage.parent, data.stage.parent.parent / f"{data.id}-elsewhere")
-    later = SystemClock().now() + uploads.KEPT + timedelta(minutes=1)
+    later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
     await leftovers.prune(api.database.transaction, api.app.state.storages, later)
     assert await known(api) == {kept}
 
@@ -82,7 +82,7 @@ async def test_a_host_that_is_away_is_asked_once_and_holds_up_no_other(
         return await call(storage, *given, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Storage, "call", called)
-    later = SystemClock().now() + uploads.KEPT + timedelta(minutes=1)
+    later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
     await leftovers.prune(api.database.transaction, api.app.state.storages, later)
     assert (await known(api), asked) == (set(away), ["fast", "slow"])
     assert here not in await known(api)

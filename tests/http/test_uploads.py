@@ -23,7 +23,7 @@ from tusclient.client import TusClient
 
 from carrel.core.clock import SystemClock
 from carrel.core.errors import Unavailable
-from carrel.files import arrivals, leftovers, uploads
+from carrel.files import arrivals, leftovers, upload_rows
 from carrel.storage import staged as staging
 
 VERSION = {"Tus-Resumable": "1.0.0"}
@@ -351,7 +351,7 @@ async def test_an_upload_that_nobody_goes_on_with_is_forgotten(api: Api, data: F
             return (await patch(data, other, 0, b"")).status_code == 423
 
         assert await eventually(locked)
-        await leftovers.prune(transaction, storages, now + uploads.KEPT + timedelta(minutes=1))
+        await leftovers.prune(transaction, storages, now + upload_rows.KEPT + timedelta(minutes=1))
         assert len(staged(data)) == 1, "somebody is at it"
     assert (await data.ask("HEAD", upload, headers=VERSION)).status_code == 404
 
@@ -381,7 +381,7 @@ async def test_a_file_whose_arrival_nobody_could_write_down_has_arrived(
         async def die(*_: object) -> None:
             raise Unavailable("database.unavailable", "The server was killed here.")
 
-        patched.setattr(uploads, "_note_done", die)
+        patched.setattr(upload_rows, "note_done", die)
         assert (await patch(data, upload, 0, b"abcdef")).status_code == 503
     assert (data.files / got).read_bytes() == b"abcdef"
     again = await patch(data, upload, 6, b"")

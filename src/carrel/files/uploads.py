@@ -1,17 +1,12 @@
 """Use cases of resumable uploads. How much of one has arrived is the size of its file in the stage."""
 
-from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from sqlalchemy import Select, delete, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import select, update
 
 from carrel.core.errors import CarrelError, Conflict, Forbidden, NotFound
 from carrel.core.ids import UploadId, new_id
@@ -20,8 +15,10 @@ from carrel.files.arrivals import Arrivals, LineBroke, let_go
 from carrel.files.leftovers import discard, staged_name
 from carrel.files.model import Upload
 from carrel.files.notes import FileNotes
-from carrel.files.reach import LONG_S, Reached, note, reach, require_in_place
+from carrel.files.parts import joined
+from carrel.files.reach import Reached, reach
 from carrel.files.schemas import UploadList, UploadView
+from carrel.files.upload_rows import KEPT, Sought, finish, forget, recover, seek, size_of
 from carrel.http.shell import HEADERS
 from carrel.policy.decide import Actor
 from carrel.storage import listing, staged
@@ -30,21 +27,6 @@ from carrel.storage.staged import Staged
 from carrel.storage.tree import Clash
 from carrel.vfolders import quotas
 from carrel.vfolders.model import Permission
-
-KEPT = timedelta(days=1)
-"""How long an upload waits for more, and how long it is remembered when it is done."""
-
-
-@dataclass(frozen=True)
-class _Sought:
-    """An upload of the actor's, as the database has it."""
-
-    reached: Reached
-    row: Upload
-
-    @property
-    def name(self) -> str:
-        return staged_name(self.row.id)
 
 
 async def abilities(request: Request) -> Response:
@@ -85,11 +67,11 @@ async def create(request: Request, actor: Actor, ref: str) -> Response:
         metadata_text=wanted.metadata, created_at=state.clock.now(), expires_at=state.clock.now() + KEPT,
     )  # fmt: skip
     if wanted.parts:
-        return await _joined(state, reached, upload, wanted.parts)
+        return await joined(state, reached, upload, wanted.parts)
     async with state.database.transaction() as tx:
         await admitted.require_beside(tx, wanted.length or 0)
         tx.add(upload)
-    sought = _Sought(reached, upload)
+    sought = Sought(reached, upload)
     try:
         file = await reached.call(staged.create, reached.stage, sought.name)
         with let_go(file):
@@ -99,7 +81,7 @@ async def create(request: Request, actor: Actor, ref: str) -> Response:
             headers = {"Location": f"uploads/{upload.id}", **_standing(sought, file)}
     except CarrelError:
         # Nobody will go on with what they never learn the address of.
-        await _forget(state, [upload.id])
+        await forget(state, [upload.id])
         with suppress(CarrelError):
             await reached.call(discard, reached.stage, sought.name)
         raise
@@ -138,11 +120,11 @@ async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> 
 async def offset(request: Request, actor: Actor, ref: str, upload: str) -> Response:
     """How much has arrived. Raises: NotFound, Forbidden, Conflict."""
     _speaks(request)
-    sought = await _sought(request, actor, ref, upload)
+    sought = await seek(request, actor, ref, upload)
     arriving: Arrivals = request.app.state.arrivals
     await arriving.cut(upload, unless_busy=True)
     row = sought.row
-    size = row.length if row.done_path is not None else await _size(request, sought)
+    size = row.length if row.done_path is not None else await size_of(request, sought)
     headers = {
         "Upload-Offset": str(size),
         "Upload-Expires": tus.date(row.expires_at),
@@ -166,7 +148,7 @@ async def append(request: Request, actor: Actor, ref: str, upload: str) -> Respo
     at = tus.number(request.headers, "upload-offset")
     if at is None:
         raise tus.missing("Upload-Offset")
-    sought = await _sought(request, actor, ref, upload)
+    sought = await seek(request, actor, ref, upload)
     if sought.row.parts:
         raise Forbidden("upload.final", "This upload was put together from others; nothing comes behind it.")
     if sought.row.done_path is not None:
@@ -176,7 +158,7 @@ async def append(request: Request, actor: Actor, ref: str, upload: str) -> Respo
     try:
         file = await sought.reached.call(staged.opened, sought.reached.stage, sought.name)
     except NotFound:
-        await _recover(request, sought)
+        await recover(request, sought)
         return _over(sought.row, at)
     with let_go(file):
         await _note_length(request, sought, tus.number(request.headers, "upload-length"), at)
@@ -188,11 +170,11 @@ async def append(request: Request, actor: Actor, ref: str, upload: str) -> Respo
 async def terminate(request: Request, actor: Actor, ref: str, upload: str) -> Response:
     """Give an upload up. Raises: NotFound, Forbidden, Locked."""
     _speaks(request)
-    sought = await _sought(request, actor, ref, upload)
+    sought = await seek(request, actor, ref, upload)
     arriving: Arrivals = request.app.state.arrivals
     await arriving.cut(upload, unless_busy=False)
     await sought.reached.call(discard, sought.reached.stage, sought.name)
-    await _forget(request.app.state, [sought.row.id])
+    await forget(request.app.state, [sought.row.id])
     return Response(status_code=204)
 
 
@@ -234,7 +216,7 @@ async def unfinished(request: Request, actor: Actor, ref: str) -> UploadList:
 
 
 async def _receive(
-    request: Request, sought: _Sought, file: Staged, at: int, checksum: tus.Checksum | None
+    request: Request, sought: Sought, file: Staged, at: int, checksum: tus.Checksum | None
 ) -> None:
     """Take the request's body, and make a file of the upload when it is complete."""
     reached, row = sought.reached, sought.row
@@ -251,10 +233,10 @@ async def _receive(
             await _require_allowed(request, sought, most + 1)
         raise
     if file.size() == row.length and not row.partial:
-        await _finish(request.app.state, reached, row, file)
+        await finish(request.app.state, reached, row, file)
 
 
-async def _most(request: Request, sought: _Sought) -> int:
+async def _most(request: Request, sought: Sought) -> int:
     """How many bytes the upload may have."""
     if sought.row.length is not None:
         return sought.row.length
@@ -263,108 +245,7 @@ async def _most(request: Request, sought: _Sought) -> int:
     return largest if room is None else min(largest, room)
 
 
-async def _finish(state: Any, reached: Reached, row: Upload, file: Staged) -> None:
-    size = file.size()
-    put = partial(
-        file.put,
-        modified_ns=tus.modified_ns(row.metadata_text),
-        executable=tus.executable(row.metadata_text),
-    )
-    path = await reached.call(put, reached.root, row.path, Clash(row.clash), deadline_s=LONG_S)
-    await _note_done(state, reached, row, path, size)
-
-
-async def _note_done(state: Any, reached: Reached, row: Upload, path: str, size: int) -> None:
-    async with state.database.transaction() as tx:
-        await require_in_place(tx, reached)
-        done = {"done_path": path, "length": size, "expires_at": state.clock.now() + KEPT}
-        await tx.execute(update(Upload).where(Upload.id == row.id).values(done))
-        note(tx, reached, "file.upload", [path], bytes=size)
-    state.file_changes.note(reached.folder, size)
-    row.done_path, row.length = path, size
-
-
-async def _joined(state: Any, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> Response:
-    """A file from parts that have all arrived, in this order."""
-    lengths = await _parts(state, reached, parts)
-    upload.parts, upload.length = list(parts), sum(lengths[part] for part in parts)
-    async with state.database.transaction() as tx:
-        await sizes.require_fitting(tx, upload.length)
-        # What is in the parts counts already.
-        await quotas.require_room(tx, reached.folder)
-        tx.add(upload)
-    file = await reached.call(staged.create, reached.stage, staged_name(upload.id))
-    with let_go(file):
-        try:
-            for part in parts:
-                await _take(reached, file, part, lengths[part])
-            await _finish(state, reached, upload, file)
-        except BaseException:
-            await reached.call(file.remove)
-            await _forget(state, [upload.id])
-            raise
-    for part in lengths:
-        await reached.call(discard, reached.stage, staged_name(UploadId(part)))
-    await _forget(state, lengths)
-    headers = {"Location": f"uploads/{upload.id}", "Carrel-Path": quote(upload.done_path or "")}
-    return Response(status_code=201, headers=headers)
-
-
-async def _parts(state: Any, reached: Reached, parts: tuple[str, ...]) -> dict[str, int]:
-    """How long each of the parts is that are to be put together. Raises: NotFound, Conflict."""
-    async with state.database.transaction() as tx:
-        found = (await tx.execute(_theirs(reached, state.clock.now()).where(Upload.id.in_(parts)))).scalars()
-        rows = {row.id: row for row in found}
-    if not set(parts) <= set(rows):
-        raise _missing()
-    arrived = await reached.call(staged.sizes, reached.stage, [staged_name(each) for each in rows])
-    for row, size in zip(rows.values(), arrived, strict=True):
-        if not row.partial or row.length is None or size != row.length:
-            raise _unfinished(row.id)
-    return {row.id: row.length or 0 for row in rows.values()}
-
-
-async def _take(reached: Reached, file: Staged, part: str, length: int) -> None:
-    """Add a part to the file. One at a time is open: there may be a thousand. Raises: NotFound, Conflict, Locked."""
-    opened = await reached.call(staged.opened, reached.stage, staged_name(UploadId(part)))
-    with let_go(opened):
-        if opened.size() != length:
-            raise _unfinished(part)
-        await reached.call(file.take, opened, deadline_s=LONG_S)
-
-
-async def _forget(state: Any, uploads: Collection[str]) -> None:
-    async with state.database.transaction() as tx:
-        await tx.execute(delete(Upload).where(Upload.id.in_(uploads)))
-
-
-async def _sought(request: Request, actor: Actor, ref: str, upload: str) -> _Sought:
-    """An upload of the actor's into a folder that they may still write; it is kept for longer now."""
-    state = request.app.state
-    reached = await reach(state, actor, ref, Permission.WRITE)
-    async with state.database.transaction() as tx:
-        row = await _row(tx, reached, upload, state.clock.now())
-        row.expires_at = state.clock.now() + KEPT
-    return _Sought(reached, row)
-
-
-async def _row(tx: AsyncSession, reached: Reached, upload: str, now: datetime) -> Upload:
-    row = (await tx.execute(_theirs(reached, now).where(Upload.id == upload))).scalar()
-    if row is None:
-        raise _missing()
-    return row
-
-
-def _theirs(reached: Reached, now: datetime) -> Select[Upload]:
-    """The actor's uploads into the folder."""
-    return select(Upload).where(
-        Upload.folder_id == reached.folder.id,
-        Upload.expires_at >= now,
-        Upload.user_id == reached.actor.user_id,
-    )
-
-
-async def _note_length(request: Request, sought: _Sought, length: int | None, at: int) -> None:
+async def _note_length(request: Request, sought: Sought, length: int | None, at: int) -> None:
     """Remember a length that the client did not know at first. Raises: Conflict, Refused."""
     row = sought.row
     if length is None or length == row.length:
@@ -377,43 +258,14 @@ async def _note_length(request: Request, sought: _Sought, length: int | None, at
     row.length = length
 
 
-async def _require_allowed(request: Request, sought: _Sought, length: int) -> None:
+async def _require_allowed(request: Request, sought: Sought, length: int) -> None:
     """Return when the upload may have so many bytes. Raises: TooLarge, Refused."""
     async with request.app.state.database.transaction() as tx:
         await sizes.require_fitting(tx, length)
         await quotas.require_room(tx, sought.reached.folder, length)
 
 
-async def _size(request: Request, sought: _Sought) -> int:
-    """How much has arrived of one that is not done. Raises: NotFound."""
-    (size,) = await sought.reached.call(staged.sizes, sought.reached.stage, [sought.name])
-    if size is None:
-        size = await _recover(request, sought)
-    return size
-
-
-async def _recover(request: Request, sought: _Sought) -> int:
-    """The size of one that is not in the stage: the server died between putting it into place and writing that down.
-
-    It is written down now. Raises: NotFound when it is not in its place either: its folder has moved, or it was there
-    and somebody took it away again.
-    """
-    state, reached, row = request.app.state, sought.reached, sought.row
-    path = None
-    if row.length is not None and not row.partial:
-        modified_ns, since_ns = tus.modified_ns(row.metadata_text), int(row.created_at.timestamp() * 10**9)
-        path = await reached.call(
-            staged.landed, reached.root, row.path, Clash(row.clash), row.length, modified_ns, since_ns
-        )
-    if path is None:
-        await _forget(state, [row.id])
-        raise _missing()
-    assert row.length is not None
-    await _note_done(state, reached, row, path, row.length)
-    return row.length
-
-
-def _standing(sought: _Sought, file: Staged) -> dict[str, str]:
+def _standing(sought: Sought, file: Staged) -> dict[str, str]:
     row = sought.row
     headers = {
         "Upload-Offset": str(row.length if row.done_path is not None else file.size()),
@@ -457,14 +309,3 @@ def _require_offset(at: int, size: int) -> None:
             "upload.offset", f"{size} bytes have arrived, and the next ones are for {at}.",
             hint="Ask with HEAD how much has arrived.", field="Upload-Offset", details={"offset_bytes": size},
         )  # fmt: skip
-
-
-def _unfinished(part: str) -> Conflict:
-    return Conflict(
-        "upload.part_unfinished", f"{part} is no part, or has not arrived yet.",
-        hint="Put parts together when all have arrived.", field="Upload-Concat",
-    )  # fmt: skip
-
-
-def _missing() -> NotFound:
-    return NotFound("upload.not_found", "There is no such upload, or it is over.", hint="Begin it anew.")

@@ -1,0 +1,125 @@
+"""Uploads as the database has them: finding one, making a file of it, forgetting it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from fastapi import Request
+from sqlalchemy import Select, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import NotFound
+from carrel.files import tus
+from carrel.files.leftovers import staged_name
+from carrel.files.model import Upload
+from carrel.files.reach import LONG_S, Reached, note, reach, require_in_place
+from carrel.policy.decide import Actor
+from carrel.storage import staged
+from carrel.storage.staged import Staged
+from carrel.storage.tree import Clash
+from carrel.vfolders.model import Permission
+
+KEPT = timedelta(days=1)
+"""How long an upload waits for more, and how long it is remembered when it is done."""
+
+
+@dataclass(frozen=True)
+class Sought:
+    """An upload of the actor's, as the database has it."""
+
+    reached: Reached
+    row: Upload
+
+    @property
+    def name(self) -> str:
+        return staged_name(self.row.id)
+
+
+async def seek(request: Request, actor: Actor, ref: str, upload: str) -> Sought:
+    """An upload of the actor's into a folder that they may still write; it is kept for longer now."""
+    state = request.app.state
+    reached = await reach(state, actor, ref, Permission.WRITE)
+    async with state.database.transaction() as tx:
+        row = await _row(tx, reached, upload, state.clock.now())
+        row.expires_at = state.clock.now() + KEPT
+    return Sought(reached, row)
+
+
+async def size_of(request: Request, sought: Sought) -> int:
+    """How much has arrived of one that is not done. Raises: NotFound."""
+    (size,) = await sought.reached.call(staged.sizes, sought.reached.stage, [sought.name])
+    if size is None:
+        size = await recover(request, sought)
+    return size
+
+
+async def recover(request: Request, sought: Sought) -> int:
+    """The size of one that is not in the stage: the server died between putting it into place and writing that down.
+
+    It is written down now. Raises: NotFound when it is not in its place either: its folder has moved, or it was there
+    and somebody took it away again.
+    """
+    state, reached, row = request.app.state, sought.reached, sought.row
+    path = None
+    if row.length is not None and not row.partial:
+        modified_ns, since_ns = tus.modified_ns(row.metadata_text), int(row.created_at.timestamp() * 10**9)
+        path = await reached.call(
+            staged.landed, reached.root, row.path, Clash(row.clash), row.length, modified_ns, since_ns
+        )
+    if path is None:
+        await forget(state, [row.id])
+        raise missing()
+    assert row.length is not None
+    await note_done(state, reached, row, path, row.length)
+    return row.length
+
+
+async def finish(state: Any, reached: Reached, row: Upload, file: Staged) -> None:
+    """Put what has arrived into its place, and write that down. Raises: as `Staged.put`; Conflict."""
+    size = file.size()
+    put = partial(
+        file.put,
+        modified_ns=tus.modified_ns(row.metadata_text),
+        executable=tus.executable(row.metadata_text),
+    )
+    path = await reached.call(put, reached.root, row.path, Clash(row.clash), deadline_s=LONG_S)
+    await note_done(state, reached, row, path, size)
+
+
+async def note_done(state: Any, reached: Reached, row: Upload, path: str, size: int) -> None:
+    """Write down that it is a file now. Raises: Conflict when its folder has left meanwhile."""
+    async with state.database.transaction() as tx:
+        await require_in_place(tx, reached)
+        done = {"done_path": path, "length": size, "expires_at": state.clock.now() + KEPT}
+        await tx.execute(update(Upload).where(Upload.id == row.id).values(done))
+        note(tx, reached, "file.upload", [path], bytes=size)
+    state.file_changes.note(reached.folder, size)
+    row.done_path, row.length = path, size
+
+
+async def forget(state: Any, uploads: Collection[str]) -> None:
+    """Of none of them is anything known any more. Twice: no-op."""
+    async with state.database.transaction() as tx:
+        await tx.execute(delete(Upload).where(Upload.id.in_(uploads)))
+
+
+async def _row(tx: AsyncSession, reached: Reached, upload: str, now: datetime) -> Upload:
+    row = (await tx.execute(theirs(reached, now).where(Upload.id == upload))).scalar()
+    if row is None:
+        raise missing()
+    return row
+
+
+def theirs(reached: Reached, now: datetime) -> Select[Upload]:
+    """The actor's uploads into the folder."""
+    return select(Upload).where(
+        Upload.folder_id == reached.folder.id,
+        Upload.expires_at >= now,
+        Upload.user_id == reached.actor.user_id,
+    )
+
+
+def missing() -> NotFound:
+    return NotFound("upload.not_found", "There is no such upload, or it is over.", hint="Begin it anew.")
