@@ -9,7 +9,7 @@ import threading
 from base64 import b64encode
 from pathlib import Path
 from time import sleep
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import pytest
 from carrel_client import Carrel, CarrelError, crew, fetching, sending, streaming
@@ -150,13 +150,13 @@ def test_small_files_come_together_and_what_is_left_out_says_why(tmp_path: Path)
 
 
 def packed(*names: str, size: int = 3) -> bytes:
-    """A tar file of such small files."""
+    """A tar file of such small files, whose bytes are the last letter of their name."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as file:
         for name in names:
             info = tarfile.TarInfo(name)
             info.size, info.mtime = size, 1767323045.25
-            file.addfile(info, io.BytesIO(b"x" * size))
+            file.addfile(info, io.BytesIO(name[-1:].encode() * size))
     return made.getvalue()
 
 
@@ -308,9 +308,13 @@ def test_the_first_thing_that_ends_all_is_what_is_told() -> None:
             sleep(0.001)
         raise KeyError("what the others did not bring")
 
-    with pytest.raises(CarrelError, match=r"storage\.full"), crew.Crew(2, meter) as together:
-        together.give("a", half_done)
-        together.give("b", no_room)
+    def both() -> None:
+        with crew.Crew(2, meter) as together:
+            together.give("a", half_done)
+            together.give("b", no_room)
+
+    with pytest.raises(CarrelError, match=r"storage\.full"):
+        both()
 
 
 def test_parts_that_are_stopped_are_not_put_together(tmp_path: Path) -> None:
@@ -398,6 +402,30 @@ def test_a_download_goes_on_with_what_an_earlier_run_has_brought(tmp_path: Path)
     assert b'Range: bytes=3-\r\nIf-Range: "e1"\r\n' in wire.requests[-1]
     assert (tmp_path / "file").read_bytes() == b"first!"
     assert [path.name for path in tmp_path.iterdir()] == ["file"], "what was of another content is gone"
+
+
+@pytest.mark.parametrize("names", [("a (1)", "a"), ("a", "a (1)")])
+def test_a_name_that_one_file_will_get_goes_to_no_other(tmp_path: Path, names: tuple[str, str]) -> None:
+    (tmp_path / "a").write_bytes(b"mine")
+    script = [listing(*[entry(name, 3) for name in names]), answer(packed(*names))]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path), clash="rename", workers=1)
+    assert (done.failed, done.meter.files) == ([], 2)
+    assert sorted(path.read_bytes() for path in tmp_path.iterdir()) == [b")))", b"aaa", b"mine"]
+
+
+@pytest.mark.parametrize("clash", ["refuse", "replace", "skip"])
+def test_of_two_files_of_one_name_the_first_comes(
+    tmp_path: Path, clash: Literal["refuse", "replace", "skip"]
+) -> None:
+    found = [answer(entry("a", 6, path=path)) for path in ("x/a", "y/a")]
+    with wire_server([*found, answer(b"x" * 6)]) as wire:
+        paths = ["x/a", "y/a", "x/a"]  # what is named twice comes once
+        done = Carrel(wire.url).transfers.download("data", paths, str(tmp_path), clash=clash, workers=1)
+    assert first_lines(wire.requests) == ["GET info", "GET info", "GET content"]
+    assert ([name for name, _ in done.failed], [name for name, _ in done.skipped]) == (
+        ([], ["y/a"]) if clash == "skip" else (["y/a"], [])
+    )
 
 
 @pytest.mark.parametrize("name", ["..", ".", "", "a/../../b", "/etc/passwd", "a\0b"])

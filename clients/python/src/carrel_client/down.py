@@ -33,6 +33,8 @@ class Down:
         self._clash = clash
         self._done = done
         self._bundle: Bundle | None = None
+        self._promised = set[str]()
+        """Paths here that what was found before will get, also while it is still on its way."""
 
     def bring(self, crew: Crew, path: str, to: str) -> None:
         """A file or a directory of the folder into a local directory."""
@@ -57,20 +59,23 @@ class Down:
         if found["kind"] != "file":
             self._done.skip(found["path"], "a symbolic link" if found["kind"] == "link" else "no plain file")
             return
-        there = _stat(local)
-        if there and Source(local, "", there).is_there(found):
+        there, promised = _stat(local), local in self._promised
+        if there and not promised and Source(local, "", there).is_there(found):
             self._done.unchanged += 1
             return
         target = local
-        if there:
+        if there or promised:
             choice = self._clash if isinstance(self._clash, str) else self._clash(local)
             if choice == "skip":
                 self._done.skip(found["path"], "its name is taken here")
                 return
-            if choice == "refuse" or stat.S_ISDIR(there.st_mode):
+            # What has only just come is not to be replaced.
+            kept = promised and choice == "replace"
+            if choice == "refuse" or kept or (there and stat.S_ISDIR(there.st_mode)):
                 crew.fail(found["path"], taken(local))
                 return
-            target = _free(local) if choice == "rename" else local
+            target = self._free(local) if choice == "rename" else local
+        self._promised.add(target)
         size = found["size_bytes"] or 0
         self._done.meter.found(size)
         if size <= SMALL:
@@ -88,6 +93,12 @@ class Down:
             several = partial(fetch_packed, self._files, self._folder, self._done.meter)
             self._bundle = Bundle(crew, self._fetch, several)
         return self._bundle
+
+    def _free(self, path: str) -> str:
+        """A path like this one that nothing has, or will get: with a number before its ending."""
+        stem, ending = os.path.splitext(path)
+        others = (f"{stem} ({number}){ending}" for number in itertools.count(1))
+        return next(other for other in others if other not in self._promised and _stat(other) is None)
 
     def _fetch(self, wanted: tuple[models.FileView, str]) -> None:
         fetch(self._files, self._folder, *wanted, self._done.meter)
@@ -138,11 +149,3 @@ def _safe(name: str) -> str:
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         raise CarrelError("client.odd_name", f"The server names a file {name!r}.", status=502)
     return name
-
-
-def _free(path: str) -> str:
-    """A path like this one that nothing has: with a number before its ending."""
-    stem, ending = os.path.splitext(path)
-    return next(
-        other for number in itertools.count(1) if _stat(other := f"{stem} ({number}){ending}") is None
-    )

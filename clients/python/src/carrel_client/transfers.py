@@ -123,7 +123,7 @@ class Transfers:
         done = Transfer(Meter(told))
         walk = Down(self._files, folder, clash, done)
         with Bringing(workers, done) as crew:
-            for path in paths:
+            for path in dict.fromkeys(paths):
                 walk.bring(crew, path, to)
             walk.finish()
         return done
