@@ -1,6 +1,7 @@
 """Folders that go elsewhere: copied, moved to another storage host, handed over; and the tasks that do it."""
 
 import asyncio
+import errno
 import os
 import time
 from pathlib import Path
@@ -25,6 +26,7 @@ from sqlalchemy import text
 
 from carrel.storage import whole
 from carrel.storage.port import Advance, Place, StorageFull, Tick
+from carrel.storage.posix import MARK
 
 
 def fill(files: Path) -> None:
@@ -145,6 +147,22 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
         None,
         "rw",
     )
+
+
+async def test_a_repeated_request_shows_nothing_that_is_not_ones_own_any_more(api: Api):
+    user, lead = await api.as_("user"), await project_admin(api)
+    key = {"Idempotency-Key": "once"}
+    first = (await user.post("/vfolders", {"name": "data"}, headers=key)).json()
+    given = await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
+    assert given.status_code == 200, given.text
+    again = await user.post("/vfolders", {"name": "data"}, headers=key)
+    assert (again.status_code, again.json()["owner"]["email"]) == (201, "user@example.org")
+    assert again.json()["id"] != first["id"]
+    ours = {"name": "ours", "project": api.people.project}
+    assert (await lead.post("/vfolders", ours, headers=key)).status_code == 201
+    async with api.database.transaction() as tx:
+        await tx.execute(text("DELETE FROM memberships WHERE user_id = :id"), {"id": lead.actor.user_id})  # type: ignore[union-attr]
+    assert (await lead.post("/vfolders", ours, headers=key)).status_code in (403, 404)
 
 
 async def test_limits_hold_for_what_is_handed_over(living: Api):
@@ -331,6 +349,33 @@ async def test_a_cancelled_move_leaves_the_folder_where_it_was(living: Api, slow
     stays = (await user.get("/vfolders/data")).json()
     assert (stays["state"], stays["host"]["name"], stays["task"]) == ("READY", "local", None)
     assert there.places() == []
+
+
+async def test_of_two_hosts_the_one_that_does_not_answer_is_named(
+    living: Api, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+):
+    user, root = await living.as_("user"), tmp_path_factory.mktemp("second")
+    await second_host(living, root)
+    await folder(user, host="second")
+    failing = [True]
+
+    def away(*given: object) -> object:
+        if failing:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return copy_tree(*given)  # type: ignore[arg-type]
+
+    copy_tree = whole.copy_tree
+    monkeypatch.setattr(whole, "copy_tree", away)
+    (root / MARK).rename(root / "elsewhere")
+    copy = (await user.post("/vfolders/data/clone", {"name": "copy", "host": "local"})).json()
+
+    async def said_why() -> object:
+        return (await user.get(f"/vfolder-tasks/{copy['task']['id']}")).json()["problem"]
+
+    assert str(root) in str(await eventually(said_why))
+    (root / "elsewhere").rename(root / MARK)
+    failing.clear()
+    await in_state(user, copy["id"], "READY")
 
 
 async def test_a_copy_that_does_not_fit_says_so_and_can_only_be_deleted(

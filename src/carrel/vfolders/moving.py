@@ -88,6 +88,7 @@ async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, he
         belonging.domain,
     )
     folder.owned_at = clock.now()
+    folder.idempotency_key = None  # it is not what a repeated request would make
     same = belonging.scope == folder.scope
     folder.state = FolderState.READY if same else FolderState.MOVING
     await flush(tx, folder, hint="Give this one another name first.")

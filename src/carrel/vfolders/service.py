@@ -15,6 +15,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Conflict, Invalid, Refused
 from carrel.core.ids import DomainId, FolderId, FolderTaskId, ProjectId, StorageHostId, UserId, new_id
 from carrel.db.database import Database
+from carrel.db.scope import reaches
 from carrel.policy.decide import Actor, Target, require
 from carrel.storage.port import Place
 from carrel.storage_hosts import service as hosts
@@ -123,12 +124,15 @@ async def _remember(
 
 
 async def _first(database: Database, actor: Actor, key: str | None) -> FolderId | None:
-    """The folder that an earlier request with this key made."""
+    """The folder that an earlier request with this key made, where the actor might still make one."""
     if key is None:
         return None
     same = (VFolder.created_by == actor.user_id) & (VFolder.idempotency_key == key)
+    still = reaches(
+        actor, "vfolder.create", owner=VFolder.owner_id, domain=VFolder.domain_id, project=VFolder.project_id
+    )
     async with database.transaction() as tx:
-        return (await tx.execute(select(VFolder.id).where(same))).scalar()
+        return (await tx.execute(select(VFolder.id).where(same, still))).scalar()
 
 
 async def give_up(database: Database, clock: Clock, folder: FolderId, reason: str) -> None:
