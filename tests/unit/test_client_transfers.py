@@ -288,6 +288,27 @@ def test_a_folder_that_is_closed_meanwhile_ends_the_file(tmp_path: Path, cut: bo
     assert first_lines(wire.requests)[-1] == "PATCH u1"
 
 
+def test_parts_that_were_put_together_unheard_are_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "Crew", lambda size, meter: crew.Crew(1, meter))  # one after another
+    part = [headed("201 Created", Upload_Offset=0, **MADE), headed("204 No Content", Upload_Offset=500)]
+    script = [
+        *part,
+        *part,
+        problem("503 Unavailable", "x.y"),
+        problem("404 Not Found", "upload.not_found"),  # for the file is made of them
+        answer(entry("file", 1000)),
+    ]
+    meter, path = crew.Meter(), str(local(tmp_path, 1000))
+    with wire_server(script) as wire:
+        client = Carrel(wire.url, timeout_s=1)
+        into = sending.Place(client.files, client.uploads, "data", checked=False, parts=2)
+        sending.send(into, sending.Source(path, "file", os.stat(path)), meter)
+    assert first_lines(wire.requests)[-3:] == ["POST uploads", "POST uploads", "GET info"]
+    assert (meter.files, meter.bytes) == (1, 1000)
+
+
 def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:
     for number in range(20):
         (tmp_path / str(number)).write_text("x")

@@ -1,12 +1,13 @@
 """Requests of the SDK against servers that answer, misbehave, or are not there."""
 
 import socket
+from time import sleep
 
 import pytest
 from carrel_client import Carrel, CarrelError
 from carrel_client.transport import Transport
 from carrel_client.wire import Connection, Target
-from scripted_server import answer, wire_server
+from scripted_server import answer, api_server, wire_server
 
 
 def _transport(url: str, *, timeout_s: float = 5.0, pauses: list[float] | None = None) -> Transport:
@@ -140,6 +141,36 @@ def test_a_post_without_a_key_is_sent_once() -> None:
         _transport(wire.url).call("POST", "/x")
     assert raised.value.code == "client.unreachable"
     assert len(wire.requests) == 1
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_bytes_are_sent_once_also_over_a_kept_connection(method: str) -> None:
+    # The second answer is lost: the server may have done it.
+    with wire_server([answer(1), b""], [answer(b"x")]) as wire:
+        transport = _transport(wire.url)
+        transport.call("GET", "/x")
+        with pytest.raises(CarrelError, match=r"client\.unreachable"):
+            transport.exchange(method, "/x", body=b"y")
+        assert len(wire.requests) == 2
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_bytes_do_not_go_over_a_connection_that_is_closed(method: str) -> None:
+    with wire_server([answer(1)], [answer(b"x")]) as wire:
+        transport = _transport(wire.url)
+        transport.call("GET", "/x")
+        while transport._idle[0].quiet:
+            sleep(0.001)
+        assert transport.exchange(method, "/x", body=b"y")[1] == b"x"
+
+
+def test_few_connections_are_kept() -> None:
+    with api_server({"POST /x": (200, {})}) as api:
+        transport = _transport(api.url)
+        for _ in range(40):
+            transport.call("POST", "/x")
+        assert 0 < len(transport._idle) < 40
+        transport.close()
 
 
 def test_nobody_listening_is_unreachable_after_bounded_tries() -> None:

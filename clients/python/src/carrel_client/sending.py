@@ -194,7 +194,8 @@ class _Sending:
             try:
                 return make()
             except CarrelError as error:
-                if error.status == 409 and landed(self._place, self._source):
+                # A name that is taken, or parts that are gone: they may have become the file.
+                if error.status in (404, 409) and landed(self._place, self._source):
                     return None
                 patience.after(error)
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 USER_AGENT = "carrel-client/0.1.0"
 CONNECT_TIMEOUT_S = 10.0
 _PAUSES_S = (0.2, 0.6)
-_REPEATABLE = frozenset({"GET", "PATCH", "DELETE"})
+_REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PATCH", "DELETE"})
+_MOST_IDLE = 16
 
 
 class Transport:
@@ -119,7 +120,8 @@ class Transport:
         timeout_s: float | None = None,
     ) -> tuple[dict[str, str], bytes]:
         """Headers and body of the answer to a request whose body is no JSON. Not repeated after a broken connection:
-        the caller knows how much of it counts.
+        the caller knows how much of it counts. Only a kept connection that breaks is replaced, and not even that one
+        for a POST or PUT.
 
         Raises: CarrelError.
         """
@@ -176,15 +178,17 @@ class Transport:
     ) -> tuple[Response, Connection]:
         """The answer's head and its connection, after retries where a repeat is harmless.
 
-        pauses: before each retry of something that the caller knows to be harmless.
+        pauses: before each retry of something that the caller knows to be harmless; none of them: who asks can tell
+        what became of it.
         """
         everything = {"User-Agent": USER_AGENT, **self._credentials, **headers}
-        repeatable = pauses is not None or method in _REPEATABLE or "Idempotency-Key" in headers
+        repeatable = bool(pauses) or method in _REPEATABLE or "Idempotency-Key" in headers
+        knowing = pauses is not None
         left = iter(_PAUSES_S if pauses is None else pauses)
         while True:
             connection = None
             try:
-                connection = self._kept() if repeatable else None
+                connection = self._kept() if repeatable or knowing else None
                 connection = connection or Connection(self.target, connect_timeout_s=CONNECT_TIMEOUT_S)
                 return connection.ask(method, path, everything, body, timeout_s=timeout_s), connection
             except TimeoutError:
@@ -205,14 +209,18 @@ class Transport:
                 raise
 
     def _kept(self) -> Connection | None:
-        """An idle connection; it may turn out to be stale, so that only harmless repeats may use it."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return None
+        """An idle connection; it may still turn out to be stale, which not everything may learn when it is sent."""
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                return None
+            if connection.quiet:
+                return connection
+            connection.close()
 
     def _keep(self, connection: Connection, answer: Response) -> None:
-        if answer.keeps:
+        if answer.keeps and len(self._idle) < _MOST_IDLE:
             self._idle.append(connection)
         else:
             connection.close()

@@ -7,6 +7,7 @@ The standard library's client brings its e-mail parser along, which leaves no ro
 from __future__ import annotations
 
 import os
+import select
 import socket
 from collections.abc import Callable, Iterator
 from io import BufferedReader
@@ -169,6 +170,13 @@ class Connection:
                 raise
             return False
         return True
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing has come since the last answer: what comes unasked is the end of the connection."""
+        ears = select.poll()
+        ears.register(self._sock, select.POLLIN)
+        return not ears.poll(0)
 
     def limit_silence(self, silence_s: float | None) -> None:
         """How long reading may wait from here on; None for ever."""
