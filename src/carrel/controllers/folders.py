@@ -208,8 +208,8 @@ class _Work:
         """A copy of the source in this place, to be seen at once."""
         here = await self._tools.storages.of(host)
         there = await self._tools.storages.of(source.host_id)
-        await self._call(
-            here, whole.fill, there.backend, place_of(source), here.backend, place, self._attempt
+        await self._between(
+            there, here, whole.fill, there.backend, place_of(source), here.backend, place, self._attempt
         )
         await self._tools.confirm()
         await here.call(whole.show, here.backend, place, self._attempt)
@@ -236,14 +236,17 @@ class _Work:
 
     async def _copy(self, folder: VFolder, target: VFolder) -> None:
         here = await self._tools.storages.of(target.host_id)
-        source = (await self._tools.storages.of(folder.host_id)).backend.files(place_of(folder))
+        there = await self._tools.storages.of(folder.host_id)
+        source = there.backend.files(place_of(folder))
         place, arguments = place_of(target), self._task.arguments
         files, stage = here.backend.files(place), here.backend.stage(place)
         entry, clash = f"task-{self._task.id}", tree.Clash(arguments["clash"])
         async with self._tools.database.transaction() as tx:
             room = await quotas.room_of(tx, target.scope)
         copy = partial(tree.copy, renamed=arguments.get("name"), room=room)
-        await self._call(here, copy, source, arguments["paths"], files, stage, entry, arguments["to"], clash)
+        await self._between(
+            there, here, copy, source, arguments["paths"], files, stage, entry, arguments["to"], clash
+        )
         async with self._tools.transaction() as tx:
             await outcomes.files_copied(tx, self._tools.clock, self._task.id, target, entry, self._advance)
 
@@ -286,6 +289,16 @@ class _Work:
                     await outcomes.files_not_copied(tx, clock, task.id, f"task-{task.id}", state, problem)
                 case _:
                     await outcomes.failed(tx, task.id, state, problem, self._now())
+
+    async def _between(
+        self, there: Storage, here: Storage, work: Callable[..., Any], *arguments: object
+    ) -> None:
+        """Have one storage copy from another, and name the one that does not answer."""
+        try:
+            await self._call(here, work, *arguments)
+        except Unavailable:
+            await there.call(there.backend.recognise)
+            raise
 
     async def _call(
         self, storage: Storage, work: Callable[..., Any], *arguments: object, shown: bool = True
