@@ -195,7 +195,7 @@ class _Work:
         place = Place(self._task.arguments["scope"], folder.id)
         if host == folder.host_id:
             storage = await self._tools.storages.of(host)
-            await self._call(storage, whole.rehome, storage.backend, place_of(folder), place, self._attempt)
+            await self._call(storage, whole.rehome, storage.backend, place_of(folder), place)
         else:
             await self._bring(folder, host, place)
         async with self._tools.transaction() as tx:

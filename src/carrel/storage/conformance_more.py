@@ -20,7 +20,6 @@ from carrel.storage.port import (
     Clone,
     HardQuota,
     Place,
-    Rescope,
     Snapshots,
     StorageUnavailable,
 )
@@ -42,17 +41,15 @@ class RescopeConformance:
         new = Place(place().scope, old.folder)
         (harness.backend.files(old) / "file").write_text("x")
         (harness.backend.stage(old) / "upload").write_text("y")
-        rescoper = _rescoper(harness)
-        rescoper.rescope(old, new)
-        rescoper.rescope(old, new)
+        harness.backend.rescope(old, new)
+        harness.backend.rescope(old, new)
         assert list(harness.backend.places()) == [new]
         assert (harness.backend.files(new) / "file").read_text() == "x"
         assert (harness.backend.stage(new) / "upload").read_text() == "y"
 
     def test_what_is_not_there_goes_nowhere(self, harness: Harness) -> None:
         old = place()
-        rescoper = _rescoper(harness)
-        refused(StorageUnavailable, rescoper.rescope, old, Place(place().scope, old.folder))
+        refused(StorageUnavailable, harness.backend.rescope, old, Place(place().scope, old.folder))
         assert list(harness.backend.places()) == []
 
 
@@ -186,13 +183,8 @@ class SnapshotConformance:
         new = Place(place().scope, old.folder)
         keeper = _keeper(harness)
         keeper.snapshot(old, "monday")
-        _rescoper(harness).rescope(old, new)
+        harness.backend.rescope(old, new)
         assert list(keeper.snapshots(new)) == ["monday"]
-
-
-def _rescoper(harness: Harness) -> Rescope:
-    assert isinstance(harness.backend, Rescope)
-    return harness.backend
 
 
 def _cloner(harness: Harness) -> Clone:

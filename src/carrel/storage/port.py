@@ -6,8 +6,7 @@ uploads and what is on its way out are there, and count against the same quota.
 
 Methods block: `storage.threads.Threads` runs them, with a deadline, in threads of that host alone. Everything is
 safe to call twice; absent on removal is success. What a back end can do beyond the port is said by the protocols
-that it also implements (`HardQuota`, `Clone`, `Rescope`, `Snapshots`, `FastUsage`,
-`Metrics`): ask with isinstance, never by name.
+that it also implements (`HardQuota`, `Clone`, `Snapshots`, `FastUsage`): ask with isinstance, never by name.
 """
 
 from collections.abc import Callable, Sequence
@@ -131,6 +130,13 @@ class StorageBackend(Protocol):
         """
         ...
 
+    def rescope(self, old: Place, new: Place) -> None:
+        """Have a folder in another scope, at once, with all that is in it. Both places are of it. Twice: no-op.
+
+        Raises: StorageUnavailable when it is in neither.
+        """
+        ...
+
     def files(self, place: Place) -> Path:
         """The directory that sessions mount. It need not exist."""
         ...
@@ -177,15 +183,6 @@ class Clone(Protocol):
 
 
 @runtime_checkable
-class Rescope(Protocol):
-    """A folder can be put into another scope at once, with all that is in it."""
-
-    def rescope(self, old: Place, new: Place) -> None:
-        """Have the folder in the new place alone. Both are of one folder. Twice: no-op."""
-        ...
-
-
-@runtime_checkable
 class Snapshots(Protocol):
     """Read-only pictures of a folder at a moment."""
 
@@ -194,10 +191,3 @@ class Snapshots(Protocol):
     def snapshots(self, place: Place) -> Sequence[str]: ...
 
     def remove_snapshot(self, place: Place, name: str) -> None: ...
-
-
-@runtime_checkable
-class Metrics(Protocol):
-    """Counters of the storage, for people who operate it: name -> value."""
-
-    def metrics(self) -> dict[str, float]: ...

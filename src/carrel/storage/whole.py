@@ -9,7 +9,7 @@ import os
 
 from carrel.storage.copies import copy_tree
 from carrel.storage.paths import directory
-from carrel.storage.port import Advance, Clone, Place, Rescope, StorageBackend, StorageUnavailable, Tick
+from carrel.storage.port import Advance, Clone, Place, StorageBackend, StorageUnavailable, Tick
 from carrel.storage.walk import remove_tree
 
 
@@ -50,14 +50,10 @@ def show(target: StorageBackend, here: Place, attempt: str) -> None:
             remove_tree(stage, attempt, lambda _: None)
 
 
-def rehome(storage: StorageBackend, old: Place, new: Place, attempt: str, tick: Tick) -> None:
-    """Have a folder count against another scope's quota. Something of the old place may be left. Twice: no-op."""
-    if isinstance(storage, Rescope):
-        storage.rescope(old, new)
-        tick(Advance(0, 0))
-    else:
-        fill(storage, old, storage, new, attempt, tick)
-        show(storage, new, attempt)
+def rehome(storage: StorageBackend, old: Place, new: Place, tick: Tick) -> None:
+    """Have a folder count against another scope's quota. Twice: no-op."""
+    storage.rescope(old, new)
+    tick(Advance(0, 0))
 
 
 def _sweep(stage: int, attempt: str, tick: Tick) -> None:
