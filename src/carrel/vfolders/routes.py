@@ -87,7 +87,7 @@ async def clone(request: Request, actor: CurrentActor, ref: Ref, body: VFolderCl
 
 @router.post("/vfolders/{ref}/move", operation_id="vfolders.move", openapi_extra=names("vfolder.update"))
 async def move(request: Request, actor: CurrentActor, ref: Ref, body: VFolderMove) -> VFolderView:
-    """Move a folder to another storage host. It cannot be used meanwhile, and must not be mounted."""
+    """Move a folder to another storage host. It can only be read meanwhile, and must not be mounted."""
     state = request.app.state
     async with state.database.transaction() as tx:
         folder = await moving.move(tx, state.clock, actor, ref, body)

@@ -1860,7 +1860,7 @@ class Vfolders(Group):
         return answer
 
     def move(self, ref: str, *, host: str) -> models.VFolderView:
-        """Move a folder to another storage host. It cannot be used meanwhile, and must not be mounted."""
+        """Move a folder to another storage host. It can only be read meanwhile, and must not be mounted."""
         answer: models.VFolderView = self._transport.call(
             "POST", f"/api/v1/vfolders/{segment(ref)}/move", body=_given(host=host)
         )

@@ -1724,7 +1724,7 @@ export const vfoldersMounts = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Move
  *
- * Move a folder to another storage host. It cannot be used meanwhile, and must not be mounted.
+ * Move a folder to another storage host. It can only be read meanwhile, and must not be mounted.
  */
 export const vfoldersMove = <ThrowOnError extends boolean = true>(options: Options<VfoldersMoveData, ThrowOnError>) => (options.client ?? client).post<VfoldersMoveResponses, VfoldersMoveErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/move',
