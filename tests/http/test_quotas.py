@@ -219,7 +219,7 @@ async def test_a_host_that_counts_late_is_asked_late(
         row = await tx.get_one(VFolder, FolderId(folder["id"]))
         before = care.clock.now()
         await tx.execute(update(VFolder).values(touched_at=before + timedelta(seconds=1), used_bytes=MIB))
-        await measuring.record(tx, row, Measure(1, 1), began=before)
+        await measuring.record(tx, row, Measure(1, 1), as_of=before)
         assert (await tx.execute(text("SELECT used_bytes FROM vfolders"))).scalar_one() == MIB, "what came in counts"
 
 

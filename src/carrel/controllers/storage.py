@@ -142,12 +142,12 @@ class _Watch:
         backend = self._storage.backend
         now = self._tools.clock.now()
         self._rests = {folder: until for folder, until in self._rests.items() if until > now}
+        late = timedelta(seconds=backend.usage_late_s if isinstance(backend, FastUsage) else 0)
         async with self._tools.database.transaction() as tx:
-            late = timedelta(seconds=backend.usage_late_s if isinstance(backend, FastUsage) else 0)
             folders = await measuring.due(tx, self._host, now, limit=_BATCH + len(self._rests), late=late)
         for folder in folders:
             if folder.id not in self._rests:
-                await self._measure(folder)
+                await self._measure(folder, late)
 
     async def _set_quotas(self) -> None:
         """Tell a host that enforces quotas what changed since it was told last."""
@@ -163,7 +163,7 @@ class _Watch:
                 self._applied[scope] = most
         self._applied = {scope: most for scope, most in self._applied.items() if scope in wanted}
 
-    async def _measure(self, folder: VFolder) -> None:
+    async def _measure(self, folder: VFolder, late: timedelta) -> None:
         backend, clock = self._storage.backend, self._tools.clock
         began = clock.now()
         self._rests[folder.id] = began + _REST
@@ -179,4 +179,4 @@ class _Watch:
         took = clock.now() - began
         self._rests[folder.id] = clock.now() + max(_REST, took * _REST_FACTOR)
         async with self._tools.transaction() as tx:
-            await measuring.record(tx, folder, found, began=began)
+            await measuring.record(tx, folder, found, as_of=began - late)

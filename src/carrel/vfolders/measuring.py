@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import case, func, or_, select, update
+from sqlalchemy import case, func, or_, select, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import StorageHostId
@@ -31,26 +31,25 @@ async def due(
     late: how long the host takes to count what was written; one that changed is looked at when that is over, or at
     times while it goes on changing.
     """
-    counted = or_(VFolder.touched_at < now - late, VFolder.measured_at < now - late * _WHILE_CHANGING)
-    changed = or_(VFolder.measured_at.is_(None), (VFolder.touched_at > VFolder.measured_at - late) & counted)
+    here = select(VFolder.id).where(VFolder.host_id == host, VFolder.state.in_(_THERE))
+    changed = or_(VFolder.measured_at.is_(None), VFolder.touched_at > VFolder.measured_at)
+    counted = or_(
+        VFolder.measured_at.is_(None),
+        VFolder.touched_at < now - late,
+        VFolder.measured_at < now - late * (_WHILE_CHANGING + 1),
+    )
     writable = select(FolderMount.folder_id).where(
         FolderMount.released_at.is_(None), FolderMount.read_only.is_(False)
     )
-    found = await tx.execute(
-        select(VFolder)
-        .where(
-            VFolder.host_id == host,
-            VFolder.state.in_(_THERE),
-            or_(
-                changed,
-                VFolder.measured_at < now - ALL_EVERY,
-                VFolder.id.in_(writable) & (VFolder.measured_at < now - MOUNTED_EVERY),
-            ),
-        )
-        .order_by(VFolder.measured_at.nulls_first(), VFolder.id)
-        .limit(limit)
-    )
-    return found.scalars().all()
+    # Each is found by an index of its own, which one condition for all of them is not.
+    found = union(
+        here.where(changed, counted),
+        here.where(VFolder.measured_at < now - ALL_EVERY),
+        here.where(VFolder.id.in_(writable), VFolder.measured_at < now - late - MOUNTED_EVERY),
+    ).subquery()
+    wanted = select(VFolder).where(VFolder.id.in_(select(found.c.id)))
+    oldest_first = wanted.order_by(VFolder.measured_at.nulls_first(), VFolder.id)
+    return (await tx.execute(oldest_first.limit(limit))).scalars().all()
 
 
 async def some(tx: AsyncSession, host: StorageHostId) -> Sequence[VFolder]:
@@ -60,10 +59,10 @@ async def some(tx: AsyncSession, host: StorageHostId) -> Sequence[VFolder]:
     return (await tx.execute(there.order_by(VFolder.created_at, VFolder.id).limit(_SOME))).scalars().all()
 
 
-async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, began: datetime) -> None:
+async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: datetime) -> None:
     """Keep what a folder takes, unless it is elsewhere by now, and tell its owner when a limit comes near.
 
-    began: before the measuring; what changed since then is measured again, and what came in counts until then.
+    as_of: what was written by then is in it; what changed since is measured again, and what came in counts until then.
     """
     await quotas.lock(tx, folder.scope)
     before = await quotas.usage_of(tx, folder.scope)
@@ -72,11 +71,11 @@ async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, began: da
         .where(VFolder.id == folder.id, VFolder.host_id == folder.host_id, VFolder.state.in_(_THERE))
         .values(
             used_bytes=case(
-                (VFolder.touched_at > began, func.greatest(VFolder.used_bytes, found.used_bytes)),
+                (VFolder.touched_at > as_of, func.greatest(VFolder.used_bytes, found.used_bytes)),
                 else_=found.used_bytes,
             ),
             files=VFolder.files if found.files is None else found.files,
-            measured_at=began,
+            measured_at=as_of,
         )
         .returning(VFolder.scope)
     )

@@ -83,7 +83,7 @@ class VFolder(Table):
     """A personal folder has an owner, a folder of a project has the project; domain_id: theirs.
 
     permission: what members of the project may do at most, and how it is mounted at most. reason: why it failed.
-    used_bytes, files: as last measured, at measured_at.
+    used_bytes, files: as last measured, with what was written by measured_at.
     """
 
     __tablename__ = "vfolders"
@@ -102,12 +102,14 @@ class VFolder(Table):
         Index("ix_vfolders_domain_id_created_at_id", "domain_id", "created_at", "id"),
         Index("ix_vfolders_to_measure", "host_id",
               postgresql_where=text("measured_at IS NULL OR touched_at > measured_at")),
-        Index("ix_vfolders_measured_at", "measured_at"),
+        Index("ix_vfolders_host_id_measured_at", "host_id", "measured_at"),
+        Index("ix_vfolders_trashed", "trashed_at", postgresql_where=text("state = 'TRASHED'")),
+        Index("ix_vfolders_creating", "created_at", postgresql_where=text("state = 'CREATING'")),
     )  # fmt: skip
 
     id: Mapped[FolderId] = mapped_column(String, primary_key=True)
     name: Mapped[str] = mapped_column(String(64))
-    host_id: Mapped[StorageHostId] = mapped_column(String, ForeignKey("storage_hosts.id"), index=True)
+    host_id: Mapped[StorageHostId] = mapped_column(String, ForeignKey("storage_hosts.id"))
     owner_id: Mapped[UserId | None] = mapped_column(String, ForeignKey("users.id"), index=True)
     project_id: Mapped[ProjectId | None] = mapped_column(String, ForeignKey("projects.id"), index=True)
     domain_id: Mapped[DomainId] = mapped_column(String, ForeignKey("domains.id"))
@@ -208,7 +210,9 @@ class FolderMount(Table):
         String, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True
     )
     position: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
-    folder_id: Mapped[FolderId | None] = mapped_column(String, ForeignKey("vfolders.id", ondelete="SET NULL"))
+    folder_id: Mapped[FolderId | None] = mapped_column(
+        String, ForeignKey("vfolders.id", ondelete="SET NULL"), index=True
+    )
     folder_name: Mapped[str] = mapped_column(String(64))
     owner_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
     path: Mapped[str] = mapped_column(String(512))
