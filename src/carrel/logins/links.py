@@ -24,14 +24,15 @@ from carrel.tenancy.model import User, UserState
 from carrel.tenancy.queries import user_target
 from carrel.tenancy.service import user_by_email
 
-PASSWORD, VERIFY = "password", "verify"
+PASSWORD, VERIFY, KNOWN = "password", "verify", "known"
+"""What links are for. One of the last kind is given to nobody: it says when such a letter was written."""
 MAILED_LIFETIME = timedelta(minutes=30)
 HANDED_LIFETIME = timedelta(hours=24)
 VERIFY_LIFETIME = timedelta(hours=24)
 TIDINGS_LIFETIME = timedelta(hours=24)
 """For how long it is worth telling somebody that they have an account."""
 _NOT_AGAIN_FOR = timedelta(minutes=1)
-_PAGES = {PASSWORD: "/reset-password", VERIFY: "/verify-email"}
+_PAGES = {PASSWORD: "/reset-password", VERIFY: "/verify-email", KNOWN: ""}
 
 
 @dataclass(frozen=True)
@@ -154,12 +155,16 @@ async def mail_verify_link(post: Post, email: str) -> None:
 async def mail_known(post: Post, user: User) -> None:
     """Tell somebody who signs up again that they have an account."""
     letter = letters.known(_language(post, user), email=user.email, link=post.public_url)
+    now = post.clock.now()
     async with post.database.transaction() as tx:
+        if await _recent(tx, user.id, KNOWN, now):
+            return
+        await issue(tx, user.id, KNOWN, now, lifetime=_NOT_AGAIN_FOR, public_url=post.public_url)
         await post.mailer.put(tx, user.email, letter, TIDINGS_LIFETIME)
 
 
 async def _recent(tx: AsyncSession, user_id: UserId, purpose: str, now: datetime) -> bool:
-    """True when such a link was sent a moment ago: nobody shall fill another's mailbox."""
+    """True when such a letter was written a moment ago: nobody shall fill another's mailbox."""
     # One at a time for each person, so that two who ask at once do not both find none.
     await tx.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
     found = await tx.execute(

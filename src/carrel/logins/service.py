@@ -56,7 +56,7 @@ class Proved:
     user_id: UserId
     email: str
     method: str
-    why_not: "WhyNot"
+    why_not: WhyNot
     confirmed_at: datetime | None = None
 
 

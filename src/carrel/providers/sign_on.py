@@ -39,7 +39,8 @@ JOURNEY = timedelta(minutes=10)
 _NEVER = datetime.fromtimestamp(0, UTC)
 LEAST_S = 0.5
 """How long a directory's "no" takes at least."""
-_FADES = 0.9
+REMEMBERED_S = 300.0
+"""For how long every "no" takes as long as the slowest one did."""
 _WRONG = "wrong password"
 _HANDOVER = timedelta(minutes=2)
 _LEAVE, _HAND_OVER = "sso", "sso-handover"
@@ -195,7 +196,7 @@ class Directories:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self._slowest_s = 0.0
+        self._slowest_s, self._until = 0.0, 0.0
 
     async def prove(self, login: str, password: str, user: User | None, client: Client) -> Proved | None:
         began = time.monotonic()
@@ -208,7 +209,7 @@ class Directories:
             await self._wait(began)
             raise
         if proved is None and present:
-            self._slowest_s = max(time.monotonic() - began, self._slowest_s * _FADES)
+            self._remember(began)
             await self._wait(began)
         return proved
 
@@ -217,6 +218,11 @@ class Directories:
             asked = await _to_ask(tx, await _in_service(tx), user)
         proved = await self._ask(asked, asked, user.email, password, user, client)
         return proved is not None and proved.user_id == user.id
+
+    def _remember(self, began: float) -> None:
+        now = time.monotonic()
+        if now - began >= self._slowest_s or now > self._until:
+            self._slowest_s, self._until = now - began, now + REMEMBERED_S
 
     async def _wait(self, began: float) -> None:
         await asyncio.sleep(max(LEAST_S, self._slowest_s) - (time.monotonic() - began))

@@ -75,6 +75,8 @@ async def _try(server: MailServer, seal: Seal, row: QueuedLetter) -> MailError |
         letter = Letter(**orjson.loads(seal.open(row.letter, _purpose(row.id))))
     except Unavailable as error:  # sealed with another installation's key
         return MailError(error.message, for_good=True)
+    except (TypeError, ValueError) as error:  # written by another version
+        return MailError(f"A letter cannot be read: {error}", for_good=True)
     try:
         await send(server, row.recipient, letter, name=row.id)
     except MailError as error:
