@@ -175,6 +175,51 @@ def test_a_small_file_that_is_cut_in_two_comes_again(tmp_path: Path, cut: bool) 
     assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == dict.fromkeys("abc", 30_000)
 
 
+def test_what_does_not_come_together_is_asked_for_one_by_one(tmp_path: Path) -> None:
+    script = [
+        listing(*[entry(name, 3) for name in "abc"]),
+        problem("404 Not Found", "http.not_found"),
+        answer(b"xyz"),
+        problem("404 Not Found", "file.not_found"),
+        answer(b"xyz"),
+    ]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url, timeout_s=1).transfers.download("data", ["/"], str(tmp_path), workers=1)
+    assert (done.meter.files, [(name, error.code) for name, error in done.failed]) == (
+        2,
+        [("b", "file.not_found")],
+    )
+
+
+def test_small_files_of_which_the_server_says_nothing_are_sent_one_by_one(tmp_path: Path) -> None:
+    made = headed("201 Created", Upload_Offset=3, **MADE)
+    script = [listing(), answer({"paths": ["a"], "refused": []}), made, made]
+    with wire_server(script) as wire:
+        done = Carrel(wire.url, timeout_s=1).transfers.upload("data", [tree(tmp_path, *"abc")], workers=1)
+    assert first_lines(wire.requests)[1:] == ["POST unpack", "POST uploads", "POST uploads"]
+    assert (done.meter.files, done.meter.bytes, done.failed) == (3, 9, [])
+
+
+class Trickle(io.RawIOBase):
+    """Gives less than it is asked for, as sockets do."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self._pieces = iter(pieces)
+
+    def read(self, size: int = -1) -> bytes:
+        return next(self._pieces, b"")
+
+
+def test_a_stream_ends_when_nothing_comes_any_more() -> None:
+    script = [headed("201 Created", Upload_Offset=0, **MADE)]
+    script += [headed("204 No Content", Upload_Offset=offset) for offset in (2, 5, 6)]
+    with wire_server(script) as wire:
+        source = Trickle(b"ab", b"cde", b"f")
+        Carrel(wire.url, timeout_s=1).transfers.upload_stream("data", source, "a")  # type: ignore[arg-type]
+    assert [request.partition(b"\r\n\r\n")[2] for request in wire.requests[1:]] == [b"ab", b"cde", b"f"]
+    assert [b"Upload-Length" in request for request in wire.requests[1:]] == [False, False, True]
+
+
 def test_a_stream_goes_on_from_what_the_server_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "_PIECE", 4)
     script = [
@@ -309,6 +354,11 @@ def test_parts_that_were_put_together_unheard_are_a_file(
     assert (meter.files, meter.bytes) == (1, 1000)
 
 
+def test_an_answer_that_does_not_say_how_much_has_arrived_is_none() -> None:
+    with wire_server([headed("200 OK")]) as wire, pytest.raises(CarrelError, match=r"not_carrel"):
+        Carrel(wire.url).uploads.append("data", "u1", offset=0, body=b"x")
+
+
 def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:
     for number in range(20):
         (tmp_path / str(number)).write_text("x")
@@ -401,6 +451,15 @@ def test_a_download_begins_anew_when_the_file_is_another(tmp_path: Path) -> None
     assert (tmp_path / "file").read_bytes() == b"newest"
     assert b'Range: bytes=3-\r\nIf-Range: "e1"\r\n' in wire.requests[-1]
     assert done.meter.bytes == 6
+
+
+def test_a_download_whose_end_is_not_marked_is_whole_when_all_of_it_is_here(tmp_path: Path) -> None:
+    """As from a proxy that marks it by hanging up, or breaks."""
+    broken = b'HTTP/1.1 200 OK\r\nETag: "e1"\r\n\r\nfir'
+    rest = answer(b"st!", status="206 Partial Content", headers="Content-Range: bytes 3-5/6\r\n")
+    with wire_server([listing(entry("file", 6)), broken], [rest]) as wire:
+        Carrel(wire.url, timeout_s=1).transfers.download("data", ["/"], str(tmp_path))
+    assert (tmp_path / "file").read_bytes() == b"first!"
 
 
 def test_a_download_takes_the_rest_and_keeps_the_time(tmp_path: Path) -> None:

@@ -18,10 +18,14 @@ _TOLD_EVERY_S = 0.1
 _PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 15.0, 15.0)
 PASSING = frozenset({408, 423, 429, 460, 502, 503, 504})
 """Too slow, locked by the connection that broke, asked too often, a checksum that is not right, a server that goes."""
-FOR_ALL = frozenset({401, 403, 502, 503, 504, 507})
-"""What is true of one file is true of the others: may not, no room, nobody there."""
+_FOR_ALL = frozenset({401, 403, 502, 503, 504, 507})
 _MOST_FAILURES = 1000
 _LAST_WORDS_S = 1.0
+
+
+def holds_for_all(error: CarrelError) -> bool:
+    """Whether what is true of one file is true of the others: may not, no room here or there, nobody there."""
+    return error.status in _FOR_ALL or error.code == "client.disk_full"
 
 
 class Stopped(Exception):
@@ -171,7 +175,7 @@ class Crew:
             except Stopped:
                 return
             except CarrelError as error:
-                if error.status in FOR_ALL or error.code == "client.disk_full":
+                if holds_for_all(error):
                     self._fatal = self._fatal or error
                     self._meter.stop()
                     return

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from carrel_client.crew import FOR_ALL, Crew
+from carrel_client.crew import Crew, holds_for_all
 from carrel_client.errors import CarrelError
 from carrel_client.fetching import fetch
 from carrel_client.files import Files
@@ -131,7 +131,7 @@ def _failing_alone(crew: Crew, path: str) -> Iterator[None]:
     try:
         yield
     except CarrelError as error:
-        if error.status in FOR_ALL or error.code == "client.disk_full":
+        if holds_for_all(error):
             raise
         crew.fail(path, error)
 

@@ -66,6 +66,16 @@ def too_slow(address: str, timeout_s: float) -> CarrelError:
     )
 
 
+def not_carrel(address: str) -> CarrelError:
+    """The error for an answer that no Carrel gives."""
+    return CarrelError(
+        "client.not_carrel",
+        f"What answers at {address} is not Carrel's API.",
+        status=502,
+        hint="Give the address of the page, without a path of a page behind it.",
+    )
+
+
 def _sentence(reason: BaseException) -> str:
     text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
     return str(text).rstrip(".")

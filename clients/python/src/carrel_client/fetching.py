@@ -12,6 +12,7 @@ from carrel_client.crew import Meter, Patience
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files
 from carrel_client.sending import AT_ONCE, naming
+from carrel_client.wire import WireError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,6 +91,9 @@ class _Fetching:
                     self._file.write(block)
                 self._have += len(block)
                 self._meter.add(len(block))
+            # Where hanging up is the end of an answer, it may have come too early.
+            if self._etag == _quoted(self._wanted["etag"]) and self._have < (self._wanted["size_bytes"] or 0):
+                raise WireError("the answer broke off")
         with naming(self._file.name):
             self._file.flush()
 

@@ -6,6 +6,7 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator, Mapping, Sequence
 
 from carrel_client import operations
+from carrel_client.errors import not_carrel
 from carrel_client.transport import Opened, segment
 from carrel_client.wire import Part
 
@@ -137,7 +138,7 @@ class Uploads(operations.Uploads):
         answer, _ = self._transport.exchange("HEAD", _folder(ref, "uploads", upload), headers=_TUS)
         length = answer.get("upload-length", "")
         return UploadState(
-            int(answer.get("upload-offset", "0")),
+            self._arrived(answer),
             int(length) if length else None,
             _metadata(answer.get("upload-metadata", "")),
         )
@@ -162,11 +163,17 @@ class Uploads(operations.Uploads):
         answer, _ = self._transport.exchange(
             "PATCH", _folder(ref, "uploads", upload), headers=headers, body=body
         )
-        return int(answer.get("upload-offset", "0"))
+        return self._arrived(answer)
 
     def remove(self, ref: str, upload: str) -> None:
         """Give an upload up."""
         self._transport.exchange("DELETE", _folder(ref, "uploads", upload), headers=_TUS)
+
+    def _arrived(self, answer: Mapping[str, str]) -> int:
+        offset = answer.get("upload-offset", "")
+        if not offset.isdecimal():
+            raise not_carrel(self._transport.target.url)
+        return int(offset)
 
 
 def _folder(ref: str, *parts: str) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from carrel_client.crew import FOR_ALL, Crew, Meter, Patience
+from carrel_client.crew import Crew, Meter, Patience, holds_for_all
 from carrel_client.errors import CarrelError
 from carrel_client.fetching import EXECUTABLE, fetch, part_of
 from carrel_client.files import Files
@@ -78,14 +78,20 @@ def send_packed(place: Place, meter: Meter, crew: Crew, sources: Sequence[Source
     else:
         return
     refused = {each["path"]: each for each in done["refused"]}
+    # By their number, because what clashed may have got another name.
+    all_told = len(done["paths"]) + len(done["refused"]) >= len(packed)
+    untold = []
     for source in packed:
         no = refused.get(source.path)
+        if no is None and not all_told and source.path not in done["paths"]:
+            untold.append((source.local, partial(send, place, source, meter)))
         # An earlier try may have brought it, which nobody heard of.
-        if no is None or (no["code"] == "file.exists" and landed(place, source)):
+        elif no is None or (no["code"] == "file.exists" and landed(place, source)):
             meter.add(source.size)
             meter.finished()
         else:
             crew.fail(source.local, CarrelError(no["code"], no["message"], status=409))
+    _one_by_one(crew, None, untold)
 
 
 def fetch_packed(
@@ -93,7 +99,7 @@ def fetch_packed(
 ) -> None:
     """Bring small files here. Raises: Stopped; CarrelError that holds for all."""
     left = {found["path"]: (found, local) for found, local in wanted}
-    patience = Patience(meter)
+    patience, why = Patience(meter), None
     while left:
         before = len(left)
         try:
@@ -102,12 +108,16 @@ def fetch_packed(
         except CarrelError as error:
             if len(left) < before:
                 patience.renew()
-            patience.after(error)
+            try:
+                patience.after(error)
+            except CarrelError:
+                why = error
+                break
     # What did not come along is asked for by itself, and says why.
     jobs = [
         (found["path"], partial(fetch, files, folder, found, local, meter)) for found, local in left.values()
     ]
-    _one_by_one(crew, None, jobs)
+    _one_by_one(crew, why, jobs)
 
 
 def _tar(crew: Crew, sources: Sequence[Source]) -> tuple[list[Source], bytes]:
@@ -181,13 +191,13 @@ def _keep(
 
 
 def _one_by_one(crew: Crew, why: CarrelError | None, jobs: Sequence[tuple[str, Callable[[], None]]]) -> None:
-    if why and why.status in FOR_ALL:
+    if why and holds_for_all(why):
         raise why
     for name, job in jobs:
         try:
             job()
         except CarrelError as error:
-            if error.status in FOR_ALL or error.code == "client.disk_full":
+            if holds_for_all(error):
                 raise
             crew.fail(name, error)
 

@@ -22,7 +22,7 @@ def send_stream(place: Place, source: BinaryIO, path: str, clash: models.Clash, 
     upload = _begun(place, metadata, meter)
     offset, piece = 0, source.read(_PIECE)
     while True:
-        following = source.read(_PIECE) if len(piece) == _PIECE else b""
+        following = source.read(_PIECE) if piece else b""
         _push(place, upload, offset, piece, meter, last=not following)
         offset += len(piece)
         if not following:

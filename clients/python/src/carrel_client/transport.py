@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import quote, urlencode
 
-from carrel_client.errors import CarrelError, from_problem, too_slow, unreachable
+from carrel_client.errors import CarrelError, from_problem, not_carrel, too_slow, unreachable
 from carrel_client.wire import Connection, Part, Response, Stale, Target, basic
 
 TYPE_CHECKING = False  # spelled this way because importing `typing` takes 3 ms of a 50 ms budget
@@ -328,12 +328,7 @@ def _decoded(text: bytes, address: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise CarrelError(
-            "client.not_carrel",
-            f"What answers at {address} is not Carrel's API.",
-            status=502,
-            hint="Give the address of the page, without a path of a page behind it.",
-        ) from None
+        raise not_carrel(address) from None
 
 
 def _close(connection: Connection | None) -> None:
