@@ -137,6 +137,7 @@ async def test_only_a_node_that_is_gone_is_forgotten_and_it_is_back_when_it_is_n
     await admin.patch("/nodes/second", {"group": "arm"})
     assert said(await admin.post("/nodes/second/forget", {"confirm": "machine"})) == (422, "node.unconfirmed")
     assert said(await admin.post("/nodes/second/forget", {"confirm": "second"})) == (409, "node.not_gone")
+    assert (await admin.post("/nodes/second/drain", {"how": "move"})).status_code == 200
     async with two.database.transaction() as tx:
         await nodes.record(tx, [MACHINE], SystemClock().now())
     given_up = (await admin.post("/nodes/second/forget", {"confirm": "second"})).json()
@@ -152,6 +153,7 @@ async def test_only_a_node_that_is_gone_is_forgotten_and_it_is_back_when_it_is_n
         await nodes.record(tx, [MACHINE, SECOND], SystemClock().now())
     back = (await admin.get("/nodes/second")).json()
     assert (back["state"], back["down_since"], back["group"]["name"]) == ("READY", None, "default")
+    assert (back["cordoned"], back["draining"]) == (True, None), "whoever closed it opens it"
 
 
 async def test_a_node_is_emptied_for_real_and_a_closed_one_takes_nothing(living: Api):

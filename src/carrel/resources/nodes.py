@@ -89,7 +89,7 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) 
 async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, confirm: str) -> Forgotten:
     """Give up a node that the engine no longer names: it is lost from now on, and is not listed any more.
 
-    Should the engine name it again, it is back, with the settings that it had.
+    Should the engine name it again, it is back, with the settings that it had; cordoned, if it was, and not emptied.
     Raises: NotFound, Forbidden; Invalid when confirm is not its name; Conflict when it may be there yet.
     """
     node = await _found(tx, actor, ref)
@@ -109,7 +109,7 @@ async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, conf
     # not narrowed: whoever may give up a node, a superadmin, sees every session.
     there = select(Session.id).where(Session.node_id == node.id, queries.ON_IT).order_by(Session.id)
     sessions = list((await tx.execute(there)).scalars())
-    node.forgotten_at, node.draining, node.cordoned = clock.now(), None, False
+    node.forgotten_at, node.draining = clock.now(), None
     await tx.flush()
     details = {"after": {"forgotten": True}, "sessions": sessions}
     audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
