@@ -429,10 +429,12 @@ async def test_a_storage_host_that_hangs_keeps_nobody_else_waiting(
     monkeypatch.setattr(PosixBackend, "probe", hang)
     slots = {**SMALL, "cpu": 10}
     stuck = [await user.start(slots=slots, mounts=[{"folder": "far"}]) for _ in range(20)]
+    for one in stuck:
+        await living.until(user, one["id"], "PREPARING")
     fine = await user.start(slots=slots, mounts=[{"folder": "near"}])
     await living.until(user, fine["id"], "RUNNING")
-    states = [(await user.get(f"/sessions/{one['id']}")).json()["state"] for one in stuck]
-    assert "RUNNING" not in states
+    states = {(await user.get(f"/sessions/{one['id']}")).json()["state"] for one in stuck}
+    assert states <= {"PREPARING", "PENDING"}, "they were all begun, and wait"
     released.set()
     for one in stuck:
         await living.until(user, one["id"], "RUNNING")

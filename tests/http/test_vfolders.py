@@ -31,9 +31,6 @@ async def test_a_folder_lives_and_goes(living: Api):
     await user.post("/vfolders/set/trash")
     assert said(await user.delete("/vfolders/set", params={"name": "sit"})) == (422, "vfolder.unconfirmed")
     task = await user.delete("/vfolders/set", params={"name": "set"})
-    again = await user.delete(f"/vfolders/{made['id']}", params={"name": "set"})
-    if again.status_code == 200:
-        assert again.json()["id"] == task.json()["id"]
     done = await ended(user, task.json()["id"])
     assert (done["state"], done["kind"], done["folder_name"], done["folder_id"]) == (
         "done", "remove", "set", None,
@@ -48,6 +45,16 @@ async def test_a_folder_lives_and_goes(living: Api):
         "before": {"name": "data", "permission": "rw", "usage_mode": "data"},
         "after": {"name": "set", "permission": "ro", "usage_mode": "model"},
     }
+
+
+async def test_a_removal_is_one_however_often_it_is_asked_for_and_cannot_be_ended(api: Api):
+    user = await api.as_("user")
+    made = await folder(user)
+    await user.post("/vfolders/data/trash")
+    first, again = [await user.delete(f"/vfolders/{made['id']}", params={"name": "data"}) for _ in range(2)]
+    assert (first.status_code, again.status_code, again.json()["id"]) == (200, 200, first.json()["id"])
+    refused = await user.post(f"/vfolder-tasks/{first.json()['id']}/cancel")
+    assert said(refused) == (409, "vfolder_task.not_cancellable")
 
 
 async def test_names_are_one_of_an_owner_and_free_again_in_the_trash(living: Api):
