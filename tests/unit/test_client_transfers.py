@@ -1,5 +1,6 @@
 """Transfers of the SDK against servers that refuse, lose, break off and lie."""
 
+import fcntl
 import io
 import os
 import re
@@ -470,6 +471,16 @@ def test_a_download_takes_the_rest_and_keeps_the_time(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == b"first!"
     assert (tmp_path / "file").stat().st_mtime == 1767323045.25
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_two_runs_do_not_bring_the_same_file_at_once(tmp_path: Path) -> None:
+    wanted = entry("file", 300_000)
+    part = Path(fetching.part_of(str(tmp_path / "file"), wanted))  # type: ignore[arg-type]
+    with part.open("ab") as other, wire_server([listing(wanted)]) as wire:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        done = Carrel(wire.url, timeout_s=1).transfers.download("data", ["/"], str(tmp_path))
+    assert [error.code for _, error in done.failed] == ["client.busy"]
+    assert [path.name for path in tmp_path.iterdir()] == [part.name]
 
 
 def test_a_download_goes_on_with_what_an_earlier_run_has_brought(tmp_path: Path) -> None:

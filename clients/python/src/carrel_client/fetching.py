@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import glob
 import os
 from datetime import datetime
@@ -31,8 +32,8 @@ def fetch(files: Files, folder: str, wanted: models.FileView, local: str, meter:
     """
     unfinished = part_of(local, wanted)
     with naming(local), open(unfinished, "ab") as file:
+        _keep_others_out(file, local)
         _Fetching(files, folder, wanted, file, meter).run()
-    with naming(local):
         _finish(unfinished, wanted)
         os.replace(unfinished, local)
         if (wanted["size_bytes"] or 0) > AT_ONCE:
@@ -46,6 +47,21 @@ def part_of(local: str, wanted: models.FileView) -> str:
     mark = sha256(f"{wanted['path']}\n{wanted['etag']}".encode()).hexdigest()[:_MARK]
     stem = name.encode()[: _LONGEST_NAME - 20].decode(errors="ignore")
     return os.path.join(directory, f".{stem}.{mark}.part")
+
+
+def _keep_others_out(file: BufferedWriter, local: str) -> None:
+    """Two runs would write their bytes between each other's. Raises: CarrelError."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise CarrelError(
+            "client.busy",
+            f"Somebody else is bringing {local} here.",
+            status=409,
+            hint="Run the same again when that has ended.",
+        ) from None
+    except OSError:
+        pass  # a file system without locks
 
 
 class _Fetching:
