@@ -4,12 +4,13 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from simulation.conftest import Play
 from simulation.installation_life import ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock
+from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.folders import Folders
@@ -157,6 +158,42 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
     play(story)
 
 
+def test_samples_of_all_sessions_are_read_at_once_and_not_again_before_they_can_matter(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        async def queries() -> int:
+            """How many of the samples a step asks."""
+            asked: list[str] = []
+
+            async def step(plane: ControlPlane) -> None:
+                def note(_conn: object, _cursor: object, statement: str, *_rest: object) -> None:
+                    asked.append(statement)
+
+                engine = plane.database._engine.sync_engine
+                event.listen(engine, "before_cursor_execute", note)
+                await next(one for one in plane.controllers if one.name == "idle").step()
+                event.remove(engine, "before_cursor_execute", note)
+
+            await installation.act(step)
+            return sum("FROM usage_samples" in statement for statement in asked)
+
+        with Limits(installation, USE):
+            measured = [await installation.create(cpu=100) for _ in range(3)]
+            await installation.settle()
+            await minutes(installation, 5, step_s=30)
+            # Of one nothing is known.
+            installation.look.execute("DELETE FROM usage_samples WHERE session_id = %s", (measured[0],))
+            await another_leads(installation)
+            assert await queries() == 1
+            assert await queries() == 0
+
+    play(story)
+
+
+async def another_leads(installation: Installation) -> None:
+    await installation.close()
+    installation._plane = None
+
+
 def test_a_stricter_policy_and_a_leader_that_was_away_still_warn_in_good_time(play: Play) -> None:
     async def story(installation: Installation) -> None:
         with Limits(installation, {}) as limits:
@@ -165,20 +202,36 @@ def test_a_stricter_policy_and_a_leader_that_was_away_still_warn_in_good_time(pl
             await minutes(installation, 120, step_s=600)
             limits.become(TRAFFIC)
             await installation.round(15)
-            first = warned_of(installation, session)
-            assert first is not None
-            # Nobody leads for a while; whoever leads next ends it only now, and for what was said.
+            assert await notice(installation, session) > timedelta(minutes=5)
             await minutes(installation, 5)
             assert installation.state(session) == S.RUNNING
             limits.become({})
             await installation.round(15)
             assert warned_of(installation, session) is None
+            # Nobody leads when it would be warned, and it is long over time when somebody does again.
+            await another_leads(installation)
             limits.become(TRAFFIC)
-            await minutes(installation, 8)
+            await asyncio.sleep(2 * HOUR)
+            await installation.round(15)
+            assert installation.state(session) == S.RUNNING
+            assert await notice(installation, session) > timedelta(minutes=5)
+            # Nor when it ends: whoever leads then ends it for what was said.
+            await another_leads(installation)
+            await asyncio.sleep(HOUR)
+            await installation.round(15)
             await installation.settle()
             assert installation.state(session) == S.TERMINATED
+            causes = [cause for cause, _ in history(installation, session)]
+            assert causes == ["idle_warning", "idle_warning", "idle_traffic"]
 
     play(story)
+
+
+async def notice(installation: Installation, session: SessionId) -> timedelta:
+    """How long before its end it was told."""
+    ends_at = warned_of(installation, session)
+    assert ends_at is not None
+    return ends_at - installation.clock.now()
 
 
 class OnceInIdle(Fate):
@@ -197,8 +250,7 @@ def test_a_leader_killed_while_it_warns_or_ends_leaves_one_warning_and_one_end(p
         async def under_fire() -> None:
             """A round of three leaders: killed before the commit, killed after it, and left alone."""
             fates = [OnceInIdle(kill_at=3), OnceInIdle(kill_at=4)]
-            await installation.close()
-            installation._plane = None
+            await another_leads(installation)
             installation._fates.extend(fates)
             await installation.round(15)
             assert all(fate.struck.is_set() for fate in fates)

@@ -1,6 +1,6 @@
 """Warn of sessions that nobody uses, and end them when it is time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,7 +10,7 @@ from carrel.core.ids import SessionId
 from carrel.core.units import format_duration
 from carrel.idle import queries, rules
 from carrel.idle.queries import Case
-from carrel.idle.rules import Decision, Finding, Step, UseRule
+from carrel.idle.rules import Decision, Finding, Minute, Step, UseRule
 from carrel.limits import model as limits
 from carrel.sessions import queries as sessions
 from carrel.sessions import transitions
@@ -39,17 +39,24 @@ class Idle:
         async with tools.database.transaction() as tx:
             cases = await queries.watched(tx)
             self._forget_others(cases)
-            due = [
-                case.session for case in cases if (await self._judge(tx, case, now))[1].step is not Step.NOTHING
-            ]
+            looked = await self._looked_at(tx, cases, now)
+        judged = ((case.session, self._judge(case, looked.get(case.session), now)) for case in cases)
+        due = [session for session, (_, decided) in judged if decided.step is not Step.NOTHING]
         for session in due:
             async with tools.transaction() as tx:
                 await self._act(tx, session, now)
 
-    async def _judge(self, tx: AsyncSession, case: Case, now: datetime) -> tuple[Finding | None, Decision]:
-        minutes = await queries.minutes(tx, case, now) if self._must_look(case, now) else []
-        found = rules.findings(case.rules, case.life, minutes, now)
-        if case.rules.use and minutes:
+    async def _looked_at(
+        self, tx: AsyncSession, cases: Iterable[Case], now: datetime
+    ) -> Mapping[SessionId, Sequence[Minute]]:
+        return await queries.minutes(tx, [case for case in cases if self._must_look(case, now)], now)
+
+    def _judge(
+        self, case: Case, minutes: Sequence[Minute] | None, now: datetime
+    ) -> tuple[Finding | None, Decision]:
+        """minutes: None when they were not looked at."""
+        found = rules.findings(case.rules, case.life, minutes or (), now)
+        if case.rules.use and minutes is not None:
             self._look_at[case.session] = case.rules.use, rules.look_again_at(case.rules.use, found, now)
         first = rules.first_to_end(found)
         return first, rules.decide(first, case.warned_of, now)
@@ -69,7 +76,8 @@ class Idle:
         known = await queries.one(tx, session)
         if known is None:
             return
-        found, decided = await self._judge(tx, known, now)
+        looked = await self._looked_at(tx, [known], now)
+        found, decided = self._judge(known, looked.get(session), now)
         match decided.step:
             case Step.END if found:
                 await transitions.move(

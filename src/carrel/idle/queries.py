@@ -1,6 +1,6 @@
 """What is known of sessions that may be idle."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -71,12 +71,18 @@ async def activity(tx: AsyncSession, session: SessionId) -> SessionActivity | No
     return await tx.get(SessionActivity, session, populate_existing=True)
 
 
-async def minutes(tx: AsyncSession, case: Case, now: datetime) -> list[Minute]:
-    """What it used in each minute of the window that its rule looks at."""
-    if case.rules.use is None:
-        return []
-    since = now - timedelta(seconds=case.rules.use.window_s) - 2 * MINUTE
-    return [_minute(case.slots, mean) for mean in await usage.minute_means(tx, case.session, since)]
+async def minutes(
+    tx: AsyncSession, cases: Iterable[Case], now: datetime
+) -> Mapping[SessionId, Sequence[Minute]]:
+    """What each used in each minute of the window that its rule looks at; those without such a rule are left out."""
+    asked = {case.session: (case, case.rules.use.window_s) for case in cases if case.rules.use}
+    if not asked:
+        return {}
+    since = {key: now - timedelta(seconds=window_s) - 2 * MINUTE for key, (_, window_s) in asked.items()}
+    means = await usage.minute_means(tx, since)
+    return {
+        key: [_minute(case.slots, mean) for mean in means.get(key, ())] for key, (case, _) in asked.items()
+    }
 
 
 def _case(row: Any) -> Case:

@@ -23,7 +23,10 @@ async def show(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> IdleVi
     case = await queries.one(tx, session.id)
     known = await queries.activity(tx, session.id)
     warned_of = case.warned_of if case else None
-    found = rules.findings(case.rules, case.life, await queries.minutes(tx, case, now), now) if case else []
+    found = []
+    if case:
+        minutes = (await queries.minutes(tx, [case], now)).get(session.id, ())
+        found = rules.findings(case.rules, case.life, minutes, now)
     return IdleView(
         session=session.id,
         active_at=known.active_at if known else None,

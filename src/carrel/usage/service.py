@@ -2,11 +2,11 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Float, cast, delete, func, insert, select
+from sqlalchemy import ARRAY, DateTime, Float, String, cast, column, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Unavailable
@@ -79,8 +79,12 @@ async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> list
     return list(rows.scalars())
 
 
-async def minute_means(tx: AsyncSession, session: SessionId, since: datetime) -> list[Mean]:
-    """What a session used in each minute since then of which there is a sample, oldest first."""
+async def minute_means(
+    tx: AsyncSession, since: Mapping[SessionId, datetime]
+) -> dict[SessionId, list[Mean]]:
+    """What each session used in each minute since its time of which there is a sample, oldest first."""
+    asked = func.unnest(cast(list(since), ARRAY(String)), cast(list(since.values()), ARRAY(DateTime(timezone=True))))
+    wanted = asked.table_valued(column("session_id", String), column("since", DateTime)).render_derived()
     minute = func.date_trunc("minute", Sample.at)
     measures = (
         Sample.cpu_millis,
@@ -89,12 +93,15 @@ async def minute_means(tx: AsyncSession, session: SessionId, since: datetime) ->
         Sample.accelerator_mem_percent,
     )
     rows = await tx.execute(
-        select(minute, *(cast(func.avg(measure), Float) for measure in measures))
-        .where(Sample.session_id == session, Sample.at >= since)
-        .group_by(minute)
-        .order_by(minute)
+        select(Sample.session_id, minute, *(cast(func.avg(measure), Float) for measure in measures))
+        .join(wanted, (Sample.session_id == wanted.c.session_id) & (Sample.at >= wanted.c.since))
+        .group_by(Sample.session_id, minute)
+        .order_by(Sample.session_id, minute)
     )
-    return [Mean(*row) for row in rows]
+    means: dict[SessionId, list[Mean]] = defaultdict(list)
+    for session, *mean in rows:
+        means[session].append(Mean(*mean))
+    return means
 
 
 async def recent(tx: AsyncSession, sessions: list[SessionId], now: datetime) -> dict[SessionId, list[Sample]]:
