@@ -286,17 +286,17 @@ export class UploadQueue {
       onProblem: (problem) => {
         if (problem.code === "file.exists") {
           settle("asking", problem);
-          const choice = this.choices.get(task.batch);
+          const answered = this.choices.get(task.batch);
           // What was tried in vain is asked about: no file takes the place of a directory.
-          if (task.state !== "asking" || !choice || choice === task.clash) return;
-          this.decide(task, choice);
+          if (task.state !== "asking" || !answered || answered === task.clash) return;
+          this.decide(task, answered);
           return this.pump();
         }
-        // The server keeps what has arrived for a day only.
         if (problem.status === TOO_MANY) {
           this.rest(problem);
           return settle("waiting", problem);
         }
+        // The server keeps what has arrived for a day only.
         if (resumed && GONE.includes(problem.status)) return settle("waiting");
         settle("failed", problem);
       },
