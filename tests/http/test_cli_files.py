@@ -5,6 +5,7 @@ import json
 import os
 import zipfile
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from files_kit import Folder, folder
 from folder_kit import shared
 from installation import Api
 from people import eventually
+from test_uploads import staged
+from test_uploads_limits import limit
 
 MIB = 1 << 20
 ODD_NAMES = [
@@ -160,6 +163,19 @@ async def test_what_comes_through_a_pipe_becomes_a_file(user: CommandLine, data:
     again = await user.start("vfolder", "upload", "data:in/piped", "-", stdin=asyncio.subprocess.PIPE)
     _, stderr = await asyncio.wait_for(again.communicate(b""), 60)
     assert (again.returncode, b"file.exists" in stderr) == (1, True), stderr.decode()
+
+
+async def test_nothing_is_kept_of_a_pipe_that_did_not_end_well(api: Api, user: CommandLine, data: Folder):
+    process = await user.start("cp", "-", "data:piped", "-q", stdin=asyncio.subprocess.PIPE)
+    assert process.stdin
+    process.stdin.write(bytes(20 * MIB))
+    await arrived(data, 8 * MIB)
+    await limit(api, 1 * MIB)
+    with suppress(ConnectionError):
+        await process.communicate(bytes(20 * MIB))
+    assert process.returncode
+    assert (await data.get("/uploads")).json()["items"] == []
+    assert (await data.names(), staged(data)) == ([], [])
 
 
 async def test_parts_go_on_after_the_command_was_killed(user: CommandLine, data: Folder, tmp_path: Path):

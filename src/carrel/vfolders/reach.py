@@ -27,7 +27,7 @@ async def access(tx: AsyncSession, actor: Actor, ref: str) -> list[AccessEntry]:
 def require_administration(actor: Actor, folder: VFolder) -> None:
     """Return when the actor may know who else has the folder. Raises: Forbidden."""
     if not rights.administers(actor, folder):
-        raise refusal(actor, "vfolder.update")
+        raise refusal(actor, "vfolder.share")
 
 
 async def entries(tx: AsyncSession, folder: VFolder) -> list[AccessEntry]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from carrel_client.crew import Meter, Patience
 from carrel_client.errors import CarrelError
 from carrel_client.sending import Place, standing
@@ -18,18 +20,28 @@ _PIECE = 8 << 20
 
 def send_stream(place: Place, source: BinaryIO, path: str, clash: models.Clash, meter: Meter) -> None:
     """Bring what can be read into a file of the folder. Raises: CarrelError, Stopped."""
-    metadata = {"path": path, "clash": clash}
-    upload = _begun(place, metadata, meter)
+    upload = _begun(place, {"path": path, "clash": clash}, meter)
+    try:
+        offset = _brought(place, upload, source, meter)
+    except BaseException:
+        # Nobody can go on with it: what came through the pipe is gone.
+        with suppress(CarrelError):
+            place.uploads.remove(place.folder, upload)
+        raise
+    meter.found(offset)
+    meter.finished()
+
+
+def _brought(place: Place, upload: str, source: BinaryIO, meter: Meter) -> int:
+    """Have the server have all that can be read; how much it is."""
     offset, piece = 0, source.read(_PIECE)
     while True:
         following = source.read(_PIECE) if piece else b""
         _push(place, upload, offset, piece, meter, last=not following)
         offset += len(piece)
         if not following:
-            break
+            return offset
         piece = following
-    meter.found(offset)
-    meter.finished()
 
 
 def _begun(place: Place, metadata: dict[str, str], meter: Meter) -> str:
