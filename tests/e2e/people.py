@@ -20,6 +20,11 @@ class Person:
     password: str
 
 
+def fresh(name: str) -> str:
+    """A name that nothing has had yet, also when a journey is gone through once more."""
+    return f"{name}{next(_serial)}"
+
+
 def administrator(carrel: Running) -> httpx2.Client:
     """The API, as the first administrator."""
     keys = carrel.environment
@@ -32,7 +37,7 @@ def administrator(carrel: Running) -> httpx2.Client:
 
 def make_person(carrel: Running, *, must_change_password: bool = False) -> Person:
     """A new user in the default project."""
-    email = f"person{next(_serial)}@example.org"
+    email = f"{fresh('person')}@example.org"
     body = {
         "email": email,
         "name": "Ada Lovelace",

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
+from e2e.people import fresh
 from e2e.roles import Roles
 
 
@@ -32,10 +33,11 @@ def test_change_is_found_with_what_was_before_and_after(desk: Desk, roles: Roles
 
 
 def test_trail_grows_while_it_is_looked_at(desk: Desk, roles: Roles) -> None:
-    desk.go("/audit?action=user.create&q=watched")
+    watched = f"{fresh('watched')}@example.org"
+    desk.go(f"/audit?action=user.create&q={watched}")
     expect(desk.page.get_by_text("No entry meets the filter")).to_be_visible()
-    roles.make("watched@example.org")
-    expect(desk.page.get_by_role("row").filter(has_text="watched@example.org")).to_be_visible()
+    roles.make(watched)
+    expect(desk.page.get_by_role("row").filter(has_text=watched)).to_be_visible()
 
 
 def test_file_holds_what_the_filter_finds(desk: Desk, roles: Roles) -> None:
@@ -117,26 +119,30 @@ def test_announcement_is_seen_by_everybody_until_dismissed(
 def test_provider_is_set_up_says_what_fails_and_lets_in(
     desk: Desk, open_desk: Opener, tmp_path: Path
 ) -> None:
-    back = f"{desk.carrel.url}/api/v1/auth/providers/corp/callback"
+    corp, email = fresh("corp"), f"{fresh('ada')}@corp.example"
+    back = f"{desk.carrel.url}/api/v1/auth/providers/{corp}/callback"
     with open_id_provider(tmp_path / "provider", redirect_uris=[back]) as there:
-        there.accounts["ada"] = {"email": "ada@corp.example", "email_verified": True, "name": "Ada Lovelace"}
+        there.accounts["ada"] = {"email": email, "email_verified": True, "name": "Ada Lovelace"}
         there.write()
-        _set_up_and_sign_in(desk, open_desk(stranger=True), there)
+        try:
+            _set_up_and_sign_in(desk, open_desk(stranger=True), there, corp, email)
+        finally:
+            desk.carrel.carrel("provider", "rm", corp, "--yes")
 
 
-def _set_up_and_sign_in(desk: Desk, other: Desk, there: OpenIdProvider) -> None:
+def _set_up_and_sign_in(desk: Desk, other: Desk, there: OpenIdProvider, corp: str, email: str) -> None:
     page = desk.page
     there.stop()
     desk.go("/providers")
     page.get_by_role("button", name="New provider").click()
     drawer = page.get_by_role("dialog", name="New identity provider")
-    drawer.get_by_role("textbox", name="Name", exact=True).fill("corp")
+    drawer.get_by_role("textbox", name="Name", exact=True).fill(corp)
     drawer.get_by_label("Issuer").fill(there.issuer)
     drawer.get_by_label("Client id").fill(CLIENT)
     drawer.get_by_label("Secret of the client").fill(SECRET)
-    expect(drawer.get_by_text("carrel provider add corp oidc")).not_to_contain_text(SECRET)
+    expect(drawer.get_by_text(f"carrel provider add {corp} oidc")).not_to_contain_text(SECRET)
     drawer.get_by_role("button", name="Set up").click()
-    detail = page.get_by_role("dialog", name="corp")
+    detail = page.get_by_role("dialog", name=corp)
     expect(detail).to_contain_text("Register there")
     detail.get_by_role("button", name="Test now").click()
     expect(detail.get_by_role("status")).to_contain_text("It does not work yet.")
@@ -145,16 +151,16 @@ def _set_up_and_sign_in(desk: Desk, other: Desk, there: OpenIdProvider) -> None:
     expect(detail.get_by_role("status")).to_contain_text("It works.")
 
     other.go("/settings/profile")
-    other.page.get_by_role("link", name="Sign in with corp").click()
+    other.page.get_by_role("link", name=f"Sign in with {corp}").click()
     other.page.locator("[name=login]").fill("ada")
     other.page.locator("[name=password]").fill("any")
     other.page.get_by_role("button", name="Sign-in").click()
     other.page.get_by_role("button", name="Continue").click()
     expect(other.page).to_have_url(f"{desk.carrel.url}/settings/profile")
-    expect(other.page.get_by_text("ada@corp.example").first).to_be_visible()
+    expect(other.page.get_by_text(email).first).to_be_visible()
 
     detail.get_by_role("button", name="Remove…").click()
     question = page.get_by_role("dialog", name="Remove an identity provider")
-    question.get_by_label("Type corp to confirm").fill("corp")
+    question.get_by_label(f"Type {corp} to confirm").fill(corp)
     question.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("There is no identity provider")).to_be_visible()

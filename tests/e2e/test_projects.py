@@ -4,27 +4,28 @@ from playwright.sync_api import expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
+from e2e.people import fresh
 from e2e.roles import PASSWORD, Roles
 
 
 def test_project_is_made_filled_archived_and_restored(desk: Desk, roles: Roles) -> None:
-    robot = roles.make("robot@example.org")
+    robot, robotics = roles.make(f"{fresh('robot')}@example.org"), fresh("robotics")
     page = desk.page
     desk.go("/projects")
     page.get_by_role("button", name="New project").click()
     drawer = page.get_by_role("dialog", name="New project")
-    drawer.get_by_role("textbox", name="Name", exact=True).fill("robotics")
+    drawer.get_by_role("textbox", name="Name", exact=True).fill(robotics)
     drawer.get_by_label("CPU cores: not limited").uncheck()
     drawer.get_by_label("Most of CPU cores").fill("8")
     expect(
-        drawer.get_by_text("carrel project create robotics --domain default --ceiling cpu=8")
+        drawer.get_by_text(f"carrel project create {robotics} --domain default --ceiling cpu=8")
     ).to_be_visible()
     drawer.get_by_role("button", name="Create").click()
     expect(drawer).to_be_hidden()
-    expect(desk.row("robotics")).to_contain_text("8 CPU")
+    expect(desk.row(robotics)).to_contain_text("8 CPU")
 
-    desk.row("robotics").get_by_text("robotics", exact=True).click()
-    detail = page.get_by_role("dialog", name="robotics")
+    desk.row(robotics).get_by_text(robotics, exact=True).click()
+    detail = page.get_by_role("dialog", name=robotics)
     people = detail.get_by_label("Add people")
     people.fill(robot)
     people.press("Enter")
@@ -35,14 +36,14 @@ def test_project_is_made_filled_archived_and_restored(desk: Desk, roles: Roles) 
     expect(admin).to_be_checked()
     expect(detail.get_by_role("link", name=robot)).to_be_visible()
     page.keyboard.press("Escape")
-    expect(desk.row("robotics")).to_contain_text(robot)
+    expect(desk.row(robotics)).to_contain_text(robot)
 
-    desk.row("robotics").get_by_role("button", name="Archive").click()
+    desk.row(robotics).get_by_role("button", name="Archive").click()
     page.get_by_role("dialog", name="Archive a project").get_by_role("button", name="Archive").click()
-    expect(desk.row("robotics")).to_have_count(0)
+    expect(desk.row(robotics)).to_have_count(0)
     page.get_by_text("Archived", exact=True).click()
-    desk.row("robotics").get_by_role("button", name="Restore").click()
-    expect(desk.row("robotics")).to_have_count(0)
+    desk.row(robotics).get_by_role("button", name="Restore").click()
+    expect(desk.row(robotics)).to_have_count(0)
 
 
 def test_unknown_person_is_named_and_stays_to_be_mended(desk: Desk, roles: Roles) -> None:
@@ -57,16 +58,18 @@ def test_unknown_person_is_named_and_stays_to_be_mended(desk: Desk, roles: Roles
 
 
 def test_who_is_taken_out_keeps_what_their_sessions_have_and_that_is_said(desk: Desk, roles: Roles) -> None:
-    leaver, carrel = roles.make("leaver@example.org", "--project", roles.project), roles.carrel.carrel
+    carrel = roles.carrel.carrel
+    leaver = roles.make(f"{fresh('leaver')}@example.org", "--project", roles.project)
+    common, leaving = fresh("common"), fresh("leaving")
     as_leaver = ("--profile", "leaver")
     signed_in = carrel(
         "login", roles.carrel.url, "--email", leaver, "--password-stdin", *as_leaver, input=PASSWORD
     )
     assert signed_in.returncode == 0, signed_in.stderr
-    assert carrel("vfolder", "create", "common", "--project", roles.project).returncode == 0
-    wanted = ("--project", roles.project, "--cpu", "0.1", "--mem", "256m", "-v", "common")
+    assert carrel("vfolder", "create", common, "--project", roles.project).returncode == 0
+    wanted = ("--project", roles.project, "--cpu", "0.1", "--mem", "256m", "-v", common)
     began = carrel(
-        "session", "create", "--image", "starter", "--name", "leaving", *wanted, "--wait", *as_leaver
+        "session", "create", "--image", "starter", "--name", leaving, *wanted, "--wait", *as_leaver
     )
     assert began.returncode == 0, began.stderr
     desk.go("/projects")
@@ -77,12 +80,12 @@ def test_who_is_taken_out_keeps_what_their_sessions_have_and_that_is_said(desk: 
     asked.get_by_role("button", name="Take out").click()
     said = detail.get_by_role("alert")
     expect(said).to_contain_text("1 live session keeps what it has mounted until it ends")
-    expect(said).to_contain_text(f"leaving of {leaver}, at /home/work/common")
-    carrel("session", "rm", "leaving", "--yes", *as_leaver)
+    expect(said).to_contain_text(f"{leaving} of {leaver}, at /home/work/{common}")
+    carrel("session", "rm", leaving, "--yes", *as_leaver)
 
 
 def test_project_admin_fills_their_project_and_nothing_else(open_desk: Opener, roles: Roles) -> None:
-    roles.make("new@example.org")
+    new = roles.make(f"{fresh('new')}@example.org")
     desk = roles.desk(open_desk, roles.project_admin)
     page = desk.page
     page.get_by_role("link", name="Users").click()
@@ -92,10 +95,10 @@ def test_project_admin_fills_their_project_and_nothing_else(open_desk: Opener, r
     detail = page.get_by_role("dialog", name=roles.project)
     expect(detail.get_by_role("button", name="Edit")).to_have_attribute("aria-disabled", "true")
     people = detail.get_by_label("Add people")
-    people.fill("new@example.org")
+    people.fill(new)
     people.press("Enter")
     detail.get_by_role("button", name="Add", exact=True).click()
-    expect(detail.get_by_role("switch", name="new@example.org is administrator")).to_be_attached()
+    expect(detail.get_by_role("switch", name=f"{new} is administrator")).to_be_attached()
 
 
 def test_user_sees_no_administration(open_desk: Opener, roles: Roles) -> None:
@@ -106,29 +109,29 @@ def test_user_sees_no_administration(open_desk: Opener, roles: Roles) -> None:
 
 
 def test_domain_is_made_disabled_and_removed(desk: Desk) -> None:
-    page = desk.page
+    page, botany = desk.page, fresh("botany")
     desk.go("/domains")
     page.get_by_role("button", name="New domain").click()
     drawer = page.get_by_role("dialog", name="New domain")
-    drawer.get_by_role("textbox", name="Name", exact=True).fill("botany")
+    drawer.get_by_role("textbox", name="Name", exact=True).fill(botany)
     drawer.get_by_label("Registries: all").uncheck()
     registries = drawer.get_by_label("Registries", exact=True)
     registries.fill("docker.io")
     registries.press("Enter")
     drawer.get_by_role("button", name="Create").click()
     expect(drawer).to_be_hidden()
-    desk.row("botany").get_by_text("botany", exact=True).click()
-    expect(page.get_by_role("dialog", name="botany")).to_contain_text("docker.io")
+    desk.row(botany).get_by_text(botany, exact=True).click()
+    expect(page.get_by_role("dialog", name=botany)).to_contain_text("docker.io")
     page.keyboard.press("Escape")
 
-    desk.row("botany").get_by_role("button", name="Disable").click()
+    desk.row(botany).get_by_role("button", name="Disable").click()
     question = page.get_by_role("dialog", name="Disable a domain")
     expect(question).to_contain_text("Nobody loses access")
     question.get_by_role("button", name="Disable").click()
-    expect(desk.row("botany")).to_have_count(0)
+    expect(desk.row(botany)).to_have_count(0)
     page.get_by_text("Disabled", exact=True).click()
-    desk.row("botany").get_by_role("button", name="Remove").click()
+    desk.row(botany).get_by_role("button", name="Remove").click()
     question = page.get_by_role("dialog", name="Remove a domain")
-    question.get_by_label("Type botany to confirm").fill("botany")
+    question.get_by_label(f"Type {botany} to confirm").fill(botany)
     question.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("No domain meets the filter")).to_be_visible()

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 from carrel.db.embedded import Embedded
 from e2e.conftest import SMALL, Opener
 from e2e.desk import STARTS_MS, Desk
-from e2e.people import administrator, set_site
+from e2e.people import administrator, fresh, set_site
 from e2e.roles import Roles
 from e2e.running import EMAIL, Running
 
@@ -40,19 +40,19 @@ def _drawer(desk: Desk, name: str) -> Locator:
 def test_policy_is_made_given_and_tells_who_would_be_over_it(
     desk: Desk, api: httpx2.Client, own_session: str
 ) -> None:
-    page = desk.page
+    page, tight = desk.page, fresh("tight")
     desk.go("/policies?kind=user")
     page.get_by_role("button", name="New policy").click()
     form = _drawer(desk, "New policy for users")
-    form.get_by_role("textbox", name="Name", exact=True).fill("tight")
+    form.get_by_role("textbox", name="Name", exact=True).fill(tight)
     form.get_by_label("CPU cores: not limited").uncheck()
     form.get_by_label("Most of CPU cores").fill("8")
-    line = "carrel policy create tight --kind user --slot cpu=8 --slot '*=unlimited'"
+    line = f"carrel policy create {tight} --kind user --slot cpu=8 --slot '*=unlimited'"
     expect(form.get_by_text(line)).to_be_visible()
     form.get_by_role("button", name="Create").click()
     expect(form).to_be_hidden()
-    expect(desk.row("tight")).to_contain_text("8 CPU")
-    expect(desk.row("tight")).to_contain_text("nobody")
+    expect(desk.row(tight)).to_contain_text("8 CPU")
+    expect(desk.row(tight)).to_contain_text("nobody")
 
     desk.go("/users")
     desk.row(EMAIL).get_by_text(EMAIL, exact=True).click()
@@ -60,16 +60,16 @@ def test_policy_is_made_given_and_tells_who_would_be_over_it(
     person.get_by_role("button", name="Change the resource policy").click()
     dialog = _drawer(desk, f"Resource policy of {EMAIL}")
     dialog.get_by_role("combobox", name="Policy").click()
-    page.get_by_role("option", name="tight").click()
-    expect(dialog.get_by_text(f"carrel policy assign tight --user {EMAIL}")).to_be_visible()
+    page.get_by_role("option", name=tight).click()
+    expect(dialog.get_by_text(f"carrel policy assign {tight} --user {EMAIL}")).to_be_visible()
     dialog.get_by_role("button", name="Give").click()
     expect(dialog).to_be_hidden()
 
-    person.get_by_role("link", name="tight").click()
-    policy = _drawer(desk, "tight")
+    person.get_by_role("link", name=tight).click()
+    policy = _drawer(desk, tight)
     expect(policy).to_contain_text("1 user")
     policy.get_by_role("button", name="Edit").click()
-    form = _drawer(desk, "Edit tight")
+    form = _drawer(desk, f"Edit {tight}")
     expect(form.get_by_role("status")).to_contain_text("Nobody would be over it now.")
     form.get_by_label("Most of CPU cores").fill("0.1")
     notice = form.get_by_role("status")
@@ -78,7 +78,7 @@ def test_policy_is_made_given_and_tells_who_would_be_over_it(
     form.get_by_role("button", name="Cancel").click()
 
     desk.go("/policies?kind=user")
-    remove = desk.row("tight").get_by_role("button", name="Remove: tight")
+    remove = desk.row(tight).get_by_role("button", name=f"Remove: {tight}")
     expect(remove).to_have_attribute("aria-disabled", "true")
     expect(remove).to_have_accessible_name(re.compile("It is in use"))
     given = api.put("/policies/default-user/holders", json={"users": [EMAIL]})
@@ -87,7 +87,7 @@ def test_policy_is_made_given_and_tells_who_would_be_over_it(
     expect(remove).not_to_have_attribute("aria-disabled", "true")
     remove.click()
     page.get_by_role("dialog", name="Remove a resource policy").get_by_role("button", name="Remove").click()
-    expect(desk.row("tight")).to_have_count(0)
+    expect(desk.row(tight)).to_have_count(0)
 
 
 def test_ceiling_of_a_project_tells_who_would_be_over_it(desk: Desk, own_session: str) -> None:
@@ -105,39 +105,39 @@ def test_ceiling_of_a_project_tells_who_would_be_over_it(desk: Desk, own_session
 
 
 def test_group_is_seen_by_those_who_are_named_only(desk: Desk, open_desk: Opener, roles: Roles) -> None:
-    page = desk.page
+    page, optics = desk.page, fresh("optics")
     desk.go("/resources/groups")
     page.get_by_role("button", name="New group").click()
     form = _drawer(desk, "New resource group")
-    form.get_by_role("textbox", name="Name", exact=True).fill("optics")
+    form.get_by_role("textbox", name="Name", exact=True).fill(optics)
     form.get_by_role("switch", name="Public").click(force=True)
     form.get_by_role("combobox", name="Order").click()
     page.get_by_role("option", name="Fair share").click()
-    expect(form.get_by_text("carrel group create optics --private --scheduler fair_share")).to_be_visible()
+    expect(form.get_by_text(f"carrel group create {optics} --private --scheduler fair_share")).to_be_visible()
     form.get_by_role("button", name="Create").click()
 
     # Who may use it is the next question, since not everybody may.
-    access = _drawer(desk, "optics")
+    access = _drawer(desk, optics)
     users = access.get_by_label("Users", exact=True)
     users.fill(roles.project_admin)
     users.press("Enter")
     expect(
-        access.get_by_text(f"carrel group access optics --allow user={roles.project_admin}")
+        access.get_by_text(f"carrel group access {optics} --allow user={roles.project_admin}")
     ).to_be_visible()
     access.get_by_role("button", name="Save").click()
     expect(access.get_by_role("button", name="Save")).to_be_disabled()
     page.keyboard.press("Escape")
-    expect(desk.row("optics")).to_contain_text("1 named")
+    expect(desk.row(optics)).to_contain_text("1 named")
 
     seen = {person: _groups(roles, open_desk, person) for person in (roles.project_admin, roles.user)}
-    assert "optics" in seen[roles.project_admin]
-    assert "optics" not in seen[roles.user]
+    assert optics in seen[roles.project_admin]
+    assert optics not in seen[roles.user]
 
-    desk.row("optics").get_by_role("button", name="Remove").click()
+    desk.row(optics).get_by_role("button", name="Remove").click()
     question = page.get_by_role("dialog", name="Remove a resource group")
-    question.get_by_label("Type optics to confirm").fill("optics")
+    question.get_by_label(f"Type {optics} to confirm").fill(optics)
     question.get_by_role("button", name="Remove").click()
-    expect(desk.row("optics")).to_have_count(0)
+    expect(desk.row(optics)).to_have_count(0)
     kept = desk.row("default").first.get_by_role("button", name="Remove: default")
     expect(kept).to_have_accessible_name(re.compile("It stays: new nodes come into it"))
 
@@ -178,22 +178,31 @@ def test_cordon_makes_sessions_wait_and_uncordon_starts_them(desk: Desk, carrel:
     carrel.carrel("session", "rm", "behind_the_cordon", "--force")
 
 
-def test_machine_that_never_comes_back_is_forgotten_by_its_name(desk: Desk, carrel: Running) -> None:
+@pytest.fixture
+def lost_node(carrel: Running) -> Iterator[str]:
+    """The name of a second node that never came back."""
+    name = fresh("taken-away-")
     with psycopg.connect(Embedded(carrel.data_dir / "postgres").url, autocommit=True) as database:
         database.execute(
             "INSERT INTO nodes (id, name, architecture, engine, slots, capabilities, state, down_since, seen_at) "
-            "SELECT 'gone', 'taken-away', architecture, engine, slots, capabilities, 'DOWN', now(), now() FROM nodes"
+            "SELECT %(it)s, %(it)s, architecture, engine, slots, capabilities, 'DOWN', now(), now() FROM nodes",
+            {"it": name},
         )
-    desk.go("/resources?open=gone")
-    drawer = _drawer(desk, "taken-away")
+        yield name
+        database.execute("DELETE FROM nodes WHERE id = %s", [name])
+
+
+def test_machine_that_never_comes_back_is_forgotten_by_its_name(desk: Desk, lost_node: str) -> None:
+    desk.go(f"/resources?open={lost_node}")
+    drawer = _drawer(desk, lost_node)
     drawer.get_by_role("button", name="Forget…").click()
     question = desk.page.get_by_role("dialog", name="Forget a node")
-    expect(question).to_contain_text("carrel node forget taken-away")
-    question.get_by_label("Type taken-away to confirm").fill("taken-away")
+    expect(question).to_contain_text(f"carrel node forget {lost_node}")
+    question.get_by_label(f"Type {lost_node} to confirm").fill(lost_node)
     question.get_by_role("button", name="Forget", exact=True).click()
     expect(drawer).to_be_hidden()
     expect(desk.page.get_by_role("row")).to_have_count(2)
-    expect(desk.row("taken-away")).to_be_hidden()
+    expect(desk.row(lost_node)).to_be_hidden()
 
 
 def test_drain_says_first_what_becomes_of_each_session(

@@ -3,7 +3,6 @@
 import email
 import queue
 import re
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email.policy import default
@@ -15,7 +14,7 @@ from playwright.sync_api import expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
-from e2e.people import administrator, make_person, set_site
+from e2e.people import administrator, fresh, make_person, set_site
 from e2e.running import Running
 
 
@@ -146,17 +145,23 @@ class _Mailbox:
         return found[0]
 
 
+class _FreePort(Controller):
+    """A controller whose port is known once it listens."""
+
+    def _trigger_server(self) -> None:
+        assert self.server
+        self.port = self.server.sockets[0].getsockname()[1]
+        super()._trigger_server()
+
+
 @contextmanager
 def _mail(carrel: Running) -> Iterator[_Mailbox]:
     """The installation sends mail, until the block ends."""
     mailbox = _Mailbox()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = Controller(mailbox, hostname="127.0.0.1", port=port)
+    server = _FreePort(mailbox, hostname="127.0.0.1", port=0)
     server.start()
     set_site(
-        carrel, mail_host="127.0.0.1", mail_port=port, mail_tls="none", mail_sender="carrel@example.org"
+        carrel, mail_host="127.0.0.1", mail_port=server.port, mail_tls="none", mail_sender="carrel@example.org"
     )
     try:
         yield mailbox
@@ -240,12 +245,13 @@ def test_sign_up_makes_an_account(carrel: Running, open_desk: Opener) -> None:
         expect(page.get_by_role("region", name="Announcement").locator("strong")).to_have_text("soon")
         page.get_by_role("link", name="Make an account").click()
         expect(page.get_by_role("heading", name="Make an account")).to_be_visible()
-        page.get_by_label("E-mail").fill("newcomer@example.org")
+        newcomer = f"{fresh('newcomer')}@example.org"
+        page.get_by_label("E-mail").fill(newcomer)
         page.get_by_label("Name", exact=True).fill("Grace")
         page.get_by_label("Password", exact=True).fill("Another-lantern-42-rivers")
         page.get_by_role("button", name="Make the account").click()
         page.get_by_role("link", name="Sign in").click()
-        desk.sign_in("Another-lantern-42-rivers", email="newcomer@example.org")
+        desk.sign_in("Another-lantern-42-rivers", email=newcomer)
         expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
     finally:
         set_site(carrel, sign_up=False, announcement="")

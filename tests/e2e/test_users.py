@@ -4,6 +4,7 @@ from playwright.sync_api import Page, expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
+from e2e.people import fresh
 from e2e.roles import PASSWORD, Roles
 
 
@@ -14,12 +15,12 @@ def _fill_new_user(page: Page, email: str) -> None:
 
 
 def test_generated_password_is_shown_once_and_lets_in(desk: Desk, open_desk: Opener) -> None:
-    page = desk.page
+    page, ada = desk.page, f"{fresh('ada')}@example.org"
     desk.go("/users")
     page.get_by_role("button", name="New user").click()
-    _fill_new_user(page, "ada@example.org")
+    _fill_new_user(page, ada)
     drawer = page.get_by_role("dialog", name="New user")
-    expect(drawer.get_by_text("carrel user create ada@example.org")).to_be_visible()
+    expect(drawer.get_by_text(f"carrel user create {ada}")).to_be_visible()
     drawer.get_by_label("They must change the password").uncheck()
     drawer.get_by_role("button", name="Create").click()
     panel = drawer.get_by_role("alert")
@@ -27,11 +28,11 @@ def test_generated_password_is_shown_once_and_lets_in(desk: Desk, open_desk: Ope
     password = next(line for line in panel.inner_text().splitlines() if line.count("-") == 4)
     panel.get_by_role("button", name="I have copied it").click()
     expect(drawer).to_be_hidden()
-    expect(desk.row("ada@example.org")).to_contain_text("Active")
+    expect(desk.row(ada)).to_contain_text("Active")
 
     other = open_desk(stranger=True)
     other.go("/")
-    other.sign_in(password, email="ada@example.org")
+    other.sign_in(password, email=ada)
     expect(other.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
     expect(other.page.get_by_role("link", name="Users")).to_have_count(0)
 
@@ -46,20 +47,18 @@ def test_taken_email_is_marked_at_its_field(desk: Desk, roles: Roles) -> None:
 
 
 def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> None:
-    page = desk.page
+    page, one, two = desk.page, f"{fresh('sheet')}@example.org", f"{fresh('sheet')}@example.org"
     desk.go("/users?make=many")
     drawer = page.get_by_role("dialog", name="Several new users")
     sheet = drawer.get_by_label("Comma-separated values")
-    sheet.fill(
-        f"Email,Name,Role\nsheet1@example.org,One,\n{roles.user},Two,\nsheet3@example.org,Three,king\n"
-    )
+    sheet.fill(f"Email,Name,Role\n{one},One,\n{roles.user},Two,\nsheet@example.org,Three,king\n")
     table = drawer.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text=roles.user)).to_contain_text("There is a user")
-    expect(table.get_by_role("row").filter(has_text="sheet1@")).to_contain_text("can be made")
+    expect(table.get_by_role("row").filter(has_text=one)).to_contain_text("can be made")
     expect(drawer.get_by_text("2 cannot be made")).to_be_visible()
     expect(drawer.get_by_role("button", name="Create 3 users")).to_be_disabled()
 
-    sheet.fill("Email,Name\nsheet1@example.org,One\nsheet2@example.org,Two\n")
+    sheet.fill(f"Email,Name\n{one},One\n{two},Two\n")
     expect(drawer.get_by_text("All can be made.")).to_be_visible()
     drawer.get_by_role("button", name="Create 2 users").click()
     expect(drawer.get_by_role("status")).to_contain_text("2 users are made.")
@@ -67,10 +66,10 @@ def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> No
         drawer.get_by_role("button", name="Save as CSV").click()
     lines = saved.value.path().read_text(encoding="utf-8-sig").splitlines()
     assert lines[0] == "email,password,link,link_expires_at"
-    assert [line.split(",")[0] for line in lines[1:]] == ["sheet1@example.org", "sheet2@example.org"]
+    assert [line.split(",")[0] for line in lines[1:]] == [one, two]
     assert all(line.split(",")[1].count("-") == 4 for line in lines[1:])
     drawer.get_by_role("button", name="Done").click()
-    expect(desk.row("sheet2@example.org")).to_be_visible()
+    expect(desk.row(two)).to_be_visible()
 
 
 def test_pattern_shows_first_and_last(desk: Desk) -> None:
@@ -88,7 +87,7 @@ def test_pattern_shows_first_and_last(desk: Desk) -> None:
 def test_disabling_signs_out_and_purging_needs_the_typed_email(
     desk: Desk, open_desk: Opener, roles: Roles
 ) -> None:
-    leaver = roles.make("leaver@example.org", "--project", roles.project)
+    leaver = roles.make(f"{fresh('leaver')}@example.org", "--project", roles.project)
     other = open_desk(stranger=True)
     other.go("/")
     other.sign_in(PASSWORD, email=leaver)
@@ -136,11 +135,11 @@ def test_disabling_signs_out_and_purging_needs_the_typed_email(
 
 
 def test_several_are_changed_at_once(desk: Desk, roles: Roles) -> None:
-    for name in ("crowd1", "crowd2"):
-        roles.make(f"{name}@example.org")
+    crowd = fresh("crowd")
+    one, two = (roles.make(f"{crowd}-{number}@example.org") for number in (1, 2))
     page = desk.page
-    desk.go("/users?q=crowd")
-    expect(desk.row("crowd2@example.org")).to_be_visible()
+    desk.go(f"/users?q={crowd}-")
+    expect(desk.row(two)).to_be_visible()
     page.get_by_label("Select all").check()
     page.get_by_role("button", name="Edit…").click()
     dialog = page.get_by_role("dialog", name="Edit users")
@@ -148,13 +147,13 @@ def test_several_are_changed_at_once(desk: Desk, roles: Roles) -> None:
     page.get_by_role("option", name=roles.project).click()
     page.keyboard.press("Escape")
     dialog.get_by_role("button", name="Save").click()
-    for name in ("crowd1", "crowd2"):
-        expect(desk.row(f"{name}@example.org")).to_contain_text(roles.project)
+    for person in (one, two):
+        expect(desk.row(person)).to_contain_text(roles.project)
 
     # Whoever moves to another domain leaves the projects of the former.
-    row = desk.row("crowd1@example.org")
+    row = desk.row(one)
     row.get_by_role("button", name="Edit").click()
-    form = page.get_by_role("dialog", name="Edit crowd1@example.org")
+    form = page.get_by_role("dialog", name=f"Edit {one}")
     form.get_by_role("combobox", name="Domain").click()
     page.get_by_role("option", name=roles.domain).click()
     form.get_by_role("button", name="Save").click()
@@ -180,10 +179,11 @@ def test_keypair_gets_its_own_limit_of_requests_and_the_usual_one_again(desk: De
 
 
 def test_list_is_live(desk: Desk, roles: Roles) -> None:
-    desk.go("/users?q=sudden")
+    sudden = f"{fresh('sudden')}@example.org"
+    desk.go(f"/users?q={sudden}")
     expect(desk.page.get_by_text("No user meets the filter")).to_be_visible()
-    roles.make("sudden@example.org")
-    expect(desk.row("sudden@example.org")).to_be_visible()
+    roles.make(sudden)
+    expect(desk.row(sudden)).to_be_visible()
 
 
 def test_domain_admin_keeps_to_their_domain(open_desk: Opener, roles: Roles) -> None:
