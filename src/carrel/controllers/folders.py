@@ -337,8 +337,10 @@ class _Work:
                 if unwanted and shown:
                     gauge.ended = _Cancelled
                 await asyncio.sleep(_TELL_EVERY_S)
-        except (Unavailable, LeadershipLost):
-            gauge.ended = _Dropped
+        except (Unavailable, LeadershipLost) as error:
+            log.warning("folders.not_told", task=self._task.id, error=str(error))
+        finally:
+            gauge.ended = gauge.ended or _Dropped
 
     async def _other(self, tx: AsyncSession) -> VFolder | None:
         """The folder that is copied from, or into, when it is not the task's own."""
