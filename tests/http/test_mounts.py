@@ -14,6 +14,9 @@ from carrel.core.clock import SystemClock
 from carrel.core.ids import ShareId, new_id
 from carrel.engines.conformance_kit import run
 from carrel.engines.port import Mount
+from carrel.scheduler import check as checking
+from carrel.sessions.door import Wish
+from carrel.sessions.schemas import MountRequest
 from carrel.sessions.states import SessionState
 from carrel.storage.port import Capacity, Place
 from carrel.storage.posix import PosixBackend
@@ -252,6 +255,18 @@ async def test_a_folder_is_held_until_its_session_has_ended(living: Api):
     assert (await user.post("/vfolders/data/trash")).status_code == 200
     answer = await refused(user, {"folder": made["id"]})
     assert answer == (409, "vfolder.state", "mounts.0.folder")
+
+
+async def test_asking_what_would_happen_keeps_nobody_from_changing_the_folder(living: Api):
+    user = await living.as_("user")
+    made = await folder(user, "data")
+    assert user.actor is not None
+    wish, mounts = Wish(SMALL), [MountRequest(folder=made["id"])]
+    async with living.database.transaction() as tx:
+        found = await checking.check(tx, SystemClock(), user.actor, wish, project=None, image=None, mounts=mounts)
+        assert found.refused is None
+        async with living.database.transaction() as other:
+            await other.execute(select(VFolder).where(VFolder.id == made["id"]).with_for_update(nowait=True))
 
 
 async def test_every_end_of_a_session_lets_go_of_its_folders(living: Api):

@@ -112,7 +112,7 @@ async def _placed(
         if image:
             await sessions.image_of(tx, image, wish.slots)
         place = await door.admit(tx, actor, project, wish)
-        await mounting.plan(tx, actor, mounts)
+        await mounting.foresee(tx, actor, mounts)
     except CarrelError as error:
         return error
     return place

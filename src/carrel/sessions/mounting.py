@@ -5,7 +5,7 @@ What is held stays where it is: a folder that a live session mounts is neither t
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -66,6 +66,9 @@ class Mounted:
     read_only: bool
 
 
+_Kept = Callable[[AsyncSession, Iterable[FolderId]], Awaitable[set[FolderId]]]
+
+
 async def plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> Plan:
     """What a session with these requests would mount; the folders stay as they are until this transaction ends.
 
@@ -73,11 +76,20 @@ async def plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -
     storage is away is left out and one that is full is read-only: they must not keep anybody from working.
     Raises: NotFound, Forbidden, Invalid; Conflict for a state or an overlap; Refused by a quota.
     """
+    return await _plan(tx, actor, wanted, _keep)
+
+
+async def foresee(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> Plan:
+    """The same for somebody who only asks: nobody is kept from changing the folders."""
+    return await _plan(tx, actor, wanted, _leave)
+
+
+async def _plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest], keep: _Kept) -> Plan:
     # 1. what is asked for, and what comes by itself
     named = [await _named(tx, actor, each, f"mounts.{number}") for number, each in enumerate(wanted)]
     own, away = await _automatic(tx, actor, [each.folder.id for each in named])
     # 2. from here on nobody changes them
-    kept = await _keep(tx, [each.folder.id for each in (*named, *own)])
+    kept = await keep(tx, [each.folder.id for each in (*named, *own)])
     for each in named:
         _require_ready(each, kept)
     own = [each for each in own if each.folder.id in kept and each.folder.state == FolderState.READY]
@@ -213,6 +225,11 @@ async def _keep(tx: AsyncSession, folders: Iterable[FolderId]) -> set[FolderId]:
         .execution_options(populate_existing=True)
     )
     return {folder.id for folder in kept.scalars()}
+
+
+async def _leave(_: AsyncSession, folders: Iterable[FolderId]) -> set[FolderId]:
+    """As `_keep`, of folders that were just read."""
+    return set(folders)
 
 
 def _require_ready(planned: Planned, kept: set[FolderId]) -> None:
