@@ -11,7 +11,7 @@ from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
 from carrel.sessions import queries, service, transitions
 from carrel.sessions.service import Request
-from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
 
 SMALL = {"cpu": 100, "mem": 64 << 20}
 
@@ -103,6 +103,18 @@ async def test_only_the_lifecycles_moves_happen(database, people, clock, target)
                 tx, [made], target, cause="test", outcome=SessionState.ERROR, now=clock.now()
             )
         assert bool(moved) == (target in LIFECYCLE.moves[source]), (source, target)
+
+
+async def test_what_is_told_late_of_a_start_takes_no_end_its_reason(database, people, clock):
+    made = await service.enqueue(database, clock, people.user, Request(image="debian:12", slots=SMALL))
+    async with database.transaction() as tx:
+        await tx.execute(text("UPDATE sessions SET state = 'TERMINATING', outcome = 'ERROR', reason = 'Ended.'"))
+        for states, then in (
+            (LAUNCHING, "Ended."),
+            ([SessionState.TERMINATING], "The engine does not answer."),
+        ):
+            await transitions.show_progress(tx, made, states, progress=None, reason="The engine does not answer.")
+            assert (await tx.execute(text("SELECT reason FROM sessions"))).scalar() == then
 
 
 async def test_of_two_movers_one_wins(database, people, clock):

@@ -218,13 +218,13 @@ class Launch:
                     )  # fmt: skip
                 elif progress.phase == "pull":
                     shown = {"phase": "pull", "fraction": progress.fraction, "text": progress.text}
-                    await transitions.show_progress(tx, session, progress=shown, reason=None)
+                    await transitions.show_progress(tx, session, LAUNCHING, progress=shown, reason=None)
             await asyncio.sleep(_SHOW_EVERY_S)
 
     async def _try_later(self, session: Session, reason: str) -> None:
         """The session keeps its state, its place and its files; the next step tries again, until its deadline."""
         async with self._tools.transaction() as tx:
-            await transitions.show_progress(tx, session.id, progress=None, reason=reason)
+            await transitions.show_progress(tx, session.id, LAUNCHING, progress=None, reason=reason)
         await asyncio.sleep(_ENGINE_PAUSE_S)
 
     async def _give_up(self, session: Session, error: EngineError) -> None:

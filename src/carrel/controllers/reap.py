@@ -81,7 +81,9 @@ class Reap:
                 # Its reason stays: why it ends is what people will want to know.
                 shown = {"phase": "remove", "fraction": None, "text": error.message}
                 async with self._tools.transaction() as tx:
-                    await transitions.show_progress(tx, session.id, progress=shown, reason=None)
+                    await transitions.show_progress(
+                        tx, session.id, [SessionState.TERMINATING], progress=shown, reason=None
+                    )
                 await asyncio.sleep(_RETRY_S)
         except (Unavailable, LeadershipLost) as error:
             log.warning("reap.dropped", session=session.id, error=str(error))

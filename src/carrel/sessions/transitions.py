@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import NodeId, SessionId
-from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
+from carrel.sessions.states import LIFECYCLE, SessionState
 
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
 """Causes for which the node is not to blame: where it was tried is as good as elsewhere."""
@@ -308,16 +308,21 @@ async def announce_created(tx: AsyncSession, session: SessionId, *, actor: str) 
 
 
 async def show_progress(
-    tx: AsyncSession, session: SessionId, *, progress: dict[str, Any] | None, reason: str | None
+    tx: AsyncSession,
+    session: SessionId,
+    states: Iterable[SessionState],
+    *,
+    progress: dict[str, Any] | None,
+    reason: str | None,
 ) -> None:
-    """Say how far the launch is; nothing when the session is not being launched any more."""
+    """Say how far its start or its end is; nothing when the session is in none of these states any more."""
     await tx.execute(
         _TOUCH,
         {
             "id": session,
             "progress": orjson.dumps(progress).decode() if progress else None,
             "reason": reason,
-            "sources": _words(LAUNCHING | {SessionState.TERMINATING}),
+            "sources": _words(states),
             "event": "session.updated",
         },
     )  # fmt: skip
