@@ -103,20 +103,37 @@ async def test_requests_and_every_message_through_the_gateway_count_as_use(writt
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         async for message in socket:
-            await socket.send_str(message.data)
+            if message.data != "say nothing":
+                await socket.send_str(message.data)
         return socket
 
-    session = await gate.session(await gate.app(echo))
-    cookie = await gate.cookie(session)
+    port = await gate.app(echo)
+    session, other = await gate.session(port), await gate.session(port)
+    cookie, others_cookie = await gate.cookie(session), await gate.cookie(other)
+    written: datetime | None = None
+
+    async def settled() -> datetime:
+        """When it was used last, once all that was seen until now is written down."""
+        nonlocal written
+        assert (await gate.get(other, cookie=others_cookie)).status == 200
+        written = await active_at(gate.database, other, after=written)
+        return await active_at(gate.database, session)
+
     assert (await gate.get(session, cookie=cookie)).status == 200
-    seen = await active_at(gate.database, session)
+    seen = await settled()
     # Somebody without a grant is no traffic of the session.
     assert (await gate.get(session)).status != 200
+    assert await settled() == seen
     url = f"ws://{gate.host(session)}/socket"
     async with connect(
-        url, host="127.0.0.1", port=gate.port, proxy=None, additional_headers={"Cookie": cookie}
+        url, host="127.0.0.1", port=gate.port, proxy=None, additional_headers={"Cookie": cookie},
+        ping_interval=None,
     ) as socket:
-        for _ in range(2):
-            await socket.send("still here")
-            await socket.recv()
-            seen = await active_at(gate.database, session, after=seen)
+        for message in ("still here", "say nothing", "still here"):
+            seen = await settled()
+            await socket.send(message)
+            if message != "say nothing":
+                await socket.recv()
+            async with asyncio.timeout(20):
+                while await settled() == seen:
+                    pass
