@@ -1,5 +1,6 @@
 """Folders on the page: their files, whom they are shared with, in sessions, and into the trash."""
 
+import os
 import re
 import zipfile
 from collections.abc import Iterator
@@ -27,13 +28,17 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def nothing_left(carrel: Running) -> Iterator[None]:
-    """A journey that is gone through again finds no folder of its first time."""
+    """A journey that is gone through again finds no folder of its first time, neither in use nor in the trash."""
     yield
     with administrator(carrel) as api:
-        for folder in api.get("/vfolders").json()["items"]:
-            if folder["name"].startswith("journey-"):
-                api.post(f"/vfolders/{folder['id']}/trash")
-                api.delete(f"/vfolders/{folder['id']}", params={"name": folder["name"]})
+        mounted = {"q": "reads_shared", "owner": "all", "state": "live"}
+        for session in api.get("/sessions", params=mounted).json()["items"]:
+            carrel.carrel("session", "rm", session["id"], "--force", "--wait")
+        journeys = {"q": "journey-"}
+        for folder in api.get("/vfolders", params=journeys).json()["items"]:
+            assert api.post(f"/vfolders/{folder['id']}/trash").is_success
+        for folder in api.get("/vfolders", params={**journeys, "state": "trash"}).json()["items"]:
+            api.delete(f"/vfolders/{folder['id']}", params={"name": folder["name"]})
 
 
 def _make(desk: Desk, name: str) -> None:
@@ -120,23 +125,27 @@ def test_files_are_dropped_renamed_moved_edited_and_saved(desk: Desk, tree: Path
         where = {"path": "tree/data/readings.csv"}
         assert api.put(f"/vfolders/{folder}/content", params=where, content=b"3,theirs\n").status_code == 200
         page.keyboard.press("Control+s")
+        # There is a copy of that name, too.
+        beside = {"path": "tree/data/readings (copy).csv"}
+        assert api.put(f"/vfolders/{folder}/content", params=beside, content=b"older\n").status_code == 200
         conflict = page.get_by_role("dialog", name="Somebody else changed it")
         conflict.get_by_role("button", name="Save mine as readings (copy).csv").click()
-        copied = page.get_by_role("dialog", name="readings (copy).csv")
+        copied = page.get_by_role("dialog", name="readings (copy 2).csv")
         expect(copied.get_by_role("textbox")).to_contain_text("3,mine")
         copied.get_by_role("button", name="Close").last.click()
         assert api.get(f"/vfolders/{folder}/content", params=where).text == "3,theirs\n"
-    expect(_file(page, "readings (copy).csv")).to_be_visible()
+        assert api.get(f"/vfolders/{folder}/content", params=beside).text == "older\n"
+    expect(_file(page, "readings (copy 2).csv")).to_be_visible()
 
     # 5. All of it at once as a zip file; then deleted.
     _file(page, "notes.txt").focus()
     page.keyboard.press("Control+a")
-    expect(page.get_by_text("all 4 entries selected")).to_be_visible()
+    expect(page.get_by_text("all 5 entries selected")).to_be_visible()
     with page.expect_download() as saving:
         page.get_by_role("button", name="Download as zip").click()
     saving.value.save_as(tmp_path / "all.zip")
     names = zipfile.ZipFile(tmp_path / "all.zip").namelist()
-    assert {"notes.txt", "readings.csv", "readings (copy).csv"} <= set(names)
+    assert {"notes.txt", "readings.csv", "readings (copy 2).csv"} <= set(names)
     page.get_by_role("button", name="Delete…").click()
     page.get_by_role("dialog", name="Delete").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("This directory is empty")).to_be_visible()
@@ -189,7 +198,7 @@ def test_shared_folder_reaches_another_person_and_their_session(
     # 4. Taken back: it is said who keeps it, and until when.
     drawer.get_by_role("button", name=f"Stop sharing: {roles.user}").click()
     page.get_by_role("dialog", name="Stop sharing").get_by_role("button", name="Stop sharing").click()
-    expect(drawer.get_by_role("alert").filter(has_text="keeps the folder")).to_be_visible()
+    expect(drawer.get_by_role("alert").filter(has_text="keeps what it has mounted")).to_be_visible()
     expect(drawer.get_by_text("It is shared with nobody")).to_be_visible()
     other.go("/sessions")
     other.row("reads_shared").get_by_role("button", name="Terminate").click()
@@ -237,8 +246,8 @@ def test_all_of_a_large_directory_is_chosen_saved_and_deleted(desk: Desk, tmp_pa
         b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj trailer<</Root 1 0 R>>\n"
     )
     page = desk.page
-    _make(desk, "crowded")
-    done = desk.carrel.carrel("cp", "-r", f"{many}/", "crowded:all")
+    _make(desk, "journey-crowded")
+    done = desk.carrel.carrel("cp", "-r", f"{many}/", "journey-crowded:all")
     assert done.returncode == 0, done.stderr
     _open(page, "all")
 
@@ -258,3 +267,34 @@ def test_all_of_a_large_directory_is_chosen_saved_and_deleted(desk: Desk, tmp_pa
     expect(question).to_contain_text("These 1,101 are gone at once")
     question.get_by_role("button", name="Delete").click()
     expect(page.get_by_text("This directory is empty")).to_be_visible()
+
+
+def test_name_that_is_no_text_is_left_alone_by_keys_and_by_hand(desk: Desk) -> None:
+    page = desk.page
+    _make(desk, "journey-names")
+    folder = page.url.rsplit("/", 1)[1]
+    with administrator(desk.carrel) as api:
+        for path in ("plain.txt", "box/inner.txt"):
+            where = {"path": path}
+            assert api.put(f"/vfolders/{folder}/content", params=where, content=b"7\n").is_success
+        # As a session makes it: the page could not.
+        place = next(path.parent for path in desk.carrel.data_dir.rglob("plain.txt"))
+        (place / os.fsdecode(b"bad\xff.txt")).write_text("7\n")
+    page.reload()
+    _file(page, "plain.txt").click()
+    page.keyboard.press("Control+a")
+    expect(page.get_by_text("all 3 entries selected")).to_be_visible()
+    with page.expect_response(lambda answer: answer.url.endswith("/files/move")) as moved:
+        _file(page, "plain.txt").drag_to(_file(page, "box"))
+    assert moved.value.json() == {"paths": ["box/plain.txt"], "refused": []}
+    expect(_file(page, "plain.txt")).to_be_hidden()
+
+    _file(page, "box").focus()
+    page.keyboard.press("Control+a")
+    expect(page.get_by_text("all 2 entries selected")).to_be_visible()
+    page.keyboard.press("Delete")
+    question = page.get_by_role("dialog", name="Delete")
+    expect(question).to_contain_text("This is gone at once")
+    question.get_by_role("button", name="Delete").click()
+    expect(_file(page, "box")).to_be_hidden()
+    expect(_file(page, "bad\ufffd.txt")).to_be_visible()
