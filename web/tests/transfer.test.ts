@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Problem } from "@/api/problem";
-import { transferOf } from "@/uploads/transfer";
+import { transferOf, type Wish } from "@/uploads/transfer";
 
 type Answer = [status: number, headers?: Record<string, string>];
 
@@ -45,22 +45,30 @@ beforeEach(() => {
   vi.stubGlobal("location", { origin: "http://carrel" });
 });
 
+const WISH: Wish = {
+  folder: "f",
+  path: "a",
+  clash: "refuse",
+  url: null,
+  onUrl: () => undefined,
+  onProgress: () => undefined,
+  onDone: () => undefined,
+  onProblem: () => undefined,
+};
+
 function outcome(url: string | null): Promise<Problem | "done"> {
   return new Promise((resolve) => {
-    transferOf(new File(["content"], "a"), {
-      folder: "f",
-      path: "a",
-      clash: "refuse",
-      url,
-      onUrl: () => undefined,
-      onProgress: () => undefined,
-      onDone: () => resolve("done"),
-      onProblem: resolve,
-    }).start();
+    const onDone = () => resolve("done");
+    transferOf(new File(["content"], "a"), { ...WISH, url, onDone, onProblem: resolve }).start();
   });
 }
 
 const WHERE = "http://carrel/uploads/1";
+
+test("a file says when it was last changed", () => {
+  const file = new File(["content"], "a", { lastModified: 1_700_000_000_250 });
+  expect(transferOf(file, WISH).options.metadata?.modified).toBe("1700000000.250");
+});
 
 test("an upload that was begun goes on once the server is back, and is not begun anew", async () => {
   wire.answers.push([503], [502], [200, { "Upload-Offset": "3", "Upload-Length": "7" }]);

@@ -37,7 +37,8 @@ export function transferOf(file: File, wish: Wish): Upload {
       ? null
       : `${location.origin}/api/v1/vfolders/${encodeURIComponent(wish.folder)}/uploads`,
     uploadUrl: wish.url,
-    metadata: { path: wish.path, clash: wish.clash },
+    // By its time the server knows the file again that was done when it was killed.
+    metadata: { path: wish.path, clash: wish.clash, modified: secondsOf(file) },
     chunkSize: CHUNK,
     uploadDataDuringCreation: file.size <= SMALL,
     retryDelays: PAUSES_MS,
@@ -62,6 +63,11 @@ export function transferOf(file: File, wish: Wish): Upload {
     },
   });
   return upload;
+}
+
+/** When the file was last changed, in seconds since 1970. */
+function secondsOf(file: File): string {
+  return (Math.max(file.lastModified, 0) / 1000).toFixed(3);
 }
 
 /** Gives an upload up at the server. One that is gone already is as good. */
