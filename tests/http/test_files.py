@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import io
 import os
 import threading
@@ -19,7 +20,7 @@ from people_kit import said
 from sqlalchemy import text
 
 from carrel.files import links
-from carrel.storage import listing, paths, staged
+from carrel.storage import listing, paths, staged, tree
 
 
 @pytest.fixture
@@ -409,3 +410,31 @@ async def test_what_is_written_into_a_folder_that_leaves_is_not_said_to_be_kept(
 
     monkeypatch.setattr(staged.Staged, "put", late)
     assert said(await data.write("late.txt", b"hello")) == (409, "vfolder.state")
+
+
+async def test_what_was_done_before_the_host_failed_is_told_and_written_down(
+    api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
+):
+    names = ["a", "b", "c"]
+    for name in names:
+        (data.files / name).write_bytes(b"")
+    (data.files / "x").mkdir()
+    move = tree.move
+
+    def failing(root: Path, path: str, *more: object) -> str:
+        if path == "b":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return move(root, path, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tree, "move", failing)
+    moved = await data.post("/files/move", {"paths": names, "to": "x"})
+    assert moved.status_code == 200, moved.text
+    assert moved.json()["paths"] == ["x/a"]
+    assert [(each["path"], each["code"]) for each in moved.json()["refused"]] == [
+        ("b", "storage.unavailable"), ("c", "storage.unavailable"),
+    ]  # fmt: skip
+    admin = await api.as_("superadmin")
+    audit = (await admin.get("/audit", params={"action": "file.move"})).json()["items"]
+    assert [row["details"]["paths"] for row in audit] == [["x/a"]]
+    again = await data.post("/files/move", {"paths": ["b", "c"], "to": "x"})
+    assert said(again) == (503, "storage.unavailable")

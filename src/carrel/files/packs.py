@@ -7,20 +7,20 @@ from typing import IO
 
 from fastapi import Request, Response
 
-from carrel.core.errors import CarrelError, Refused
+from carrel.core.errors import Refused
 from carrel.core.ids import new_id
-from carrel.files import admission, arrivals, sizes
+from carrel.files import admission, arrivals, sizes, views
 from carrel.files.admission import Admitted
 from carrel.files.arrivals import Arrivals
 from carrel.files.downloads import APART
 from carrel.files.notes import FileNotes
 from carrel.files.reach import LONG_S, Reached
-from carrel.files.schemas import FilesDone, NotDone
+from carrel.files.schemas import FilesDone
 from carrel.files.zip_stream import MadeStream
 from carrel.policy.decide import Actor
 from carrel.storage import staged
 from carrel.storage.packs import AT_ONCE, Step, Unpacking, write_pack
-from carrel.storage.paths import names, shown
+from carrel.storage.paths import names
 from carrel.storage.tree import Clash
 
 LARGEST = 32 << 20
@@ -85,13 +85,13 @@ async def _unpacked(
             step = await reached.call(unpacking.step, deadline_s=LONG_S)
         except Refused as full:
             left = [*unpacking.pending, *await reached.call(lambda: list(unpacking.rest()))]
-            done.refused += [_not_done(entry, full) for entry in left]
+            done.refused += [views.not_done(entry, full) for entry in left]
             return done
         if step is None:
             return done
         await _note(request, reached, step)
         done.paths += step.paths
-        done.refused += [_not_done(entry, error) for entry, error in step.refused]
+        done.refused += [views.not_done(entry, error) for entry, error in step.refused]
 
 
 async def _note(request: Request, reached: Reached, step: Step) -> None:
@@ -105,10 +105,6 @@ async def _note(request: Request, reached: Reached, step: Step) -> None:
 def _some(paths: Sequence[str]) -> Iterator[Sequence[str]]:
     """So few at a time that all of them are named."""
     return (paths[start : start + AT_ONCE] for start in range(0, len(paths), AT_ONCE))
-
-
-def _not_done(entry: str, error: CarrelError) -> NotDone:
-    return NotDone(path=shown(entry), code=error.code, message=error.message)
 
 
 def _too_large() -> arrivals.TooLarge:

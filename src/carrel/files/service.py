@@ -24,8 +24,11 @@ from carrel.policy.decide import Actor
 from carrel.storage import listing as looking
 from carrel.storage import tree
 from carrel.storage.listing import FileKind
-from carrel.storage.paths import joined, names, shown, split
+from carrel.storage.paths import joined, names, split
+from carrel.storage.port import StorageError
+from carrel.storage.threads import translated
 from carrel.storage.tree import Clash
+from carrel.storage_hosts.storages import refusal
 from carrel.vfolders import access, quotas, tasks
 from carrel.vfolders.model import FolderTask, Permission, TaskKind
 from carrel.vfolders.schemas import TaskView
@@ -79,7 +82,7 @@ async def move(state: Any, actor: Actor, ref: str, wanted: FilesMove) -> FilesDo
     def one(path: str) -> str:
         return tree.move(root, path, moves[path], clash)
 
-    done, refused = await reached.call(_each, one, list(moves))
+    done, refused = await reached.call(_each, reached.storage.name, one, list(moves))
     if done:
         await _noted(state, reached, "file.move", done, **{"from": [p for p in moves][:50]})
     return FilesDone(paths=done, refused=refused)
@@ -112,7 +115,7 @@ async def remove(state: Any, actor: Actor, ref: str, paths: Sequence[str]) -> Fi
         tree.remove(root, stage, path, entry)
         return path
 
-    done, refused = await reached.call(_each, one, list(dict.fromkeys(paths)))
+    done, refused = await reached.call(_each, reached.storage.name, one, list(dict.fromkeys(paths)))
     if done:
         await _removed(state, reached, done)
     return FilesDone(paths=done, refused=refused)
@@ -174,14 +177,20 @@ def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
     return split(wanted.rename_to)
 
 
-def _each(work: Callable[[str], str], paths: Sequence[str]) -> _Done:
+def _each(host: str, work: Callable[[str], str], paths: Sequence[str]) -> _Done:
+    """A host that fails in the middle ends it: what was done by then is told. Raises: OSError when that is nothing."""
     done: list[str] = []
     refused: list[NotDone] = []
-    for path in paths:
+    for number, path in enumerate(paths):
         try:
             done.append(work(path))
         except CarrelError as error:
-            refused.append(NotDone(path=shown(path), code=error.code, message=error.message))
+            refused.append(views.not_done(path, error))
+        except OSError as error:
+            fault = translated(error, host)
+            if not done or not isinstance(fault, StorageError):
+                raise
+            return done, refused + [views.not_done(each, refusal(fault)) for each in paths[number:]]
     return done, refused
 
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import orjson
 
-from carrel.core.errors import Invalid
-from carrel.files.schemas import FileView
+from carrel.core.errors import CarrelError, Invalid
+from carrel.files.schemas import FileView, NotDone
 from carrel.storage.listing import By, Entry, FileKind, Key, Order
 from carrel.storage.paths import shown
 
@@ -86,3 +86,8 @@ def _after(sort: str, cursor: str) -> Key:
             field="cursor",
         ) from None
     return is_file, name.casefold() if value is None else value, name
+
+
+def not_done(path: str, error: CarrelError) -> NotDone:
+    """What was not done with this one of several, and why."""
+    return NotDone(path=shown(path), code=error.code, message=error.message)
