@@ -268,8 +268,15 @@ def test_reserved_memory_is_offered_no_more(desk: Desk, api: httpx2.Client, node
     api.patch(f"/nodes/{node}", json={"reserved": before["reserved"]})
 
 
+@pytest.fixture
+def hidden_again(carrel: Running) -> Iterator[None]:
+    """Nodes are hidden from people afterwards, whatever the journey came to."""
+    yield
+    set_site(carrel, nodes_visible=False)
+
+
 def test_people_see_nodes_only_where_the_site_shows_them(
-    carrel: Running, open_desk: Opener, roles: Roles, node: str, running_session: str
+    carrel: Running, open_desk: Opener, roles: Roles, node: str, running_session: str, hidden_again: None
 ) -> None:
     theirs = roles.desk(open_desk, roles.user)
     expect(theirs.page.get_by_role("link", name="Sessions", exact=True)).to_be_visible()
@@ -286,7 +293,6 @@ def test_people_see_nodes_only_where_the_site_shows_them(
     drawer = _drawer(theirs, node)
     expect(drawer).to_contain_text("None of yours is on it")
     expect(drawer.get_by_text(running_session)).to_have_count(0)
-    set_site(carrel, nodes_visible=False)
 
 
 # Presets
