@@ -9,6 +9,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from files_kit import Folder, folder
@@ -170,3 +171,11 @@ async def test_a_slow_line_is_written_down_while_it_sends(api: Api, data: Folder
                 while staged.stat().st_size < size:
                     await asyncio.sleep(0.05)
             line.sendall(b"xyz")
+
+
+@pytest.mark.parametrize("disconnected", [False, True])
+def test_nothing_is_taken_from_a_client_who_is_gone(disconnected: bool):
+    cycle = SimpleNamespace(disconnected=disconnected)
+    protocol = SimpleNamespace(transport=SimpleNamespace(is_closing=lambda: not disconnected))
+    with pytest.raises(ConnectionError), Intake(protocol, cycle):  # type: ignore[arg-type]
+        pass

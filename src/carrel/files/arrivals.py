@@ -160,9 +160,9 @@ async def _append(
     else:
         try:
             first = await anext(request.stream())
-        except ClientDisconnect:
+            await _pour(intake, first, int(announced), reached, file, arrival, hashed)
+        except (ClientDisconnect, ConnectionError):
             raise LineBroke from None
-        await _pour(intake, first, int(announced), reached, file, arrival, hashed)
 
 
 async def _pour(

@@ -29,6 +29,9 @@ class Intake:
         self._taken = 0
 
     def __enter__(self) -> Self:
+        """Raises: ConnectionError when the client is gone already."""
+        if self._cycle.disconnected or self._protocol.transport.is_closing():
+            raise ConnectionAbortedError
         self._protocol.flow.pause_reading()
         theirs = self._protocol.transport.get_extra_info("socket")
         # A thread that hangs may come back to it late: the last who has it closes it, and its number is nobody else's.
