@@ -178,7 +178,8 @@ async def _pour(
             try:
                 there = await _finished(reached.call(_poured, intake, file, min(left, _POURED), hashed))
             except Unavailable:
-                intake.abandon()
+                if intake.at_work:
+                    intake.abandon()
                 raise
             finally:
                 taken = intake.settle()
@@ -192,12 +193,16 @@ async def _pour(
 
 def _poured(intake: Intake, file: Staged, most: int, hashed: object) -> bool:
     """Write what is there; whether the client is."""
-    while most and (piece := intake.read(most)) is not None:
-        if not piece:
-            return False
-        file.write([piece], hashed)
-        most -= len(piece)
-    return True
+    intake.at_work = True
+    try:
+        while most and (piece := intake.read(most)) is not None:
+            if not piece:
+                return False
+            file.write([piece], hashed)
+            most -= len(piece)
+        return True
+    finally:
+        intake.at_work = False
 
 
 async def _finished(work: Awaitable[T]) -> T:

@@ -21,12 +21,16 @@ _WAIT_S = 1.0
 
 
 class Intake:
-    """The body of one request. Not to be entered twice."""
+    """The body of one request. Not to be entered twice.
+
+    at_work: a thread has it; to be set and taken back by that thread.
+    """
 
     def __init__(self, protocol: "ZeroCopyProtocol", cycle: "RequestResponseCycle") -> None:
         self._protocol = protocol
         self._cycle = cycle
         self._taken = 0
+        self.at_work = False
 
     def __enter__(self) -> Self:
         """Raises: ConnectionError when the client is gone already."""
