@@ -6,7 +6,9 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR
@@ -15,6 +17,8 @@ from carrel_client.cli.main import main
 from carrel_client.cli.output import display_width, printable
 from carrel_client.cli.parser import arguments_of
 from carrel_client.cli.progress import Progress
+from carrel_client.cli.session_views import rule_text
+from carrel_client.models import IdleRuleView
 from scripted_server import Api, Asked, api_server
 
 Captured = pytest.CaptureFixture[str]
@@ -433,3 +437,15 @@ def test_only_tilde_and_dot_on_a_new_line_leave(keys: list[bytes], passed: bytes
 
 def test_wide_letters_take_two_columns() -> None:
     assert (display_width("abc"), display_width("세션"), display_width("e\u0301")) == (3, 4, 1)
+
+
+def test_an_end_that_is_due_is_not_said_to_be_in_no_time():
+    now = datetime.now(UTC)
+
+    def told(left_s: float) -> str:
+        since, ends_at = now - timedelta(hours=1), now + timedelta(seconds=left_s)
+        rule = {"limit_s": 3600, "since": since.isoformat(), "ends_at": ends_at.isoformat()}
+        return rule_text(cast(IdleRuleView, rule))
+
+    assert told(120.5) == "for 1 h of 1 h; ends in 2 min"
+    assert told(-75) == "for 1 h of 1 h; ends any moment now"

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { sessionsSearch, signInSearch } from "@/app/search";
 import { parseLine, plainLine } from "@/detail/ansi";
 import { LogBuffer } from "@/detail/log-buffer";
+import { leftUntil } from "@/idle/left";
 import { SESSION_FIELDS } from "@/sessions/columns";
 import { cliSize, formatCores, formatDuration, formatSize } from "@/ui/format";
 import { toCsv } from "@/ui/table/csv";
@@ -106,5 +107,19 @@ describe("an address", () => {
 
   test("after signing in leads back to where one was", () => {
     expect(signInSearch({ next: "/sessions?session=abc" })).toEqual({ next: "/sessions?session=abc" });
+  });
+});
+
+describe("the time that is left before an end", () => {
+  const now = Date.parse("2026-11-22T12:00:00Z");
+
+  test("is counted down to the last second", () => {
+    expect(leftUntil("2026-11-22T12:00:30Z", now)).toBe(30_000);
+    expect(leftUntil("2026-11-22T12:00:01Z", now)).toBe(1000);
+  });
+
+  test("is not said to be nothing, however long the end is late", () => {
+    expect(leftUntil("2026-11-22T12:00:00.999Z", now)).toBeNull();
+    expect(leftUntil("2026-11-22T11:58:30Z", now)).toBeNull();
   });
 });

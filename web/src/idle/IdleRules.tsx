@@ -10,6 +10,7 @@ import { useMe } from "@/shell/use-me";
 import { formatDuration, formatInstant } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { useNow } from "@/ui/use-now";
+import { leftUntil } from "./left";
 
 const RULES: Record<IdleRule["rule"], MessageDescriptor> = {
   traffic: msg`Ends without traffic`,
@@ -55,12 +56,17 @@ function Left({ rule, exempt }: { rule: IdleRule; exempt: boolean }) {
   const most = formatDuration(rule.limit_s * 1000, i18n.locale);
   if (exempt && rule.rule !== "lifetime") return <Trans>never: an administrator exempted it</Trans>;
   if (!rule.ends_at) return <Trans>not now, but after {most}</Trans>;
-  const left = formatDuration(Math.max(0, Date.parse(rule.ends_at) - now), i18n.locale);
+  const milliseconds = leftUntil(rule.ends_at, now);
+  const left = milliseconds !== null && formatDuration(milliseconds, i18n.locale);
   return (
     <time dateTime={rule.ends_at} title={formatInstant(rule.ends_at, i18n.locale)}>
-      <Trans>
-        in {left}, after {most}
-      </Trans>
+      {left ? (
+        <Trans>
+          in {left}, after {most}
+        </Trans>
+      ) : (
+        <Trans>any moment now, after {most}</Trans>
+      )}
     </time>
   );
 }

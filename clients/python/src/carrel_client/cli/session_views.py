@@ -208,8 +208,10 @@ def rule_text(rule: models.IdleRuleView) -> str:
         return f"not now; it ends after {most}"
     now = datetime.now(UTC)
     gone_s = max(0, round((now - datetime.fromisoformat(rule["since"])).total_seconds()))
-    left_s = max(0, round((datetime.fromisoformat(rule["ends_at"]) - now).total_seconds()))
-    return f"for {format_duration(gone_s)} of {most}; ends in {format_duration(left_s)}"
+    left_s = int((datetime.fromisoformat(rule["ends_at"]) - now).total_seconds())
+    # The server looks now and then, and waits a minute for what it does not know yet.
+    ends = f"in {format_duration(left_s)}" if left_s > 0 else "any moment now"
+    return f"for {format_duration(gone_s)} of {most}; ends {ends}"
 
 
 def mount_text(mount: models.MountView) -> str:
