@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from installation import SMALL, Api, Caller
@@ -240,6 +240,24 @@ async def test_why_foretells_the_start_from_time_limits(living: Api):
     why = await waits(living, user, second["id"])
     started = datetime.fromisoformat(running["started_at"])
     assert datetime.fromisoformat(why["expected_start"]) == started + timedelta(hours=1)
+
+
+async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Api):
+    user = await living.as_("user")
+    first = await user.start(slots=ALL)
+    await living.until(user, first["id"], "RUNNING")
+    second = await user.start(slots=ALL)
+    await waits(living, user, second["id"])
+    pause = {"reason": "The engine was busy.", "until": datetime.now(UTC) + timedelta(hours=1), "id": second["id"]}
+    await run(living, "UPDATE sessions SET not_before = :until, reason = :reason WHERE id = :id", **pause)
+    assert (await user.delete(f"/sessions/{first['id']}")).status_code == 202
+    await living.until(user, first["id"], "TERMINATED")
+    why = (await user.get(f"/sessions/{second['id']}/why")).json()
+    assert (why["cause"], why["reason"], why["changes"]) == ("not_yet", pause["reason"], [])
+    assert (why["position"], why["queue_length"]) == (1, 1)
+    assert datetime.fromisoformat(why["expected_start"]) == pause["until"]
+    [queued] = (await user.get("/scheduler/queue")).json()["items"]
+    assert (queued["session"], queued["cause"], queued["reason"]) == (second["id"], "not_yet", pause["reason"])
 
 
 async def test_why_of_one_that_does_not_wait(living: Api):

@@ -10,14 +10,17 @@ from sqlalchemy import event, text
 from carrel.controllers.loop import Tools
 from carrel.controllers.schedule import Schedule
 from carrel.core.clock import SystemClock
+from carrel.core.ids import SessionId
 from carrel.db.leader import lead
 from carrel.db.seal import Seal
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import NodeInfo
 from carrel.images import service as images
+from carrel.limits.scopes import scopes_of
 from carrel.nodes import service as nodes
 from carrel.scheduler import loading
 from carrel.scheduling.plan import plan
+from carrel.scheduling.snapshot import Cause, ClusterMode, Waiting
 from carrel.sessions import service
 from carrel.storage_hosts.storages import Storages
 
@@ -106,3 +109,25 @@ async def test_a_session_goes_where_its_image_runs_and_why_says_so(database, peo
     assert refusal.reason == (
         "1 node: is aarch64, the image needs s390x; 1 node: is x86_64, the image needs s390x."
     )
+
+
+async def test_a_keypairs_policy_limits_the_containers_of_a_session(database, people, clock):
+    path = (people.user.domain_id, next(iter(people.user.projects)), people.user.user_id)
+    one, two = (
+        Waiting(
+            SessionId(f"of-{count}"), SMALL, clock.now(), path=path, scopes=scopes_of(None, path), count=count,
+            mode=ClusterMode.SINGLE_NODE,
+        )
+        for count in (1, 2)
+    )  # fmt: skip
+    async with database.transaction() as tx:
+        await nodes.record(tx, MACHINES, clock.now())
+        await tx.execute(
+            text("""
+            UPDATE resource_policies SET limits = limits || '{"containers_per_session": 1}' WHERE kind = 'keypair'""")
+        )
+        decided = plan(await loading.snapshot(tx, clock.now(), [one, two]))
+    assert [placement.session for placement in decided.placements] == ["of-1"]
+    [refusal] = decided.refusals
+    assert (refusal.session, refusal.cause) == ("of-2", Cause.LIMIT)
+    assert refusal.reason.endswith("may have 1 container in a session; this needs 2.")

@@ -120,6 +120,23 @@ def test_a_ceiling_opens_when_one_of_its_own_ends():
     assert ahead(snapshot, SessionId("a"), DAY) == NOW + minutes(20)
 
 
+def test_who_pauses_starts_when_the_pause_ends():
+    one = replace(asker("s", 4), aside="It failed to start.", not_before=NOW + minutes(2))
+    assert ahead(world([], [one]), SessionId("s"), DAY) == NOW + minutes(2)
+    assert ahead(world([holder("a", 1, ends=5)], [one]), SessionId("s"), DAY) == NOW + minutes(5)
+
+
+def test_who_comes_after_somebody_who_pauses_takes_what_is_free_meanwhile():
+    pausing = replace(asker("s", 4), aside="It failed to start.", not_before=NOW + minutes(2))
+    later = asker("t", 4, lasts=10, waited=0.5)
+    assert ahead(world([], [pausing, later]), SessionId("s"), DAY) == NOW + minutes(10)
+
+
+def test_nobody_knows_when_storage_will_be_back():
+    one = replace(asker("s", 4), aside="It waits for the storage host nas, which does not answer.")
+    assert ahead(world([], [one]), SessionId("s"), DAY) is None
+
+
 def test_a_device_is_given_back_whole():
     device = DeviceView("gpu0", "cuda", used=1000)
     node = NodeView(

@@ -11,7 +11,7 @@ from carrel.nodes import service as nodes
 from carrel.scheduler import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Plan, Snapshot
-from carrel.sessions import mounting, queries, transitions
+from carrel.sessions import queries, transitions
 from carrel.sessions.states import LIFECYCLE, SessionState
 
 _PLACES_SHOWN = 1000
@@ -41,9 +41,7 @@ class Schedule:
         """
         now = self._tools.clock.now()
         async with self._tools.placing, self._tools.transaction() as tx:
-            without = await mounting.kept_back(tx)
-            waiting = await loading.waiting(tx, now, without=without)
-            await self._tell(tx, [(session, reason, None) for session, reason in without.items()])
+            waiting = await loading.waiting(tx, now)
             if waiting:
                 snapshot = await loading.snapshot(tx, now, waiting)
                 await self._apply(tx, snapshot, plan(snapshot))

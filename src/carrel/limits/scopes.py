@@ -6,11 +6,10 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.units import Slots
 from carrel.keypairs.model import Keypair
 from carrel.limits.model import UNLIMITED, ResourcePolicy
 from carrel.policy.decide import Actor
-from carrel.scheduling.snapshot import SESSIONS
+from carrel.scheduling.snapshot import SESSIONS, ScopeView
 from carrel.tenancy.model import User
 
 
@@ -23,21 +22,31 @@ def scopes_of(access_key: str | None, path: tuple[str, str, str]) -> tuple[str, 
 
 async def ceilings(
     tx: AsyncSession, wanted: Mapping[tuple[str, ...], tuple[str, str, str]], slots: frozenset[str]
-) -> dict[str, tuple[str, Slots]]:
-    """What limits these scopes: key -> (label for people, ceiling).
+) -> dict[str, ScopeView]:
+    """These scopes by key, with what limits them; what they hold is not looked up.
 
     wanted: `scopes_of` -> path. slots: all that there are, for policies name some and say what holds for others.
     """
     domains, projects, owners = (list({path[level] for path in wanted.values()}) for level in range(3))
     keys = [scope.partition(":")[2] for scopes in wanted for scope in scopes if scope.startswith("keypair:")]
-    found: dict[str, tuple[str, Slots]] = {}
+    found: dict[str, ScopeView] = {}
     # A keypair that was removed limits nothing more; its owner and their places still do.
-    found |= {f"keypair:{key}": (f"keypair {key}", {}) for key in keys}
+    found |= {f"keypair:{key}": ScopeView(f"keypair {key}", {}) for key in keys}
     bound = {"domains": domains, "projects": projects, "owners": owners, "keys": keys}
     for row in await tx.execute(_LIMITING, bound):
-        limits = row.limits if row.kind in ("domain", "project") else ceiling_of(row.limits, slots)
-        found[f"{row.kind}:{row.id}"] = (_LABELS[row.kind].format(row.name), limits)
+        label, limits = _LABELS[row.kind].format(row.name), row.limits
+        found[f"{row.kind}:{row.id}"] = (
+            ScopeView(label, limits)
+            if row.kind in ("domain", "project")
+            else ScopeView(label, ceiling_of(limits, slots), containers=_most_containers(limits))
+        )
     return found
+
+
+def _most_containers(limits: Mapping[str, Any]) -> int | None:
+    """In one session; only policies of keypairs say it."""
+    most = limits.get("containers_per_session", UNLIMITED)
+    return None if most == UNLIMITED else int(most)
 
 
 _LABELS = {

@@ -2,8 +2,8 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -96,9 +96,9 @@ _GROUPS = text("""
 
 _WAITING = text("""
     SELECT id, slots, created_at, group_id, domain_id, project_id, owner_id, access_key, priority, wanted_node,
-        avoided_nodes, time_limit_s,
+        avoided_nodes, time_limit_s, reason, CASE WHEN not_before > :now THEN not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = sessions.image LIMIT 1) AS architecture
-    FROM sessions WHERE state = 'PENDING' AND (not_before IS NULL OR not_before <= :now)
+    FROM sessions WHERE state = 'PENDING'
 """)
 
 _HOLDERS = select(
@@ -108,17 +108,17 @@ _HOLDERS = select(
 )  # fmt: skip
 
 
-async def waiting(
-    tx: AsyncSession, now: datetime, *, without: Container[SessionId] | None = None
-) -> list[Waiting]:
-    """Who waits, is due, and has the storage that they need. without: `mounting.kept_back`, when it is known."""
-    if without is None:
-        without = await mounting.kept_back(tx)
+_AGAIN = "It waits to be tried again."
+
+
+async def waiting(tx: AsyncSession, now: datetime) -> list[Waiting]:
+    """Who waits. Who pauses after a failed start, or lacks the storage that they need, is set aside."""
+    kept_back = await mounting.kept_back(tx)
     rows = await tx.execute(_WAITING, {"now": now})
-    return [_request(row) for row in rows if row.id not in without]
+    return [_request(row, kept_back.get(row.id, "")) for row in rows]
 
 
-def _request(row: Any) -> Waiting:
+def _request(row: Any, kept_back: str) -> Waiting:
     path = (row.domain_id, row.project_id, row.owner_id)
     return Waiting(
         id=row.id,
@@ -132,6 +132,8 @@ def _request(row: Any) -> Waiting:
         avoid=frozenset(row.avoided_nodes),
         architecture=architecture(row.architecture),
         lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,
+        aside=(row.reason or _AGAIN) if row.not_before else kept_back,
+        not_before=None if kept_back else row.not_before,
     )
 
 
@@ -207,7 +209,7 @@ async def scope_views(
             for slot, amount in one.slots.items():
                 used[scope][slot] += amount
     limited = await ceilings(tx, wanted, slots)
-    return {key: ScopeView(label, ceiling, used.get(key, {})) for key, (label, ceiling) in limited.items()}
+    return {key: replace(scope, used=used.get(key, {})) for key, scope in limited.items()}
 
 
 async def _group(

@@ -140,8 +140,6 @@ def _verdict(outcome: Outcome) -> Verdict:
 
 
 def _reason(session: Session, answer: service.Answer | None) -> str:
-    if answer is None and session.state == SessionState.PENDING:
-        return session.reason or "It waits to be tried again."
     if answer is None:
         return f"It does not wait: it is {session.state}."
     return (

@@ -38,7 +38,7 @@ class Answer:
 
 
 async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
-    """Why a session waits; None when it does not, or not for a place.
+    """Why a session waits; None when it does not.
 
     Raises: NotFound, Forbidden, Conflict when several match.
     """
@@ -47,9 +47,7 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
         return session, None
     now = clock.now()
     waiting = await loading.waiting(tx, now)
-    one = next((one for one in waiting if one.id == session.id), None)
-    if one is None:
-        return session, None
+    one = next(one for one in waiting if one.id == session.id)
     snapshot = await loading.snapshot(tx, now, waiting, running=True)
     usable = await groups.usable(tx, actor, session.project_id)
     least = least_of(await images.find(tx, session.image))
@@ -72,7 +70,7 @@ def explain(
         planning.blocked(one),
         refusal.position,
         len(mine),
-        changes(snapshot, one, groups=usable, least=least),
+        () if one.aside else changes(snapshot, one, groups=usable, least=least),
         ahead(snapshot, one.id, HORIZON),
     )
 

@@ -94,6 +94,8 @@ class Planning:
         room = self.rooms.get(one.group)
         if room is None:
             return Blocked(Cause.GROUP, "Its resource group is not active.")
+        if one.aside:
+            return Blocked(Cause.NOT_YET, one.aside)
         request = self._requests.of(one)
         if limits := self.ceilings.limits(one.scopes, request.demand):
             return reasons.by_limits(limits)
@@ -117,7 +119,8 @@ class Planning:
 
     def _may(self, one: Waiting, request: Request) -> bool:
         return (
-            one.group in self.rooms
+            not one.aside
+            and one.group in self.rooms
             and self.ceilings.allow(one.scopes, request.demand)
             and not self.ceilings.kept_from(one.id, one.scopes, request.demand)
         )
@@ -155,6 +158,8 @@ class Planning:
 
     def _asked(self, one: Waiting, queue: Queue, chances: Chances | None) -> tuple[Part, ...] | None:
         """Its places, or None after what it lacks was kept for it, when it has waited long."""
+        if one.aside:
+            return None
         parts = self.starts(one)
         if parts is not None:
             queue.placed(one)
@@ -172,7 +177,9 @@ class Planning:
             return room is not None and room.fits(self._requests.of(one).anywhere)
 
         return Chances(
-            ((one, self._requests.of(one)) for line in lines.values() for one in line), has_room, self.would_start
+            ((one, self._requests.of(one)) for line in lines.values() for one in line if not one.aside),
+            has_room,
+            self.would_start,
         )
 
     def _keep_for(self, room: Room, one: Waiting) -> bool:

@@ -59,10 +59,14 @@ def short_of(count: int, slot: str, asked: int, most_free: int) -> NodeCause:
 def _limit_sentence(limit: Limit) -> str:
     whom = limit.label[:1].upper() + limit.label[1:]
     if limit.slot == SESSIONS:
-        return f"{whom} may have {limit.ceiling} sessions at once, and has {limit.used}."
+        return f"{whom} may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}."
     if limit.slot == CONTAINERS:
-        return f"{whom} may have {limit.ceiling} containers in a session; this needs {limit.asked}."
+        return f"{whom} may have {_counted(limit.ceiling, 'container')} in a session; this needs {limit.asked}."
     most, used = format_slot(limit.slot, limit.ceiling), format_slot(limit.slot, limit.used)
     return (
         f"{whom} may use {most} at once and uses {used}; this needs {format_slot(limit.slot, limit.asked)}."
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

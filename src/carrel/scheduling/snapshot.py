@@ -125,7 +125,8 @@ class Waiting:
 
     slots: of each of its `count` containers. path: (domain, project, owner). scopes: keys of `Snapshot.scopes`
     that it counts against. node: the only one wanted. avoid: nodes that are taken only when no other will do.
-    lasts: at most so long, when it has a time limit.
+    lasts: at most so long, when it has a time limit. aside: why it is passed over for now, though it has its place in
+    the queue; "" when it is not. not_before: when that ends, if it is known.
     """
 
     id: SessionId
@@ -141,6 +142,8 @@ class Waiting:
     avoid: frozenset[NodeId] = frozenset()
     architecture: str = ""
     lasts: timedelta | None = None
+    aside: str = ""
+    not_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,7 @@ class Cause(StrEnum):
     NODES = "nodes"
     HELD_BACK = "held_back"
     GROUP = "group"
+    NOT_YET = "not_yet"
 
 
 @dataclass(frozen=True, slots=True)

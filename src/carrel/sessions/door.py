@@ -165,7 +165,7 @@ async def _require_possible(
     scopes = scopes_of(access_key, path)
     limited = await ceilings(tx, {scopes: path}, frozenset(slots))
     for scope in scopes:
-        label, ceiling = limited[scope]
+        label, ceiling = limited[scope].label, limited[scope].ceiling
         for slot, amount in slots.items():
             if amount > ceiling.get(slot, amount):
                 raise Refused(

@@ -30,10 +30,17 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
       msg`There is room, but an earlier session has waited so long that ${what} is kept for it.`,
   ],
   [
-    /^(.+) may have (\d+) sessions at once, and has (\d+)\.$/,
+    /^(.+) may have (\d+) sessions? at once, and has (\d+)\.$/,
     ([label = "", most = "", used = ""], say) => {
       const whose = labelIn(say, label);
       return msg`${whose} may have ${most} session(s) at once, and has ${used}.`;
+    },
+  ],
+  [
+    /^(.+) may have (\d+) containers? in a session; this needs (\d+)\.$/,
+    ([label = "", most = "", asked = ""], say) => {
+      const whose = labelIn(say, label);
+      return msg`${whose} may have ${most} container(s) in a session; this needs ${asked}.`;
     },
   ],
   [
@@ -54,6 +61,7 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^No node has (.+); the largest has (.+)\.$/,
     ([asked = "", most = ""]) => msg`No node has ${asked}; the largest has ${most}.`,
   ],
+  [/^It waits to be tried again\.$/, () => msg`It waits to be tried again.`],
   [/^No node has all of that together\.$/, () => msg`No node has all of that together.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
   [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],

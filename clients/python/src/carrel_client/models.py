@@ -139,7 +139,7 @@ BackendKind = Literal["posix", "btrfs"]
 By = Literal["node", "group", "user", "keypair", "project", "domain"]
 
 
-Cause = Literal["limit", "nodes", "held_back", "group"]
+Cause = Literal["limit", "nodes", "held_back", "group", "not_yet"]
 
 
 class CeilingsOfPolicy(TypedDict):
@@ -2607,7 +2607,7 @@ class WhyView(TypedDict):
     """Why a session waits. waiting false: it does not, and the rest is empty.
 
     position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
-    nothing is any more, or it waits for something else than a place. expected_start: when it starts if nobody else
+    nothing is any more. expected_start: when it starts if nobody else
     comes and all run to their time limits."""
 
     cause: Cause | None

@@ -341,7 +341,7 @@ export type By = 'node' | 'group' | 'user' | 'keypair' | 'project' | 'domain';
 /**
  * Cause
  */
-export type Cause = 'limit' | 'nodes' | 'held_back' | 'group';
+export type Cause = 'limit' | 'nodes' | 'held_back' | 'group' | 'not_yet';
 
 /**
  * CeilingsOfPolicy
@@ -6975,7 +6975,7 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  * Why a session waits. waiting false: it does not, and the rest is empty.
  *
  * position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
- * nothing is any more, or it waits for something else than a place. expected_start: when it starts if nobody else
+ * nothing is any more. expected_start: when it starts if nobody else
  * comes and all run to their time limits.
  */
 export type WhyView = {
