@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,9 +11,13 @@ from people import eventually
 from people_kit import caller, project_admin, said
 from sqlalchemy import text
 
+from carrel.controllers import schedule
 from carrel.core.clock import SystemClock
 from carrel.engines.port import Device, NodeInfo
 from carrel.nodes import service as nodes
+from carrel.scheduler import queue
+from carrel.scheduling.plan import plan
+from carrel.scheduling.snapshot import Plan, Snapshot
 
 GIB = 1 << 30
 ALL = {"cpu": 8000, "mem": 1 * GIB}
@@ -352,6 +357,65 @@ async def test_queue_is_in_order_and_names_only_what_one_may_see(living: Api):
     await put(admin, f"/sessions/{later['id']}/priority", {"priority": 60})
     again = (await admin.get("/scheduler/queue")).json()
     assert [item["session"] for item in again["items"]] == [later["id"], other["id"]]
+
+
+async def test_queue_is_planned_for_all_who_look_at_once(living: Api, monkeypatch: pytest.MonkeyPatch):
+    user = await living.as_("user")
+    await user.start(slots=ALL)
+    waits_still = await user.start(slots=ALL)
+    await waits(living, user, waits_still["id"])
+    made: list[Snapshot] = []
+    begun, go_on = threading.Event(), threading.Event()
+    latest = queue.Plans.latest
+    asked = 0
+
+    async def counted(plans: queue.Plans) -> tuple[Snapshot, Plan]:
+        nonlocal asked
+        asked += 1
+        return await latest(plans)
+
+    def held_up(snapshot: Snapshot) -> Plan:
+        made.append(snapshot)
+        begun.set()
+        assert go_on.wait(10)
+        return plan(snapshot)
+
+    monkeypatch.setattr(queue, "plan", held_up)
+    monkeypatch.setattr(queue.Plans, "latest", counted)
+    first = asyncio.create_task(user.get("/scheduler/queue"))
+    await asyncio.to_thread(begun.wait, 10)
+    # This one comes too late for the plan under way, and is in the next, with all the others who ask meanwhile.
+    later = await user.start(slots=ALL)
+    others = [asyncio.create_task(user.get("/scheduler/queue")) for _ in range(20)]
+    async with asyncio.timeout(30):
+        while asked < 21:
+            await asyncio.sleep(0.01)
+    go_on.set()
+    assert [one["session"] for one in (await first).json()["items"]] == [waits_still["id"]]
+    for other in others:
+        assert [one["session"] for one in (await other).json()["items"]] == [waits_still["id"], later["id"]]
+    assert len(made) == 2
+
+
+async def test_long_queue_is_planned_beside_the_loop(living: Api, monkeypatch: pytest.MonkeyPatch):
+    threads: list[threading.Thread] = []
+
+    def noted(snapshot: Snapshot) -> Plan:
+        threads.append(threading.current_thread())
+        return plan(snapshot)
+
+    monkeypatch.setattr(schedule, "plan", noted)
+    monkeypatch.setattr(schedule, "_MANY", 2)
+    user = await living.as_("user")
+    first = await user.start(slots=ALL)
+    await living.until(user, first["id"], "RUNNING")
+    assert set(threads) == {threading.main_thread()}
+    threads.clear()
+    second, third = await user.start(slots=ALL), await user.start(slots=ALL)
+    await waits(living, user, third["id"])
+    assert threading.main_thread() is not threads[-1]
+    await user.delete(f"/sessions/{first['id']}")
+    await living.until(user, second["id"], "RUNNING")
 
 
 async def test_shares_are_a_tree_for_those_who_administer(living: Api):

@@ -1,5 +1,6 @@
 """Decide who starts where: snapshot in, plan out, applied in one guarded transaction."""
 
+import asyncio
 from collections.abc import Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -16,6 +17,9 @@ from carrel.sessions.states import LIFECYCLE, SessionState
 
 _PLACES_SHOWN = 1000
 """Nobody is told that they are further back than this: all those places change with every start."""
+
+_MANY = 300
+"""A plan of so many takes longer than it takes to hand it over to a thread."""
 
 
 class Schedule:
@@ -44,7 +48,9 @@ class Schedule:
             waiting = await loading.waiting(tx, now)
             if waiting:
                 snapshot = await loading.snapshot(tx, now, waiting)
-                await self._apply(tx, snapshot, plan(snapshot))
+                # Others, people's requests among them, do not stand still while a long plan is made.
+                decided = plan(snapshot) if len(waiting) < _MANY else await asyncio.to_thread(plan, snapshot)
+                await self._apply(tx, snapshot, decided)
 
     async def _apply(self, tx: AsyncSession, snapshot: Snapshot, decided: Plan) -> None:
         now = snapshot.now

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
+from carrel.db.database import Database
 from carrel.db.scope import reaches
 from carrel.groups import service as groups
 from carrel.groups.model import ResourceGroup, ScopeKind
@@ -16,21 +17,50 @@ from carrel.policy.actions import Role
 from carrel.policy.decide import Actor, Target, require, sight
 from carrel.scheduler import loading
 from carrel.scheduler.schemas import QueuedView, QueueQuery, QueueView, ShareNode, SharesView
-from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import ShareView, Waiting
+from carrel.scheduling.plan import Planning, plan
+from carrel.scheduling.snapshot import Plan, ShareView, Snapshot, Waiting
 from carrel.sessions.model import Session
 from carrel.sessions.schemas import GroupRef, OwnerRef
 from carrel.tenancy.model import Domain, Project, User
 from carrel.tenancy.schemas import ProjectRef
 
+_Making = asyncio.Task[tuple[Snapshot, Plan]]
 
-async def queue(tx: AsyncSession, clock: Clock, actor: Actor, wanted: QueueQuery) -> QueueView:
+
+class Plans:
+    """What the scheduler would do now, found out once for all who ask at the same time.
+
+    Who asks while it is being found out gets the next one: this one may have been read before what they know of.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._making: _Making | None = None
+        self._next: _Making | None = None
+
+    async def latest(self) -> tuple[Snapshot, Plan]:
+        """Not within a transaction: it waits for one of its own."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._make(self._making))
+        return await asyncio.shield(self._next)
+
+    async def _make(self, before: _Making | None) -> tuple[Snapshot, Plan]:
+        if before is not None:
+            await asyncio.wait([before])
+        self._making, self._next = self._next, None
+        async with self._database.transaction() as tx:
+            now = self._clock.now()
+            snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
+        return snapshot, await asyncio.to_thread(plan, snapshot)
+
+
+async def queue(
+    tx: AsyncSession, actor: Actor, wanted: QueueQuery, snapshot: Snapshot, decided: Plan
+) -> QueueView:
     """A part of a group's queue. Raises: NotFound for a group that the actor may not see."""
     group = await _group(tx, actor, wanted.group)
-    now = clock.now()
-    snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
     mine = {one.id: one for one in snapshot.waiting if one.group == group.id}
-    decided = await asyncio.to_thread(Planning(snapshot).run)
     refusals = [refusal for refusal in decided.refusals if refusal.session in mine]
     begin = int(wanted.cursor or 0)
     shown = refusals[begin : begin + wanted.limit]

@@ -117,8 +117,9 @@ async def show_queue(
 ) -> QueueView:
     """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
     state = request.app.state
+    snapshot, decided = await state.plans.latest()
     async with state.database.transaction() as tx:
-        return await queue.queue(tx, state.clock, actor, wanted)
+        return await queue.queue(tx, actor, wanted, snapshot, decided)
 
 
 @router.get("/scheduler/shares", operation_id="scheduler.shares", openapi_extra=names("share.read"))

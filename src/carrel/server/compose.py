@@ -52,6 +52,7 @@ from carrel.resources import node_routes as machines
 from carrel.scheduler import history_routes as history
 from carrel.scheduler import ledger_routes as ledger
 from carrel.scheduler import routes as scheduler
+from carrel.scheduler.queue import Plans
 from carrel.server import greeting, metrics, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
@@ -148,6 +149,7 @@ async def api(
     state.file_notes = FileNotes(database)
     state.arrivals = Arrivals()
     state.activity = Activity(database, state.clock)
+    state.plans = Plans(database, state.clock)
     state.seal = Seal(settings.key())
     state.limits = RateLimits(database)
     state.refusals = Refusals(database)
