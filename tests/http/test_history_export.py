@@ -219,6 +219,11 @@ async def test_the_command_line_says_what_it_cannot_read(api: Api, tmp_path: Pat
         "scheduler", "simulate", "--trace", "flood", "--policy", "flood", "--picture", str(tmp_path)
     )
     assert (unwritten.code, "Is a directory" in unwritten.stderr) == (1, True)
+    other = await line.run(
+        "scheduler", "simulate", "--trace", "flood", "--policy", "flood", "--picture", str(tmp_path / "x.PNG")
+    )
+    assert (other.code, "the picture is SVG" in other.stderr) == (2, True)
+    assert not (tmp_path / "x.PNG").exists()
 
 
 async def test_without_the_servers_package_the_command_line_says_where_it_is(tmp_path: Path, api: Api):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carrel.core.errors import Invalid
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
 from carrel.scheduling.fairness import jain
 from carrel.scheduling.installation import ANYBODY, Installation
@@ -281,6 +282,20 @@ def test_the_picture_is_whole_and_says_what_it_shows():
     texts = [element.text for element in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert {"March & April", "<p>", "none", "none started", "In use", "Waiting"} <= set(texts)
     assert len(list(drawn.iter("{http://www.w3.org/2000/svg}polyline"))) == 2
+
+
+def test_a_replay_past_the_end_of_time_is_refused_in_words():
+    far = replace(arrival("a", 0, 2e9), at=datetime(9990, 1, 1, tzinfo=UTC))
+    with pytest.raises(Invalid, match="past the year 9999"):
+        simulate([far], machine(1))
+
+
+def test_an_installation_without_an_open_node_has_figures_too():
+    for none in (machine(), replace(machine(1), nodes=(replace(machine(1).nodes[0], closed="cordoned"),))):
+        found = report(simulate([arrival("a", 0, 5), arrival("b", 3, 5)], none))
+        assert found.sessions["never_started"] == 2
+        assert (found.utilisation, [one.share for one in found.projects]) == ({}, [0])
+        assert picture(found, "nothing")
 
 
 def test_a_trace_of_one_instant_has_figures_too():

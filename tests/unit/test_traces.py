@@ -58,6 +58,15 @@ def test_amounts_may_be_as_people_write_them_and_what_is_left_out_is_as_usual():
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {"cpu": "many"}}', "'many' is not a number of CPUs"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "mode": "any"}', "cannot be read"),
         ('{"id": "1", "at": "2026-01-05", "runs_s": 1, "slots": {}}', "of an earlier one"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {"cpu": 1.5}}', "1.5 is not a whole number of cpu"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {"cpu": true}}', "not a whole number of cpu"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": [1]}', "slots are no object"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {"mem": "9e9999t"}}', "is not a size"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {"cpu": "inf"}}', "'inf' is not a number of CPUs"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {"x.shares": "inf"}}', "'inf' is not an amount of x.shares"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "priority": 101}', "priority"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "priority": -1}', "priority"),
+        ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "limit_s": 0}', "too small"),
     ],
 )  # fmt: skip
 def test_a_line_that_makes_no_sense_is_named(text: str, told: str):
@@ -88,7 +97,13 @@ def test_large_jobs_are_split_into_containers_when_that_is_asked_for():
     assert (fourth.count, fourth.slots["mem"]) == (3, 10 << 20)
 
 
-@pytest.mark.parametrize("text", ["1 2 3", "1 x" + " 0" * 16, SWF.splitlines()[5]])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 2 3", "1 x" + " 0" * 16, SWF.splitlines()[5], "2 nan 0 60 4" + " 1" * 13, "2 1e30 0 60 4" + " 1" * 13,
+        "2 0 0 nan 4" + " 1" * 13, "2 0 0 60 inf" + " 1" * 13, "; UnixStartTime: 99999999999999999", "hello",
+    ],
+)  # fmt: skip
 def test_a_job_that_makes_no_sense_is_named(text: str):
     with pytest.raises(Invalid, match="Line 2 "):
         list(read_swf([SWF.splitlines()[5], text]))
@@ -123,9 +138,11 @@ def test_a_file_is_read_as_what_it_is(tmp_path: Path):
     packed.write_bytes(gzip.compress(SWF.encode()))
     assert len(replay_files.trace(str(packed))) == 3
     assert len(replay_files.trace(str(packed), first=2)) == 2
-    packed.write_bytes(packed.read_bytes()[:60])
-    with pytest.raises(Invalid, match="cannot be unpacked"):
-        replay_files.trace(str(packed))
+    whole = packed.read_bytes()
+    for broken in (whole[:60], whole[:20] + b"\xff" * 40):
+        packed.write_bytes(broken)
+        with pytest.raises(Invalid, match="cannot be unpacked"):
+            replay_files.trace(str(packed))
     with pytest.raises(NotFound):
         replay_files.trace(str(tmp_path / "none"))
     (tmp_path / "empty").write_text("; Computer: none\n")
@@ -178,6 +195,15 @@ def test_a_policy_says_nodes_groups_weights_and_ceilings(tmp_path: Path):
         ('{"nodes": [{"name": "n", "slots": {"cpu": "x"}}]}', "'x' is not a number of CPUs"),
         ('{"nodes": [{"name": "n", "slots": {"cpu": [1]}}]}', "nodes.0.slots.cpu"),
         ('{"nodes": [], "groups": [{"scheduler": "best"}]}', "groups.0.scheduler"),
+        ('{"nodes": [], "groups": [{"half_life_s": 1e999}]}', "groups.0.half_life_s"),
+        ('{"nodes": [], "groups": [{"patience_s": 1e18}]}', "groups.0.patience_s"),
+        ('{"nodes": [], "groups": [{"pending_timeout_s": 1e999}]}', "groups.0.pending_timeout_s"),
+        ('{"nodes": [], "groups": [{"weights": {"users": {"ada": 1e999}}}]}', "groups.0.weights.users.ada"),
+        ('{"nodes": [], "groups": [{"id": "a"}, {"id": "a"}]}', "there are two groups a"),
+        (
+            '{"nodes": [{"name": "n", "count": 2, "slots": {}}, {"name": "n-1", "slots": {}}]}',
+            "there are two nodes n-1",
+        ),
     ],
 )  # fmt: skip
 def test_a_policy_that_makes_no_sense_says_where(tmp_path: Path, text: str, told: str):

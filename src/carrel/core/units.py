@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from math import inf, isfinite
 
 Slots = Mapping[str, int]
 
@@ -16,9 +17,10 @@ def parse_size(text: str) -> int:
     Raises: ValueError naming the text.
     """
     match = _SIZE.match(text.strip())
-    if not match:
+    size = float(match[1]) * _SUFFIX[match[2].lower()] if match else inf
+    if not isfinite(size):
         raise ValueError(f"{text!r} is not a size; write for example 512m or 2g")
-    return int(float(match[1]) * _SUFFIX[match[2].lower()])
+    return int(size)
 
 
 def parse_cpu(text: str) -> int:
@@ -29,7 +31,7 @@ def parse_cpu(text: str) -> int:
     raw = text.strip()
     try:
         return int(raw[:-1]) if raw.endswith("m") else round(float(raw) * 1000)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a number of CPUs; write for example 0.5, 2 or 250m") from None
 
 
@@ -38,21 +40,23 @@ def parse_slots(said: Mapping[str, int | str]) -> dict[str, int]:
 
     Raises: ValueError naming what is no amount.
     """
-    slots = {
-        slot: _parse_amount(slot, amount) if isinstance(amount, str) else int(amount)
-        for slot, amount in said.items()
-    }
+    slots = {slot: _parse_amount(slot, amount) for slot, amount in said.items()}
     if slot := next((slot for slot, amount in slots.items() if amount < 0), None):
         raise ValueError(f"{slot} is less than nothing")
     return slots
 
 
-def _parse_amount(slot: str, text: str) -> int:
+def _parse_amount(slot: str, text: int | str) -> int:
+    if not isinstance(text, str):
+        # 1.5 cores are 1500 or "1.5": to cut 1.5 down to a thousandth of a core is what nobody means.
+        if isinstance(text, bool) or text != int(text):
+            raise ValueError(f"{text} is not a whole number of {slot} in its base unit")
+        return int(text)
     if slot in ("cpu", "mem"):
         return parse_cpu(text) if slot == "cpu" else parse_size(text)
     try:
         return round(float(text) * 1000) if slot.endswith(".shares") else int(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not an amount of {slot}") from None
 
 

@@ -1,9 +1,10 @@
 """The policy of an installation as a file: what a replay runs on. The API writes it, people change it."""
 
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId
 from carrel.core.units import parse_slots
@@ -20,7 +21,8 @@ def _amounts(said: Any) -> Any:
 
 
 Amounts = Annotated[dict[str, Annotated[int, Field(ge=0)]], BeforeValidator(_amounts)]
-Weights = dict[str, Annotated[float, Field(gt=0)]]
+Weights = dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]]
+_MOST_S = 100 * 365 * 24 * 3600
 
 
 class _Part(BaseModel):
@@ -64,9 +66,9 @@ class GroupOfPolicy(_Part):
     scheduler: Order = Order.FIFO
     placement: Strategy = Strategy.DISPERSED
     slot_priority: list[str] = []
-    patience_s: float = Field(default=300, ge=0)
-    half_life_s: float = Field(default=604800, gt=0)
-    pending_timeout_s: float | None = Field(default=None, ge=0)
+    patience_s: float = Field(default=300, ge=0, le=_MOST_S)
+    half_life_s: float = Field(default=604800, gt=0, le=_MOST_S)
+    pending_timeout_s: float | None = Field(default=None, ge=0, le=_MOST_S)
     weights: WeightsOfGroup = WeightsOfGroup()
 
 
@@ -85,6 +87,25 @@ class SchedulerPolicy(_Part):
     groups: list[GroupOfPolicy] = [GroupOfPolicy()]
     ceilings: CeilingsOfPolicy = CeilingsOfPolicy()
     names: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _nobody_is_named_twice(self) -> Self:
+        for what, names in (
+            ("groups", (group.id for group in self.groups)),
+            ("nodes", (name for nodes in self.nodes for name in _names(nodes))),
+        ):
+            if (twice := _twice(names)) is not None:
+                raise ValueError(f"there are two {what} {twice}")
+        return self
+
+
+def _twice(names: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def installation(policy: SchedulerPolicy) -> Installation:
@@ -130,11 +151,14 @@ def _nodes(said: NodesOfPolicy) -> list[NodeView]:
     for family in {device.family for device in there}:
         for slot in (f"{family}.device", f"{family}.shares"):
             slots[slot] = devices.capacity(there, slot)
-    names = [said.name] if said.count == 1 else [f"{said.name}-{n}" for n in range(1, said.count + 1)]
     return [
         NodeView(
             NodeId(name), name, slots, group=GroupId(said.group), closed=said.closed,
             architecture=said.architecture, devices=there,
         )
-        for name in names
+        for name in _names(said)
     ]  # fmt: skip
+
+
+def _names(said: NodesOfPolicy) -> list[str]:
+    return [said.name] if said.count == 1 else [f"{said.name}-{n}" for n in range(1, said.count + 1)]

@@ -4,6 +4,7 @@ import gzip
 import json
 import sys
 import tomllib
+import zlib
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -91,5 +92,5 @@ def _hint(ending: str) -> str:
 def _unpacked(name: str, content: bytes) -> bytes:
     try:
         return gzip.decompress(content) if content.startswith(_GZIP) else content
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise Invalid("trace.unreadable", f"{name} cannot be unpacked: {error}.", field="trace") from None

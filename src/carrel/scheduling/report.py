@@ -119,7 +119,7 @@ def report(replay: Replay) -> Report:
         queue=_queue(sweep, stays, edges),
         fairness=Fairness(
             use=jain(
-                max(one.slot_seconds[slot] / most for slot, most in capacity.items()) / one.weight
+                max((one.slot_seconds[slot] / most for slot, most in capacity.items()), default=0.0) / one.weight
                 for one in projects
             ),
             shares=jain(one.share for one in projects if one.share is not None),
@@ -216,8 +216,9 @@ def _project(
     weight = installation.weight(stays[0].arrival.group, path)
     share = None
     if waited_s > 0:
-        dominant = np.maximum.reduce([steps / capacity[slot] for slot, steps in held.items()])
-        share = sweep.integral(dominant * waiting) / waited_s / weight
+        # Where no node is open nobody holds anything.
+        parts = [steps / capacity[slot] for slot, steps in held.items()] or [np.zeros(len(waiting))]
+        share = sweep.integral(np.maximum.reduce(parts) * waiting) / waited_s / weight
     return ProjectReport(
         project=path[1],
         name=installation.names.get(path[1], path[1]),

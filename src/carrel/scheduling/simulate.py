@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import count
 
+from carrel.core.errors import Invalid
 from carrel.core.ids import SessionId
 from carrel.scheduling.cluster import Cluster, started
 from carrel.scheduling.installation import Installation
@@ -63,10 +64,15 @@ class Replay:
 def simulate(
     arrivals: Iterable[Arrival], installation: Installation, *, watch: Watch | None = None
 ) -> Replay:
-    """What would have become of these sessions. Same trace and installation, same replay."""
-    return _Replaying(
-        sorted(arrivals, key=lambda one: one.at), installation, watch or (lambda done, of: None)
-    ).run()
+    """What would have become of these sessions. Same trace and installation, same replay.
+
+    Raises: Invalid for times that no calendar has.
+    """
+    in_order = sorted(arrivals, key=lambda one: one.at)
+    try:
+        return _Replaying(in_order, installation, watch or (lambda done, of: None)).run()
+    except OverflowError:
+        raise Invalid("trace.unreadable", "The replay goes past the year 9999.", field="trace") from None
 
 
 class _Replaying:

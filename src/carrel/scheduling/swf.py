@@ -34,20 +34,26 @@ def read_swf(lines: Iterable[str], *, container_cores: int | None = None) -> Ite
     seen: set[SessionId] = set()
     for number, text in enumerate(lines, start=1):
         if text.lstrip().startswith(";"):
-            start = _start(text) or start
+            try:
+                start = _start(text) or start
+            except (ValueError, OverflowError, OSError):
+                raise unreadable(number, "has a start that is no time") from None
             continue
         if not text.strip():
             continue
         try:
             job = [float(field) for field in text.split()]
         except ValueError:
-            raise unreadable(number, "has something that is no number") from None
+            raise unreadable(number, "is no JSON object, and has something that is no number") from None
         if len(job) < _FIELDS:
             raise unreadable(number, f"has {len(job)} of {_FIELDS} numbers")
-        cores = int(job[_ALLOCATED] if job[_ALLOCATED] > 0 else job[_REQUESTED])
-        if cores <= 0 or job[_RUN] < 0 or job[_STATUS] in _PARTS:
-            continue
-        one = _arrival(job, start, cores, container_cores)
+        try:
+            cores = int(job[_ALLOCATED] if job[_ALLOCATED] > 0 else job[_REQUESTED])
+            if cores <= 0 or job[_RUN] < 0 or job[_STATUS] in _PARTS:
+                continue
+            one = _arrival(job, start, cores, container_cores)
+        except (ValueError, OverflowError):
+            raise unreadable(number, "has a number that is too large, or none") from None
         if one.id in seen:
             raise unreadable(number, f"has the number {one.id} of an earlier job")
         seen.add(one.id)

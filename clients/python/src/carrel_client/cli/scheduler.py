@@ -38,7 +38,7 @@ def simulate_arguments(parser: Arguments) -> None:
         "--policy", metavar="FILE",
         help="nodes, resource groups and ceilings: JSON or TOML (default: those of the installation)",
     )  # fmt: skip
-    parser.add_argument("--picture", metavar="FILE", help="draw it too, as SVG")
+    parser.add_argument("--picture", metavar="FILE", type=reading(_drawing), help="draw it too, as SVG")
     parser.add_argument("--first", metavar="N", type=reading(_count), help="replay only so many sessions")
     parser.add_argument(
         "--container-cores", metavar="N", type=reading(_count),
@@ -204,6 +204,13 @@ def _write(path: str, text: str) -> None:
     except OSError as error:
         raise CarrelError("client.file", f"{path}: {error.strerror or error}.", status=422) from error
     say(f"drawn in {path}")
+
+
+def _drawing(text: str) -> str:
+    """Raises: ValueError."""
+    if text.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")):
+        raise ValueError(f"the picture is SVG, and {text!r} says something else; write for example waits.svg")
+    return text
 
 
 def _count(text: str) -> int:
