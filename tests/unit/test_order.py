@@ -12,9 +12,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CAPACITY = {"cpu": 100, "mem": 100}
 
 
-def waits(name, minutes=1.0, *, path=("d", "p", "u"), priority=DEFAULT_PRIORITY, **slots):
+def waits(name, minutes=1.0, *, path=("d", "p", "u"), priority=DEFAULT_PRIORITY, aside="", **slots):
     since = NOW - timedelta(minutes=minutes)
-    return Waiting(SessionId(name), slots or {"cpu": 10}, since, path=path, priority=priority)
+    return Waiting(SessionId(name), slots or {"cpu": 10}, since, path=path, priority=priority, aside=aside)
 
 
 def of(owner, project="p", domain="d"):
@@ -44,6 +44,12 @@ def test_everybody_is_asked_once(kind):
     line = [waits(f"s{n}", n % 9, path=of(f"u{n % 3}", f"p{n % 2}"), priority=n % 2) for n in range(40)]
     assert sorted(asked(kind, *line)) == sorted(one.id for one in line)
     assert sorted(asked(kind, *line, placed=False)) == sorted(one.id for one in line)
+
+
+@pytest.mark.parametrize("kind", Order)
+def test_everybody_is_asked_once_when_one_of_the_patient_is_set_aside(kind):
+    line = [waits("aside", 9, aside="It failed to start."), waits("elder", 8), waits("fresh", 1)]
+    assert sorted(asked(kind, *line)) == ["aside", "elder", "fresh"]
 
 
 def test_fifo_is_by_arrival():

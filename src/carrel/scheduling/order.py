@@ -2,10 +2,10 @@
 
 import heapq
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Protocol
 
 from carrel.scheduling.snapshot import GroupView, Order, ShareView, Slots, Waiting
@@ -58,33 +58,76 @@ class _Line:
         """Nothing depends on it."""
 
 
-@dataclass
+_Asks = list[tuple[str, int, int]]
+"""Slot, how much is asked of it, and how much of it there is. Only of slots that there are."""
+
+
+@dataclass(eq=False, slots=True)
 class _Standing:
-    """What a domain, project or owner has of the group. level: their dominant share, by their weight."""
+    """What a domain, project or owner has of the group. part: the largest of what they have had of each slot, as a
+    part of all there is. level: the same by their weight. Both only grow.
+    """
 
     share: ShareView
     held: dict[str, float]
+    part: float = 0.0
     level: float = 0.0
 
+    def take(self, asks: _Asks) -> None:
+        past = self.share.past
+        for slot, amount, most in asks:
+            held = self.held[slot] = self.held.get(slot, 0.0) + amount
+            self.part = max(self.part, (held + past.get(slot, 0.0)) / most)
+        self.level = self.part / self.share.weight
 
-@dataclass
+
+_Entry = tuple[float, datetime, str, str, Waiting]
+"""Level, arrival and id of who is next, name of the claimant, and who is next."""
+
+
+@dataclass(eq=False, slots=True)
 class _Claimant:
     """One of them, of those with the same priority who wait.
 
-    heap: (level, arrival of who is next, name) of children with somebody waiting; a child may only have fallen behind
-    since. line: only of an owner.
+    heap: entries of children with somebody waiting; below the top also some that were renewed since. line: only of an
+    owner. entry: None when nobody waits.
     """
 
+    name: str
     standing: _Standing
     children: dict[str, "_Claimant"] = field(default_factory=dict)
-    heap: list[tuple[float, datetime, str, str]] = field(default_factory=list)
+    heap: list[_Entry] = field(default_factory=list)
     line: deque[Waiting] = field(default_factory=deque)
+    entry: _Entry | None = None
 
-    def entry(self, name: str) -> tuple[float, datetime, str, str]:
+    def enter(self) -> None:
+        """With everybody under it, before anybody is asked."""
+        for child in self.children.values():
+            child.enter()
+        self.heap = [child.entry for child in self.children.values() if child.entry is not None]
+        heapq.heapify(self.heap)
+        self.entry = self._now()
+
+    def renew(self, child: "_Claimant") -> None:
+        """One of the child's was asked."""
+        heap, children = self.heap, self.children
+        before, now = child.entry, child._now()
+        child.entry = now
+        if now is not None and heap[0] is before:
+            heapq.heapreplace(heap, now)
+        elif now is not None:
+            heapq.heappush(heap, now)
+        while heap and heap[0] is not children[heap[0][3]].entry:
+            heapq.heappop(heap)
+
+    def _now(self) -> _Entry | None:
         if self.line:
-            return self.standing.level, self.line[0].since, self.line[0].id, name
-        _, since, first, _ = self.heap[0]
-        return self.standing.level, since, first, name
+            first = self.line[0]
+        elif self.heap:
+            first = self.heap[0][4]
+        else:
+            return None
+        return self.standing.level, first.since, first.id, self.name, first
 
 
 class _Fair:
@@ -104,7 +147,10 @@ class _Fair:
         self._capacity = capacity
         self._now = now
         self._standings: dict[tuple[str, ...], _Standing] = {}
+        # Root, domain, project and owner of everybody with the same priority, by path; of DRF root and owner.
+        self._ways: dict[tuple[str, ...], tuple[_Claimant, ...]] = {}
         self._elders: Iterator[Waiting] = iter(())
+        self._elder: Waiting | None = None
 
     def line(self, waiting: Iterable[Waiting]) -> Iterator[Waiting]:
         bands: defaultdict[int, list[Waiting]] = defaultdict(list)
@@ -114,11 +160,9 @@ class _Fair:
             yield from self._band(bands[priority])
 
     def placed(self, one: Waiting) -> None:
-        for path in self._paths(one):
-            standing = self._standings[path]
-            for slot, amount in one.slots.items():
-                standing.held[slot] = standing.held.get(slot, 0.0) + amount * one.count
-            standing.level = self._level(standing)
+        asks = self._asks(one)
+        for claimant in self._ways[one.path][1:]:
+            claimant.standing.take(asks)
         self._one_went(one)
 
     def guarded(self, one: Waiting) -> None:
@@ -127,16 +171,22 @@ class _Fair:
     def _band(self, waiting: Sequence[Waiting]) -> Iterator[Waiting]:
         root = self._tree(waiting)
         gone: set[str] = set()
-        self._elders = takewhile(lambda one: self._now - one.since > self._group.patience, waiting)
+        # Who is set aside speaks for nobody (tests/unit/test_plan_aside.py).
+        patient = (one for one in waiting if not one.aside)
+        self._elders = takewhile(lambda one: self._now - one.since > self._group.patience, patient)
         self._elder = next(self._elders, None)
-        while (first := self._first(root)) is not None:
+        while root.heap:
             while self._elder is not None and self._elder.id in gone:
                 self._elder = next(self._elders, None)
-            elder = self._elder
+            elder, first = self._elder, root.heap[0][4]
             one = elder if elder is not None and self._goes_before(elder, first) else first
-            self._owner(root, one).line.popleft()
+            way = self._ways[one.path]
+            # Of who is set aside an elder leaves some behind.
+            way[-1].line.remove(one)
             gone.add(one.id)
             yield one
+            for child, above in pairwise(reversed(way)):
+                above.renew(child)
 
     def _one_went(self, one: Waiting) -> None:
         if one is self._elder:
@@ -144,72 +194,46 @@ class _Fair:
             self._elders = iter(())
 
     def _goes_before(self, elder: Waiting, first: Waiting) -> bool:
-        for mine, other in zip(self._paths(elder), self._paths(first), strict=True):
-            if mine != other:
-                standing = self._standings[mine]
-                asks = self._share({slot: amount * elder.count for slot, amount in elder.slots.items()})
-                return standing.level <= self._standings[other].level + asks / standing.share.weight
+        for mine, other in zip(self._ways[elder.path], self._ways[first.path], strict=True):
+            if mine is not other:
+                asks = max((amount / most for _, amount, most in self._asks(elder)), default=0.0)
+                return mine.standing.level <= other.standing.level + asks / mine.standing.share.weight
         return True
 
+    def _asks(self, one: Waiting) -> _Asks:
+        return [
+            (slot, amount * one.count, most)
+            for slot, amount in one.slots.items()
+            if (most := self._capacity.get(slot))
+        ]
+
     def _tree(self, waiting: Iterable[Waiting]) -> _Claimant:
-        root = _Claimant(_Standing(_NOTHING, {}))
+        root = _Claimant("", _Standing(_NOTHING, {}))
+        self._ways = {}
         for one in waiting:
-            here = root
-            for path in self._paths(one):
-                child = here.children.get(path[-1])
-                if child is None:
-                    child = here.children[path[-1]] = _Claimant(self._standing(path))
-                here = child
-            here.line.append(one)
-        self._heapify(root)
+            way = self._ways.get(one.path)
+            if way is None:
+                way = self._ways[one.path] = self._way(root, one)
+            way[-1].line.append(one)
+        root.enter()
         return root
 
-    def _paths(self, one: Waiting) -> tuple[tuple[str, ...], ...]:
-        if self._group.order is Order.DRF:
-            return (one.path[2:],)
-        return one.path[:1], one.path[:2], one.path
-
-    def _owner(self, root: _Claimant, one: Waiting) -> _Claimant:
-        here = root
-        for path in self._paths(one):
-            here = here.children[path[-1]]
-        return here
+    def _way(self, root: _Claimant, one: Waiting) -> tuple[_Claimant, ...]:
+        """From the root to its owner."""
+        drf = self._group.order is Order.DRF
+        way = [root]
+        for path in (one.path[2:],) if drf else (one.path[:1], one.path[:2], one.path):
+            children = way[-1].children
+            if path[-1] not in children:
+                children[path[-1]] = _Claimant(path[-1], self._standing(path))
+            way.append(children[path[-1]])
+        return tuple(way)
 
     def _standing(self, path: tuple[str, ...]) -> _Standing:
         standing = self._standings.get(path)
         if standing is None:
             share = self._group.shares.get(path, _NOTHING)
             standing = self._standings[path] = _Standing(share, dict(share.held))
-            standing.level = self._level(standing)
+            slots = share.held.keys() | share.past.keys()
+            standing.take([(slot, 0, most) for slot in slots if (most := self._capacity.get(slot))])
         return standing
-
-    def _level(self, standing: _Standing) -> float:
-        past = standing.share.past
-        slots = standing.held.keys() | past.keys() if past else standing.held
-        had = {slot: standing.held.get(slot, 0.0) + past.get(slot, 0.0) for slot in slots}
-        return self._share(had) / standing.share.weight
-
-    def _share(self, had: Mapping[str, float]) -> float:
-        shares = [amount / most for slot, amount in had.items() if (most := self._capacity.get(slot))]
-        return max(shares, default=0.0)
-
-    def _heapify(self, claimant: _Claimant) -> None:
-        for name, child in claimant.children.items():
-            self._heapify(child)
-            claimant.heap.append(child.entry(name))
-        heapq.heapify(claimant.heap)
-
-    def _first(self, claimant: _Claimant) -> Waiting | None:
-        """Who is next under it, after its heap has been brought up to date."""
-        if claimant.line:
-            return claimant.line[0]
-        while claimant.heap:
-            name = claimant.heap[0][3]
-            first = self._first(claimant.children[name])
-            if first is None:
-                heapq.heappop(claimant.heap)
-            elif (now := claimant.children[name].entry(name)) != claimant.heap[0]:
-                heapq.heapreplace(claimant.heap, now)
-            else:
-                return first
-        return None
