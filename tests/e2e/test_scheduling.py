@@ -123,8 +123,9 @@ def test_launcher_offers_presets_with_what_becomes_of_them(open_desk: Opener, la
         drawer = _launcher(lab.desk(open_desk))
         presets = drawer.get_by_role("radiogroup", name="Presets")
         never = presets.get_by_role("radio", name=f"{large} · never")
-        expect(never).to_have_accessible_description(f"1 CPU · 1 GiB. Project {lab.name} may use 0.5 CPU "
-                                                     "at once and uses 0 CPU; this needs 1 CPU.")  # fmt: skip
+        expect(never).to_have_accessible_description(
+            f"1 CPU · 1 GiB. Project {lab.name} may use 0.5 CPU at most."
+        )
         presets.get_by_text(f"{small} · starts now").click()
         expect(presets.get_by_role("radio", name=small)).to_be_checked()
         expect(drawer.get_by_label("CPU cores", exact=True)).to_have_value("0.2")

@@ -92,8 +92,15 @@ async def check(
             scopes={scope: snapshot.scopes[scope] for scope in asked.scopes},
             slots=rooms(planning, asked),
             groups=[(one, outcome(planning, replace(asked, group=one.id))) for one in usable],
-            presets=[(one, outcome(planning, replace(asked, slots=one.slots))) for one in presets],
+            presets=[(one, with_preset(planning, one)) for one in presets],
         )
+
+    def with_preset(planning: Planning, preset: Preset) -> Outcome:
+        # A preset says nothing about what it does not name; of CPU and memory there must be some.
+        slots = {slot: wish.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
+        if image and (too_few := sessions.too_few_for(found, slots)):
+            return Outcome(starts=False, never=True, reason=too_few.message)
+        return outcome(planning, replace(asked, slots=slots))
 
     return await asyncio.to_thread(answer)
 

@@ -1,11 +1,12 @@
 """What would become of a request that is only asked about, behind all who wait. Asked of a plan that was made."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.scheduling.ceilings import asked
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import SESSIONS, Waiting
+from carrel.scheduling.reasons import Blocked, more_than_ever, too_large
+from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, NodeView, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,21 @@ def outcome(planning: Planning, one: Waiting) -> Outcome:
     room = planning.rooms.get(one.group)
     if room is None:
         return Outcome(starts=False, never=False, reason=blocked.sentence)
-    wanted = asked(one)
-    too_small = not any(
-        node.runs(one.architecture)
-        and all(node.capacity.get(slot, 0) >= amount for slot, amount in one.slots.items())
-        for node in room.nodes
-    )
-    never = too_small or any(limit.never for limit in planning.ceilings.limits(one.scopes, wanted))
-    return Outcome(starts=False, never=never, reason=blocked.sentence)
+    never = _never(planning, one, room.nodes, blocked)
+    return Outcome(starts=False, never=bool(never), reason=never or blocked.sentence)
+
+
+def _never(planning: Planning, one: Waiting, nodes: Sequence[NodeView], blocked: Blocked) -> str:
+    """Why it could not start if nothing else ran and every node were open; "" when it could."""
+    for limit in planning.ceilings.limits(one.scopes, asked(one)):
+        if limit.never:
+            alone = limit.slot == CONTAINERS
+            return blocked.sentence if alone else more_than_ever(limit.label, limit.slot, limit.ceiling)
+    offers = [node.capacity for node in nodes if node.runs(one.architecture)]
+    if any(all(offer.get(slot, 0) >= amount for slot, amount in one.slots.items()) for offer in offers):
+        return ""
+    # A group that has no node yet may get one.
+    return too_large(one.slots, offers)[1] if offers else blocked.sentence if nodes else ""
 
 
 def rooms(planning: Planning, one: Waiting) -> Mapping[str, SlotRoom]:

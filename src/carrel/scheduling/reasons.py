@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from carrel.core.units import format_slot
+from carrel.core.units import Slots, format_slot
 from carrel.scheduling.ceilings import Limit
 from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, Cause
 
@@ -42,6 +42,23 @@ def by_nodes(causes: Sequence[NodeCause]) -> Blocked:
     return Blocked(Cause.NODES, "; ".join(parts) + ".", nodes=tuple(causes))
 
 
+def more_than_ever(label: str, slot: str, ceiling: int) -> str:
+    """What is asked for is more than whoever the label says may ever use."""
+    return f"{_named(label)} may use {format_slot(slot, ceiling)} at most."
+
+
+def too_large(slots: Slots, offers: Sequence[Slots]) -> tuple[str, str]:
+    """Nodes that offer this could not take it if they were empty: the slot that none has enough of, or "", in words.
+
+    offers: at least one.
+    """
+    for slot, amount in slots.items():
+        largest = max(offer.get(slot, 0) for offer in offers)
+        if amount > largest:
+            return slot, f"No node has {format_slot(slot, amount)}; the largest has {format_slot(slot, largest)}."
+    return "", "No node has all of that together."
+
+
 def held_back(what: str) -> Blocked:
     """what: is kept, such as "node-3" or "what project vision may still use"."""
     return Blocked(
@@ -56,8 +73,13 @@ def short_of(count: int, slot: str, asked: int, most_free: int) -> NodeCause:
     return NodeCause(count, f"needs {format_slot(slot, asked)}, {free}", slot, asked, most_free)
 
 
+def _named(label: str) -> str:
+    """A label at the beginning of a sentence; an e-mail stays as it is."""
+    return label if "@" in label.partition(" ")[0] else label[:1].upper() + label[1:]
+
+
 def _limit_sentence(limit: Limit) -> str:
-    whom = limit.label[:1].upper() + limit.label[1:]
+    whom = _named(limit.label)
     if limit.slot == SESSIONS:
         return f"{whom} may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}."
     if limit.slot == CONTAINERS:

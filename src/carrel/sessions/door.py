@@ -17,7 +17,8 @@ from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import service as nodes
 from carrel.nodes.model import IS_KNOWN, Node
 from carrel.policy.decide import Actor, Target, allows, refusal
-from carrel.scheduling.snapshot import DEFAULT_PRIORITY
+from carrel.scheduling.reasons import more_than_ever, too_large
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, SESSIONS
 from carrel.sessions.model import Session
 from carrel.sessions.states import SessionState
 
@@ -82,7 +83,7 @@ def chosen(usable: Sequence[ResourceGroup], wanted: str | None) -> ResourceGroup
             )
         return usable[0]
     for group in usable:
-        if wanted in (group.id, group.name):
+        if wanted == group.id or wanted.lower() == group.name.lower():
             return group
     raise NotFound(
         "group.not_found",
@@ -166,13 +167,13 @@ async def _require_possible(
     limited = await ceilings(tx, {scopes: path}, frozenset(slots))
     for scope in scopes:
         label, ceiling = limited[scope].label, limited[scope].ceiling
-        for slot, amount in slots.items():
+        for slot, amount in {**slots, SESSIONS: 1}.items():
             if amount > ceiling.get(slot, amount):
                 raise Refused(
                     "session.over_ceiling",
-                    f"{label[:1].upper()}{label[1:]} may use {format_slot(slot, ceiling[slot])} at most.",
-                    hint="Ask for less.",
-                    field=f"slots.{slot}",
+                    more_than_ever(label, slot, ceiling[slot]),
+                    hint="Ask an administrator for more." if slot == SESSIONS else "Ask for less.",
+                    field=None if slot == SESSIONS else f"slots.{slot}",
                     details={"scope": scope, "slot": slot, "asked": amount, "ceiling": ceiling[slot]},
                 )
     # A group that has no node yet may get one.
@@ -188,22 +189,12 @@ def could_hold(node: Node, slots: Slots) -> bool:
 
 def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
     offers = [nodes.offered(node) for node in machines]
-    for slot, amount in slots.items():
-        largest = max(offer.get(slot, 0) for offer in offers)
-        if amount > largest:
-            return Refused(
-                "session.too_large",
-                f"No node has {format_slot(slot, amount)}; the largest has {format_slot(slot, largest)}.",
-                hint="Ask for less.",
-                field=f"slots.{slot}",
-                details={"slot": slot, "asked": amount, "largest": largest},
-            )
+    slot, told = too_large(slots, offers)
+    details: dict[str, object] = {"asked": dict(slots)}
+    if slot:
+        details = {"slot": slot, "asked": slots[slot], "largest": max(offer.get(slot, 0) for offer in offers)}
     return Refused(
-        "session.too_large",
-        "No node has all of that together.",
-        hint="Ask for less.",
-        field="slots",
-        details={"asked": dict(slots)},
+        "session.too_large", told, hint="Ask for less.", field=f"slots.{slot}" if slot else "slots", details=details
     )
 
 

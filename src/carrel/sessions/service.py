@@ -174,16 +174,23 @@ async def image_of(tx: AsyncSession, wanted: str, slots: Slots) -> Image | None:
             hint="See `carrel image ls`; a reference looks like registry.example.org/team/name:tag.",
             field="image",
         )
+    if too_few := too_few_for(image, slots):
+        raise too_few
+    return image
+
+
+def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:
+    """The error for less of a slot than the image needs. None: enough. image None: one that is not known."""
     least = image.min_slots if image else images.DEFAULT_MIN_SLOTS
     for slot, amount in least.items():
         if slots.get(slot, 0) < amount:
-            raise Invalid(
+            return Invalid(
                 "invalid.slots",
                 f"{image.name if image else 'A session'} needs at least {format_slot(slot, amount)}.",
                 hint="Ask for more.",
                 field=f"slots.{slot}",
             )
-    return image
+    return None
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.read") -> Session:

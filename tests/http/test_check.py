@@ -1,0 +1,133 @@
+"""What `POST /sessions/check` says is what would be: of presets as of the request itself, and why one never starts."""
+
+import json
+
+import pytest
+from installation import SMALL, Api, Caller
+from people_kit import said
+from sqlalchemy import text
+
+from carrel.core.clock import SystemClock
+from carrel.engines.port import NodeInfo
+from carrel.nodes import service as nodes
+
+GIB = 1 << 30
+
+
+async def run(api: Api, statement: str, **bound: object) -> None:
+    async with api.database.transaction() as tx:
+        await tx.execute(text(statement), bound)
+
+
+async def machine(api: Api) -> None:
+    async with api.database.transaction() as tx:
+        slots = {"cpu": 8000, "mem": 4 * GIB, "fake.device": 4, "fake.shares": 4000}
+        await nodes.record(tx, [NodeInfo("n1", "x86_64", slots, "Fake 1")], SystemClock().now())
+
+
+async def presets(api: Api, who: Caller, *offered: dict[str, int], **wanted: object) -> list[tuple[str, str]]:
+    """Verdict and reason of each, beside such a request."""
+    for number, slots in enumerate(offered):
+        await run(
+            api, "INSERT INTO presets (id, name, slots) VALUES (:name, :name, CAST(:slots AS jsonb))",
+            name=f"p{number}", slots=json.dumps(slots),
+        )  # fmt: skip
+    answer = await who.post("/sessions/check", {"slots": SMALL, **wanted})
+    assert answer.status_code == 200, answer.text
+    return [(one["verdict"], one["reason"]) for one in answer.json()["presets"]]
+
+
+async def test_a_preset_that_never_fits_says_what_it_is_too_large_for(api: Api):
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    await machine(api)
+    huge = {"cpu": 9000, "mem": GIB}
+    told = ("never", "No node has 9 CPU; the largest has 8 CPU.")
+    assert await presets(api, user, huge) == [told]
+    # What is only so now is no reason why it never will.
+    await admin.patch("/nodes/n1", {"cordoned": True})
+    assert await presets(api, user) == [told]
+    await run(api, "UPDATE projects SET ceilings = '{\"cpu\": 2000}' WHERE id = :id", id=api.people.project)
+    [(verdict, reason)] = await presets(api, user)
+    assert verdict == "never"
+    assert reason.endswith("may use 2 CPU at most.")
+
+
+async def test_a_preset_waits_where_no_node_is_yet_as_the_request_does(api: Api):
+    user = await api.as_("user")
+    assert await presets(api, user, {"cpu": 1000, "mem": GIB}) == [("waits", "No node has joined yet.")]
+    answer = (await user.post("/sessions/check", {"slots": {"cpu": 1000, "mem": GIB}})).json()
+    assert (answer["verdict"], answer["reason"]) == ("waits", "No node has joined yet.")
+
+
+async def test_a_preset_is_judged_with_what_it_leaves_as_it_was(api: Api):
+    user = await api.as_("user")
+    await machine(api)
+    part = {"fake.shares": 500}
+    assert await presets(api, user, part) == [("starts", "")]
+    [(verdict, _)] = await presets(api, user, slots={"cpu": 9000, "mem": GIB})
+    assert verdict == "never"
+
+
+async def test_a_preset_with_less_than_the_image_needs_never_starts_with_it(api: Api):
+    user = await api.as_("user")
+    await machine(api)
+    await run(
+        api,
+        "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps) "
+        "VALUES ('i', 'torch', 'torch:1', 'Torch', '', true, '{\"cpu\": 2000}', '[]')",
+    )
+    assert await presets(api, user, {"cpu": 1000, "mem": GIB}, image="torch") == [
+        ("never", "torch needs at least 2 CPU.")
+    ]
+    assert await presets(api, user, image="debian:12") == [("starts", "")]
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+async def test_who_may_have_no_session_is_told_so_at_the_door(api: Api, scope: str):
+    user = await api.as_("user")
+    await machine(api)
+    if scope == "project":
+        await run(api, "UPDATE projects SET ceilings = '{\"sessions\": 0}'")
+    else:
+        await run(
+            api,
+            "UPDATE resource_policies SET limits = limits || '{\"sessions\": 0}' WHERE id = 'default-user'",
+        )
+    refused = await user.post("/sessions", {"image": "debian:12", "slots": SMALL})
+    assert said(refused) == (409, "session.over_ceiling")
+    assert refused.json()["detail"].endswith("may use 0 sessions at most.")
+    answer = (await user.post("/sessions/check", {"slots": SMALL})).json()
+    assert (answer["verdict"], answer["code"]) == ("never", "session.over_ceiling")
+
+
+async def test_an_e_mail_in_a_reason_is_written_as_it_is(api: Api):
+    user = await api.as_("user")
+    await machine(api)
+    await run(
+        api,
+        "UPDATE resource_policies SET limits = limits || '{\"slots\": {\"cpu\": 50, \"*\": \"unlimited\"}}'"
+        " WHERE id = 'default-user'",
+    )
+    refused = await user.post("/sessions", {"image": "debian:12", "slots": SMALL})
+    assert refused.json()["detail"] == "user@example.org may use 0.05 CPU at most."
+    # In the reason of one that waits, too.
+    await run(
+        api,
+        "UPDATE resource_policies SET limits = limits || '{\"sessions\": 1, \"slots\": {\"*\": \"unlimited\"}}'"
+        " WHERE id = 'default-user'",
+    )
+    first = await user.start()
+    await run(
+        api,
+        "INSERT INTO allocations (session_id, node_id, slot, amount, created_at) "
+        "SELECT :id, id, 'cpu', 100, now() FROM nodes",
+        id=first["id"],
+    )
+    answer = (await user.post("/sessions/check", {"slots": SMALL})).json()
+    assert answer["reason"] == "user@example.org may have 1 session at once, and has 1."
+
+
+async def test_a_group_is_named_in_any_case(api: Api):
+    user = await api.as_("user")
+    await machine(api)
+    assert (await user.start(group="DEFAULT"))["group"]["name"] == "default"
