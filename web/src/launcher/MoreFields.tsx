@@ -46,6 +46,7 @@ export function MoreFields({ values, group, error, onChange }: Props) {
             size="xs"
             min={0}
             max={100}
+            clampBehavior="none"
             allowDecimal={false}
             value={values.priority}
             error={error.priority}

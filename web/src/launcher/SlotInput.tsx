@@ -51,6 +51,7 @@ export function SlotInput({ slot, label, room, value, error, onChange }: Props) 
           className={styles.number}
           size="xs"
           min={0}
+          allowNegative={false}
           step={slot === "cpu" || slot === "mem" ? 0.5 : STEP[unit]}
           decimalScale={slotDecimals(slot)}
           suffix={slot === "mem" ? " GiB" : ""}

@@ -54,6 +54,7 @@ export function IdleUseInput({ value, onChange }: Props) {
                   suffix=" %"
                   min={1}
                   max={100}
+                  clampBehavior="none"
                   allowDecimal={false}
                   value={use.below[measure] ?? ""}
                   onChange={(next) => onChange({ ...use, below: withMeasure(use.below, measure, next) })}

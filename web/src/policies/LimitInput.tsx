@@ -36,6 +36,7 @@ export function LimitInput({ name, measure, value, onChange, error }: Props<Most
         size="xs"
         min={0}
         max={100}
+        clampBehavior="none"
         allowDecimal={false}
         value={Number(value)}
         error={error}
@@ -43,7 +44,7 @@ export function LimitInput({ name, measure, value, onChange, error }: Props<Most
       />
     );
   }
-  const field = { "aria-label": title, disabled: !limited, placeholder: t`not limited` };
+  const field = { "aria-label": title, disabled: !limited, placeholder: t`not limited`, error: !!error };
   return (
     <Input.Wrapper
       label={title}
@@ -57,6 +58,7 @@ export function LimitInput({ name, measure, value, onChange, error }: Props<Most
           <DurationInput
             label={title}
             labelled
+            error={!!error}
             disabled={!limited}
             placeholder={t`not limited`}
             value={limited ? value : first}
@@ -69,6 +71,7 @@ export function LimitInput({ name, measure, value, onChange, error }: Props<Most
             size="xs"
             style={{ flex: 1 }}
             min={0}
+            allowNegative={false}
             allowDecimal={false}
             value={limited ? value : ""}
             onChange={(next) => onChange(Number(next))}

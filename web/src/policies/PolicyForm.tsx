@@ -18,6 +18,7 @@ import { KIND_TEXTS, LIMIT_TEXTS, LIMIT_TITLES } from "./limit-words";
 import {
   changedLimits,
   draftOf,
+  isAbout,
   isUse,
   isWhole,
   type Limits,
@@ -177,6 +178,7 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
               name={field}
               measure={measure}
               value={value}
+              error={form.errors.limits && isAbout(sent.error?.field, field)}
               onChange={(next) => set(field, next)}
             />
           )

@@ -124,6 +124,10 @@ export function isWhole(draft: LimitsDraft): boolean {
     });
 }
 
+/** Whether what the server found fault with ("limits.lifetime_s") is this limit. */
+export const isAbout = (field: string | null | undefined, limit: LimitName): boolean =>
+  field?.split(".").includes(limit) ?? false;
+
 const OPTIONS: Record<LimitName, string> = {
   slots: "--slot",
   sessions: "--sessions",

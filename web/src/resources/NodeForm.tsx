@@ -43,6 +43,7 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
   const { t } = useLingui();
   const slotName = useSlotName();
   const update = useUpdateNode();
+  const isMore = (kept: Slots, slot: string) => (kept[slot] ?? 0) > (node.slots[slot] ?? 0);
   const groups = useQuery(groupsChoiceQuery).data ?? [node.group];
   const form = useProblemForm<Values>(
     {
@@ -53,6 +54,7 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
       },
       validate: {
         cpu_overcommit: (times) => (times >= 1 && times <= 100 ? null : t`A number from 1 to 100.`),
+        reserved: (kept) => (Object.keys(kept).some((slot) => isMore(kept, slot)) ? true : null),
       },
     },
     update.error,
@@ -84,6 +86,7 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
         description={t`More than 1: sessions may hold more CPU than the machine has, and share it when all are busy.`}
         min={1}
         max={100}
+        clampBehavior="none"
         step={0.5}
         decimalScale={2}
         {...form.getInputProps("cpu_overcommit")}
@@ -103,6 +106,7 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
             description={t`of ${slotAmount(slot, node.slots[slot] ?? 0)}`}
             max={node.slots[slot]}
             amount={form.values.reserved[slot] ?? 0}
+            error={isMore(form.values.reserved, slot) && t`The machine has less.`}
             onChange={(amount) => form.setFieldValue("reserved", kept(form.values.reserved, slot, amount))}
           />
         ))}

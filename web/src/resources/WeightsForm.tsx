@@ -70,6 +70,7 @@ export function WeightsForm({ group }: { group: Group }) {
                     aria-label={t`Weight of ${row.label}`}
                     min={0.001}
                     max={1000}
+                    clampBehavior="none"
                     decimalScale={3}
                     value={row.weight}
                     onChange={(weight) =>

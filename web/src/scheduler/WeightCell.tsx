@@ -77,6 +77,7 @@ function WeightForm({ group, node, onDone }: { group: GroupRef; node: Share; onD
             aria-label={t`Weight of ${node.name}`}
             min={0}
             max={MOST}
+            clampBehavior="none"
             step={0.5}
             value={weight}
             error={wrong}

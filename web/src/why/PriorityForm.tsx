@@ -34,6 +34,7 @@ export function PriorityForm({ session, onDone }: Props) {
           aria-label={t`Priority of ${session.name}`}
           min={0}
           max={100}
+          clampBehavior="none"
           allowDecimal={false}
           value={priority}
           error={outside || change.isError}

@@ -42,11 +42,13 @@ export function DurationInput(props: Props) {
           style={{ flex: 1 }}
           aria-label={label}
           min={0}
+          allowNegative={false}
           decimalScale={3}
           value={rest.disabled || value === null ? "" : value / SIZES[unit]}
           onChange={(amount) =>
             amount === "" && onClear ? onClear() : onChange(Math.round(Number(amount) * SIZES[unit]))
           }
+          error={!!error}
           {...rest}
         />
         <Select

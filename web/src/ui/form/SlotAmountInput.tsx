@@ -1,4 +1,5 @@
 import { NumberInput } from "@mantine/core";
+import type { ReactNode } from "react";
 import { slotDecimals, slotUnit } from "@/ui/slots";
 
 interface Props {
@@ -12,6 +13,7 @@ interface Props {
   max?: number;
   disabled?: boolean;
   placeholder?: string;
+  error?: ReactNode;
   onChange: (amount: number) => void;
 }
 
@@ -23,6 +25,9 @@ export function SlotAmountInput({ slot, amount, max, onChange, ...rest }: Props)
       size="xs"
       style={{ flex: 1, minWidth: 0 }}
       min={0}
+      allowNegative={false}
+      // What somebody has written is refused or sent, never changed in silence when they leave the field.
+      clampBehavior="none"
       max={max === undefined ? undefined : max / unit}
       suffix={slot === "mem" ? " GiB" : ""}
       decimalScale={slotDecimals(slot)}
