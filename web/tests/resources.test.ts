@@ -3,6 +3,7 @@ import { sumOf } from "@/live/usage";
 import {
   changedLimits,
   draftOf,
+  isAbout,
   isWhole,
   limitsIn,
   limitWords,
@@ -10,7 +11,7 @@ import {
   slotsOf,
   UNLIMITED,
 } from "@/policies/limits";
-import { kindsOf, loadOf, loadsOf, shade, share } from "@/resources/load";
+import { groupLoads, kindsOf, loadOf, loadsOf, shade, share } from "@/resources/load";
 import { weightWords } from "@/resources/weights";
 import { inSlotOrder, slotText, slotWord } from "@/ui/slots";
 
@@ -32,6 +33,26 @@ describe("amounts of slots", () => {
       "*",
     ]);
   });
+});
+
+test("the server's no is of the limit that it names, and of no other that sounds like it", () => {
+  expect(isAbout("limits.sessions", "sessions")).toBe(true);
+  expect(isAbout("limits.pending_sessions", "sessions")).toBe(false);
+  expect(isAbout(null, "sessions")).toBe(false);
+});
+
+test("a group holds whole devices and parts of them together, since they are the same devices", () => {
+  const capacity = { cpu: 4000, mem: 100, "cuda.device": 4, "cuda.shares": 4000, "npu.device": 8 };
+  const loads = groupLoads({
+    capacity,
+    used: { cpu: 500, "cuda.device": 1, "cuda.shares": 500, "npu.device": 2 },
+  });
+  expect(loads.map(({ name, slot, used, offered }) => [name, slot, used, offered])).toEqual([
+    ["cpu", "cpu", 500, 4000],
+    ["mem", "mem", 0, 100],
+    ["npu.device", "npu.device", 2, 8],
+    ["cuda", "cuda.shares", 1500, 4000],
+  ]);
 });
 
 describe("the load of a node", () => {

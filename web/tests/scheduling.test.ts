@@ -23,11 +23,12 @@ function aShare(id: string, share: number, differences: Partial<Share> = {}): Sh
 
 describe("shares as lines", () => {
   const project = aShare("vision", 0.2, { kind: "project", waiting: 1 });
-  const lines = linesOf([
+  const items = [
     aShare("physics", 0.1),
     aShare("maths", 0.2, { waiting: 2, children: [project] }),
     aShare("music", 0.5, { waiting: 1 }),
-  ]);
+  ];
+  const lines = linesOf({ items, scheduler: "fair_share" }, true);
 
   test("come place by place, each with what is below it", () => {
     expect(lines.map(({ path, depth }) => [path, depth])).toEqual([
@@ -39,8 +40,21 @@ describe("shares as lines", () => {
   });
 
   test("say how much of what all of a place have had is whose", () => {
-    expect(lines.map(({ portion }) => Math.round(portion * 1000))).toEqual([125, 250, 1000, 625]);
-    expect(linesOf([aShare("idle", 0)])[0]?.portion).toBe(0);
+    expect(lines.map(({ portion }) => Math.round((portion ?? 9) * 1000))).toEqual([125, 250, 1000, 625]);
+    expect(linesOf({ items: [aShare("idle", 0)], scheduler: "fair_share" }, true)[0]?.portion).toBe(0);
+  });
+
+  test("do not make one domain the whole group for who sees no other", () => {
+    const own = items.filter(({ id }) => id === "maths");
+    const seen = linesOf({ items: own, scheduler: "fair_share" }, false);
+    expect(seen.map(({ path, portion, next }) => [path, portion, next])).toEqual([
+      ["maths", null, false],
+      ["maths/vision", 1, true],
+    ]);
+  });
+
+  test("call nobody next where fair shares do not decide", () => {
+    expect(linesOf({ items, scheduler: "fifo" }, true).some(({ next }) => next)).toBe(false);
   });
 
   test("call next the first of each place of whom somebody waits", () => {

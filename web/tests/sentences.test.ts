@@ -69,7 +69,7 @@ describe("the reason of a state", () => {
 
   test.each([
     ['f"Ended by {actor.email}."', "Ended by a@b.c."],
-    ["may have {limit.ceiling} sessions at once, and has {limit.used}.", ""],
+    ["may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}.", ""],
     ["may use {most} at once and uses {used}; this needs {format_slot(", ""],
     ["may use {format_slot(slot, ceiling[slot])} at most.", "Project vision may use 1 CPU at most."],
     ["but an earlier session has waited so long that {what} is kept for it.", ""],
@@ -91,6 +91,7 @@ describe("the reason of a state", () => {
   });
 
   test.each([
+    ["Project vision may have 1 session at once, and has 1.", "project vision may have 1 session(s)"],
     ["Project vision may have 2 sessions at once, and has 2.", "project vision may have 2 session(s)"],
     [
       "A@b.c, without a keypair, may use 1 CPU at once and uses 0.5 CPU; this needs 1 CPU.",

@@ -2,7 +2,8 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Group } from "@/api/types";
-import { inSlotOrder, slotAmount, slotColor, useSlotName } from "@/ui/slots";
+import { groupLoads } from "@/resources/load";
+import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
 import { Card } from "./Card";
 import styles from "./Dashboard.module.css";
 import { Meter } from "./Meter";
@@ -13,13 +14,12 @@ export function GroupCard({ group }: { group: Group }) {
   const nameOf = useSlotName();
   return (
     <Card title={t`Resource group ${group.name}`} about={t`What everybody together holds of its nodes.`}>
-      {inSlotOrder(Object.keys(group.capacity)).map((slot) => {
-        const [used, all] = [group.used[slot] ?? 0, group.capacity[slot] ?? 0];
+      {groupLoads(group).map(({ name, slot, used, offered: all }) => {
         const [usedSaid, allSaid] = [slotAmount(slot, used), slotAmount(slot, all)];
         return (
           <Meter
             key={slot}
-            name={nameOf(slot)}
+            name={nameOf(name)}
             figures={
               <Trans>
                 {usedSaid} of {allSaid} held

@@ -6,15 +6,18 @@ import { Link } from "@tanstack/react-router";
 import type { Group } from "@/api/types";
 import { GROUP_TABS, type GroupTab } from "@/app/search";
 import { groupsShowQuery } from "@/queries/groups-show";
+import { CommandLine } from "@/ui/CommandLine";
+import { commandLine } from "@/ui/command";
 import { Facts } from "@/ui/Facts";
 import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { inSlotOrder, useSlotName } from "@/ui/slots";
+import { useSlotName } from "@/ui/slots";
 import { AccessForm } from "./AccessForm";
 import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
 import { LoadBar } from "./LoadBar";
+import { groupLoads } from "./load";
 import type { GroupActs } from "./use-group-acts";
 import { WeightsForm } from "./WeightsForm";
 
@@ -102,14 +105,8 @@ function GroupFacts({ group }: { group: Group }) {
   return (
     <Stack gap="lg">
       <Stack gap="xs">
-        {inSlotOrder(Object.keys(group.capacity)).map((slot) => (
-          <LoadBar
-            key={slot}
-            name={slotName(slot)}
-            slot={slot}
-            used={group.used[slot] ?? 0}
-            offered={group.capacity[slot] ?? 0}
-          />
+        {groupLoads(group).map(({ name, slot, used, offered }) => (
+          <LoadBar key={slot} name={slotName(name)} slot={slot} used={used} offered={offered} />
         ))}
       </Stack>
       <Facts
@@ -150,6 +147,7 @@ function GroupFacts({ group }: { group: Group }) {
           [t`Created`, <Instant key="created" at={group.created_at} />],
         ]}
       />
+      <CommandLine text={commandLine("carrel", "group", "show", group.name)} />
     </Stack>
   );
 }

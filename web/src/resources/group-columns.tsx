@@ -96,7 +96,9 @@ function OrderText({ order }: { order: Group["scheduler"] }) {
 }
 
 function NamedOnly({ group }: { group: Group }) {
-  const { domains = [], projects = [], users = [] } = group.access ?? {};
+  // Who uses a group does not see who else may.
+  if (!group.access) return <Trans>those who are named</Trans>;
+  const { domains = [], projects = [], users = [] } = group.access;
   const count = domains.length + projects.length + users.length;
   return count === 0 ? <Trans>nobody</Trans> : <Trans>{count} named</Trans>;
 }

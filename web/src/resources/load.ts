@@ -1,4 +1,4 @@
-import type { Node } from "@/api/types";
+import type { Node, Slots } from "@/api/types";
 import { inSlotOrder } from "@/ui/slots";
 
 /** What one device is, in the unit of shares. */
@@ -45,6 +45,29 @@ export function loadsOf({ offered, used, devices }: Pick<Node, "offered" | "used
       const held = mine.reduce((sum, device) => sum + device.used, 0);
       return { name: family, slot: `${family}.shares`, used: held, offered: mine.length * WHOLE };
     }),
+  ];
+}
+
+/** What is held of each kind in a whole group; whole devices and parts of one family are added up, as on a node. */
+export function groupLoads({ used, capacity }: { used: Slots; capacity: Slots }): Load[] {
+  const families = Object.keys(capacity)
+    .filter((slot) => slot.endsWith(".shares") && capacity[slot.replace(/shares$/, "device")] !== undefined)
+    .map((slot) => slot.slice(0, -".shares".length));
+  const ofFamily = (slot: string) =>
+    families.some((family) => [`${family}.device`, `${family}.shares`].includes(slot));
+  return [
+    ...inSlotOrder(Object.keys(capacity).filter((slot) => !ofFamily(slot))).map((slot) => ({
+      name: slot,
+      slot,
+      used: used[slot] ?? 0,
+      offered: capacity[slot] ?? 0,
+    })),
+    ...families.sort().map((family) => ({
+      name: family,
+      slot: `${family}.shares`,
+      used: (used[`${family}.device`] ?? 0) * WHOLE + (used[`${family}.shares`] ?? 0),
+      offered: capacity[`${family}.shares`] ?? 0,
+    })),
   ];
 }
 

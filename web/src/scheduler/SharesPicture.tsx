@@ -10,18 +10,18 @@ export function SharesPicture({ lines }: { lines: ShareLine[] }) {
     <figure className={styles.picture} aria-label={t`Shares as a picture; the table below says the same`}>
       <div aria-hidden>
         {lines.map(({ path, node, depth, portion, next }) => (
-          <div key={path} className={styles.line} data-depth={depth}>
+          <div key={path} className={styles.line} data-depth={depth} data-share>
             <span className={styles.name} style={{ paddingInlineStart: `${depth}rem` }} title={node.name}>
               {node.name}
             </span>
             <span className={styles.track}>
               <span
-                className={portion > node.entitled + 0.005 ? styles.over : styles.had}
-                style={{ width: percent(portion) }}
+                className={(portion ?? 0) > node.entitled + 0.005 ? styles.over : styles.had}
+                style={{ width: percent(portion ?? 0) }}
               />
               <i className={styles.entitled} style={{ left: percent(node.entitled) }} />
             </span>
-            <span className={styles.figure}>{percent(portion)}</span>
+            <span className={styles.figure}>{portion === null ? "–" : percent(portion)}</span>
             <span className={styles.next}>{next && <Trans>next</Trans>}</span>
           </div>
         ))}
@@ -30,7 +30,10 @@ export function SharesPicture({ lines }: { lines: ShareLine[] }) {
         <Trans>
           Bars: of what all beside them have and have had, how much is theirs. Marks: what they are entitled
           to by weight.
-        </Trans>
+        </Trans>{" "}
+        {lines.some(({ portion }) => portion === null) && (
+          <Trans>What other domains have had is for superadmins to see.</Trans>
+        )}
       </figcaption>
     </figure>
   );

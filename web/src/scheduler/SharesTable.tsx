@@ -52,7 +52,7 @@ export function SharesTable({ group, lines }: Props) {
               <Table.Td>
                 <WeightCell group={group} node={node} />
               </Table.Td>
-              <Table.Td>{percent(portion)}</Table.Td>
+              <Table.Td>{portion === null ? "–" : percent(portion)}</Table.Td>
               <Table.Td>{percent(node.entitled)}</Table.Td>
               <Table.Td>{percent(node.share)}</Table.Td>
               <Table.Td className={styles.number}>{level.format(node.level)}</Table.Td>

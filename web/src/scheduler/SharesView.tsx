@@ -4,6 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Shares } from "@/api/types";
 import { schedulerSharesQuery } from "@/queries/scheduler-shares";
+import { may } from "@/shell/may";
+import { useMe } from "@/shell/use-me";
 import { EmptyState } from "@/ui/EmptyState";
 import { formatDuration } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -38,7 +40,7 @@ export function SharesView({ group, choices }: Props) {
 
 function Whole({ shares }: { shares: Shares }) {
   const { t, i18n } = useLingui();
-  const lines = linesOf(shares.items);
+  const lines = linesOf(shares, may(useMe(), "share.read"));
   const halfLife = formatDuration(shares.half_life_s * 1000, i18n.locale);
   const capacity = slotsWords(shares.capacity).join(SLOTS_JOINT);
   return (

@@ -1,4 +1,4 @@
-import type { Group, Share } from "@/api/types";
+import type { Group, Share, Shares } from "@/api/types";
 
 /** One line of the picture of shares. */
 export interface ShareLine {
@@ -6,21 +6,33 @@ export interface ShareLine {
   path: string;
   node: Share;
   depth: number;
-  /** The part of what all of its place have had together, 0 to 1. */
-  portion: number;
-  /** Of those of its place who wait, it goes first. */
+  /** The part of what all of its place have had together, 0 to 1; null where the others are not shown. */
+  portion: number | null;
+  /** Of those of its place who wait, it goes first: only where fair shares decide. */
   next: boolean;
 }
 
-/** The tree as lines: each domain, under it its projects, under each its people; who goes next first. */
-export function linesOf(nodes: readonly Share[], above = "", depth = 0): ShareLine[] {
-  const had = nodes.reduce((sum, node) => sum + node.share, 0);
-  const first = nodes.find((node) => node.waiting > 0);
-  return nodes.flatMap((node) => {
-    const path = above ? `${above}/${node.id}` : node.id;
-    const portion = had > 0 ? node.share / had : 0;
-    return [{ path, node, depth, portion, next: node === first }, ...linesOf(node.children, path, depth + 1)];
-  });
+/**
+ * The tree as lines: each domain, under it its projects, under each its people; who goes next first.
+ *
+ * whole: all domains are there. Who sees only one cannot be told what part of the group is its.
+ */
+export function linesOf(
+  { items, scheduler }: Pick<Shares, "items" | "scheduler">,
+  whole: boolean,
+): ShareLine[] {
+  const fair = scheduler === "fair_share";
+  const below = (nodes: readonly Share[], above: string, depth: number): ShareLine[] => {
+    const told = whole || depth > 0;
+    const had = nodes.reduce((sum, node) => sum + node.share, 0);
+    const first = told && fair ? nodes.find((node) => node.waiting > 0) : undefined;
+    return nodes.flatMap((node) => {
+      const path = above ? `${above}/${node.id}` : node.id;
+      const portion = told ? (had > 0 ? node.share / had : 0) : null;
+      return [{ path, node, depth, portion, next: node === first }, ...below(node.children, path, depth + 1)];
+    });
+  };
+  return below(items, "", 0);
 }
 
 type Weights = NonNullable<Group["weights"]>;
