@@ -78,9 +78,10 @@ def started(snapshot: Snapshot) -> set[SessionId]:
     return {placement.session for placement in plan(snapshot).placements}
 
 
-def changed(snapshot: Snapshot, one: Waiting, kind: Kind, **fields: object) -> Snapshot:
-    waiting = tuple(replace(other, **fields) if other.id == one.id else other for other in snapshot.waiting)  # type: ignore[arg-type]
-    return replace(snapshot, waiting=waiting)
+def asked_anew(snapshot: Snapshot, one: Waiting, **fields: object) -> Snapshot:
+    """It is given up and asked for otherwise, as people do: nothing changes what a session that waits asks for."""
+    others = tuple(other for other in snapshot.waiting if other.id != one.id)
+    return replace(snapshot, waiting=(*others, replace(one, since=NOW, **fields)))  # type: ignore[arg-type]
 
 
 @given(snapshots())
@@ -94,10 +95,10 @@ def test_each_change_starts_who_waits_when_it_is_made(snapshot: Snapshot) -> Non
         for change in offered:
             match change.kind:
                 case Kind.GROUP:
-                    after = changed(snapshot, one, change.kind, group=change.group)
+                    after = asked_anew(snapshot, one, group=change.group)
                 case Kind.SMALLER:
                     assert all(change.slots[slot] <= amount for slot, amount in one.slots.items())
-                    after = changed(snapshot, one, change.kind, slots=change.slots)
+                    after = asked_anew(snapshot, one, slots=change.slots)
                 case Kind.END_OWN:
                     [ended] = [other for other in snapshot.running if other.id == change.session]
                     assert ended.path == one.path
@@ -116,7 +117,7 @@ def test_another_group_is_offered_whenever_it_would_do(snapshot: Snapshot) -> No
         if one.id in now:
             continue
         [other] = [group for group in GROUPS if group != one.group]
-        would = one.id in started(changed(snapshot, one, Kind.GROUP, group=other))
+        would = one.id in started(asked_anew(snapshot, one, group=other))
         offered = {
             change.group for change in changes(snapshot, one, groups=GROUPS) if change.kind is Kind.GROUP
         }
@@ -192,6 +193,29 @@ def test_of_a_ceiling_others_get_what_is_beyond_what_is_kept() -> None:
     assert ceilings.kept_from(other, ["p"], {"cpu": 2}) is None
     assert ceilings.kept_from(other, ["p"], {"cpu": 3}) == ("p", "cpu")
     assert ceilings.kept_from(first, ["p"], {"cpu": 5}) is None
+
+
+def test_less_is_offered_to_who_has_waited_past_the_patience_too() -> None:
+    node = NodeView(NodeId("n"), "n", {"cpu": 2000}, {"cpu": 1000})
+    for ago in (timedelta(seconds=1), timedelta(days=1)):
+        one = Waiting(SessionId("s"), {"cpu": 2000}, NOW - ago)
+        [change] = changes(Snapshot((node,), (one,), NOW), one)
+        assert (change.kind, change.slots) == (Kind.SMALLER, {"cpu": 1000})
+
+
+def test_another_group_is_not_offered_where_somebody_waits_for_what_is_left() -> None:
+    here, there = GROUPS
+    nodes = (
+        NodeView(NodeId("n0"), "n0", {"cpu": 1000}, {"cpu": 1000}, group=here),
+        NodeView(NodeId("n1"), "n1", {"cpu": 2000}, {"cpu": 1000}, group=there),
+    )
+    groups = tuple(GroupView(group, group) for group in GROUPS)
+    long_ago = Waiting(SessionId("s"), {"cpu": 1000}, NOW - timedelta(days=2), here)
+    patient = Waiting(SessionId("t"), {"cpu": 2000}, NOW - timedelta(days=1), there)
+    snapshot = Snapshot(nodes, (long_ago, patient), NOW, groups)
+    assert changes(snapshot, long_ago, groups=GROUPS) == []
+    fresh = replace(snapshot, waiting=(long_ago, replace(patient, since=NOW)))
+    assert [change.group for change in changes(fresh, long_ago, groups=GROUPS)] == [there]
 
 
 def test_no_less_is_offered_than_it_can_do_with() -> None:

@@ -46,6 +46,9 @@ def changes(
 ) -> Sequence[Change]:
     """Every kind of change that would start it in the next plan, the cheapest first.
 
+    Nothing changes what a session that waits asks for: to ask for something else is to give it up and come anew, behind
+    those who have waited.
+
     groups: others that it may go to. least: slots that it cannot do with less of.
     """
     found: list[Change] = []
@@ -66,13 +69,18 @@ _Try = tuple[Change, Waiting, Running | None]
 
 
 def _starts(snapshot: Snapshot, one: Waiting, changed: Waiting, without: Running | None) -> bool:
-    waiting = tuple(changed if other.id == one.id else other for other in snapshot.waiting)
-    tried = replace(snapshot, waiting=waiting)
     if without:
-        cluster = Cluster(tried)
+        cluster = Cluster(snapshot)
         cluster.give_back(without)
-        tried = cluster.snapshot(waiting)
+        tried = cluster.snapshot(snapshot.waiting)
+    else:
+        given_up = _without(snapshot, one)
+        tried = replace(given_up, waiting=(*given_up.waiting, replace(changed, since=snapshot.now)))
     return any(placement.session == one.id for placement in Planning(tried).decide())
+
+
+def _without(snapshot: Snapshot, one: Waiting) -> Snapshot:
+    return replace(snapshot, waiting=tuple(other for other in snapshot.waiting if other.id != one.id))
 
 
 def _elsewhere(one: Waiting, groups: Iterable[GroupId]) -> Iterator[_Try]:
@@ -87,8 +95,8 @@ def _on_any_node(one: Waiting) -> Iterator[_Try]:
 
 
 def _smaller(snapshot: Snapshot, one: Waiting, least: Mapping[str, int]) -> Iterator[_Try]:
-    """As much as is left on the node where the least has to be given up, and under its ceilings."""
-    planning = Planning(snapshot)
+    """As much as the others leave on the node where the least has to be given up, and under its ceilings."""
+    planning = Planning(_without(snapshot, one))
     planning.run()
     room = planning.rooms.get(one.group)
     if room is None or one.count > 1:
