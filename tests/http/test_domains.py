@@ -96,9 +96,11 @@ async def test_what_makes_no_sense_is_refused_in_words(api: Api):
     admin = await api.as_("superadmin")
     for body in (
         {"name": ""}, {"name": "a\nb"}, {"name": None}, {"name": "ok", "ceilings": {"cpu": -1}},
-        {"name": "ok", "ceilings": {"No Slot": 1}}, {"name": "ok", "extra": 1}, {"name": "x" * 65},
+        {"name": "ok", "ceilings": {"No Slot": 1}}, {"name": "ok", "ceilings": {"cup": 1}},
+        {"name": "ok", "extra": 1}, {"name": "x" * 65},
     ):  # fmt: skip
         assert (await admin.post("/domains", body)).status_code == 422, body
+    assert (await admin.patch("/domains/abroad", {"ceilings": {"sessions": 1, "a.shares": 1}})).status_code == 200
     assert (await admin.patch("/domains/abroad", {"active": None})).status_code == 422
     assert said(await admin.get("/domains", params={"sort": "colour"})) == (422, "invalid.sort")
 

@@ -65,15 +65,23 @@ async def test_every_limit_is_written_out_and_makes_sense(api: Api):
         ("user", KEYPAIR, None),
         ("project", {**PROJECT, "slots": {}}, "limits.slots"),
         ("keypair", {**KEYPAIR, "slots": {"No Slot": 1}}, None),
+        # A misspelt slot, or one that is counted otherwise, would limit nothing.
+        ("keypair", {**KEYPAIR, "slots": {"cup": 1}}, None),
+        ("user", {**USER, "slots": {"sessions": 1}}, None),
     ):
         answer = await admin.post("/policies", {"kind": kind, "name": "odd", "limits": limits})
         assert answer.status_code == 422, (kind, limits, answer.text)
         if field:
             assert answer.json()["field"] == field, answer.text
+    wrong = await admin.post("/policies", {"kind": "project", "name": "odd", "limits": {**PROJECT, "slots": {}}})
+    assert said(wrong) == (422, "policy.no_such_limit")
+    assert wrong.json()["hint"] == "It has folders, folder_bytes."
     await made(admin, "project", "folders")
     wrong = await admin.patch("/policies/folders", {"limits": {"sessions": 1}})
     assert (said(wrong), wrong.json()["field"]) == ((422, "policy.no_such_limit"), "limits.sessions")
     assert (await admin.patch("/policies/folders", {"limits": {"folders": None}})).status_code == 422
+    await made(admin, "user", "people")
+    assert (await admin.patch("/policies/people", {"limits": {"slots": {"cup": 1}}})).status_code == 422
     assert (await admin.patch("/policies/folders", {"name": None})).status_code == 422
 
 

@@ -51,6 +51,12 @@ async def test_a_name_is_unique_in_its_place_in_any_case(api: Api):
         {"name": "x", "slots": {}},
         {"name": "x", "slots": {"cpu": 0}},
         {"name": "x", "slots": {"No": 1}},
+        # Nobody could start a session with these.
+        {"name": "x", "slots": {"disk": 1}},
+        {"name": "x", "slots": {"sessions": 1}},
+        {"name": "x", "slots": {"cpu": 9}},
+        {"name": "x", "slots": {"mem": 1}},
+        {"name": "x", "slots": {**SMALL, "cuda.device": 1, "cuda.shares": 500}},
     ):
         assert (await admin.post("/presets", wrong)).status_code == 422, wrong
     assert said(await admin.post("/presets", {"name": "x", "slots": SMALL, "group": "none"})) == (

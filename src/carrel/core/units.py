@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from math import inf, isfinite
 
 Slots = Mapping[str, int]
+LEAST: Slots = {"cpu": 10, "mem": 4 << 20}
+"""Less of these nobody asks for: the engine could not hold a container to it."""
 
 _SUFFIX = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?$", re.IGNORECASE)

@@ -16,9 +16,14 @@ def says(sentence: str) -> WrapValidator:
         try:
             return inner(value)
         except ValidationError:
-            raise PydanticCustomError(_RULE, "{sentence}", {"sentence": sentence}) from None
+            raise broken(sentence) from None
 
     return WrapValidator(check)
+
+
+def broken(sentence: str) -> PydanticCustomError:
+    """What a validator raises for a rule that no single type can say."""
+    return PydanticCustomError(_RULE, "{sentence}", {"sentence": sentence})
 
 
 def is_rule(error: Mapping[str, Any]) -> bool:

@@ -3,16 +3,27 @@
 A limit is a whole number or "unlimited", which is always written out: it is never null, and never missing.
 """
 
+import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 
+from carrel.core.errors import Invalid
 from carrel.core.ids import PolicyId
 from carrel.http.paging import PageQuery
-from carrel.http.rules import says
+from carrel.http.rules import broken, says
 from carrel.limits.model import PolicyKind
-from carrel.tenancy.schemas import Description, PlaceName, PolicyRef, Ref
+from carrel.tenancy.schemas import SLOT, Description, PlaceName, PolicyRef, Ref
 
 _SENTENCE = 'A limit is a whole number from {least} on, or "unlimited".'
 Most = Annotated[
@@ -33,6 +44,20 @@ SlotLimits = Annotated[
     dict[_Slot, Most],
     Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38, "*": "unlimited"}]),
 ]
+_KNOWN_SLOT = re.compile(rf"\*|{SLOT}")
+
+
+def _that_there_can_be(slots: dict[str, Any]) -> dict[str, Any]:
+    """Of what is written, not of what is kept: a name that is misspelt would limit nothing."""
+    if wrong := next((slot for slot in slots if not _KNOWN_SLOT.fullmatch(slot)), None):
+        raise broken(
+            f"{wrong} is not a slot: there are cpu, mem, accelerators such as cuda.device or cuda.shares,"
+            " and * for all that are not named."
+        )
+    return slots
+
+
+WrittenSlots = Annotated[SlotLimits, AfterValidator(_that_there_can_be)]
 _HostName = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^\x00]*$")]
 StorageHosts = Annotated[
     Annotated[list[_HostName], Field(max_length=200)] | Literal["unlimited"],
@@ -125,10 +150,10 @@ class LimitsChange(_Limits):
     replaced as a whole.
     """
 
-    slots: SlotLimits = {}
+    slots: WrittenSlots = {}
     sessions: Most = 0
     pending_sessions: Most = 0
-    pending_slots: SlotLimits = {}
+    pending_slots: WrittenSlots = {}
     containers_per_session: MostFromOne = 1
     lifetime_s: MostFromOne = 1
     idle_timeout_s: IdleTimeout = 60
@@ -141,6 +166,19 @@ class LimitsChange(_Limits):
     def given(self) -> dict[str, Any]:
         """What is to change."""
         return self.model_dump(exclude_unset=True)
+
+
+def require_limits_of(kind: PolicyKind, named: Iterable[str]) -> None:
+    """Return when policies of the kind have all of these limits. Raises: Invalid."""
+    known = LIMITS[kind].model_fields
+    for limit in named:
+        if limit not in known:
+            raise Invalid(
+                "policy.no_such_limit",
+                f"A policy for {kind}s has no limit {limit}.",
+                hint="It has " + ", ".join(known) + ".",
+                field=f"limits.{limit}",
+            )
 
 
 class PolicyCreate(BaseModel):
@@ -157,6 +195,9 @@ class PolicyCreate(BaseModel):
     @classmethod
     def _of_its_kind(cls, value: object, info: ValidationInfo) -> object:
         kind = info.data.get("kind")
+        if kind and isinstance(value, dict):
+            require_limits_of(kind, value)
+            LimitsChange.model_validate(value)
         return LIMITS[kind].model_validate(value) if kind else value
 
 

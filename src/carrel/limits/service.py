@@ -8,13 +8,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
-from carrel.core.errors import Conflict, Invalid, NotFound
+from carrel.core.errors import Conflict, NotFound
 from carrel.core.ids import PolicyId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
 from carrel.limits import queries
 from carrel.limits.model import DEFAULT_POLICIES, TOPIC, PolicyKind, ResourcePolicy
-from carrel.limits.schemas import LIMITS, LimitsChange, PolicyCreate, PolicyUpdate
+from carrel.limits.schemas import LimitsChange, PolicyCreate, PolicyUpdate, require_limits_of
 from carrel.policy.decide import Actor, Target, require
 
 _NOBODYS = Target()
@@ -83,14 +83,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyUpdate)
 def changed(policy: ResourcePolicy, change: LimitsChange) -> dict[str, Any]:
     """All its limits as they would be after the change. Raises: Invalid for a limit that its kind has not."""
     given = change.given()
-    for limit in given:
-        if limit not in LIMITS[policy.kind].model_fields:
-            raise Invalid(
-                "policy.no_such_limit",
-                f"A policy for {policy.kind}s has no limit {limit}.",
-                hint="It has " + ", ".join(LIMITS[policy.kind].model_fields) + ".",
-                field=f"limits.{limit}",
-            )
+    require_limits_of(policy.kind, given)
     return {**policy.limits, **given}
 
 

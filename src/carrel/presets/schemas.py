@@ -3,18 +3,33 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from carrel.core.ids import GroupId, PresetId
-from carrel.http.rules import says
+from carrel.core.units import LEAST, format_slot
+from carrel.http.rules import broken, says
+from carrel.scheduling.devices import family_of
 from carrel.tenancy.schemas import PlaceName, Ref, SlotName
 
 _Amount = Annotated[
     int, Field(ge=1, le=2**62), says("A preset has a whole number of each slot that it names, from 1 on.")
 ]
+
+
+def _can_be_asked_for(slots: dict[str, int]) -> dict[str, int]:
+    for slot, least in LEAST.items():
+        if slots.get(slot, least) < least:
+            raise broken(f"A session has at least {format_slot(slot, least)}.")
+    families = [family for slot in slots if (family := family_of(slot))]
+    if len(set(families)) < len(families):
+        raise broken("A preset has whole devices or shares of one family, not both.")
+    return slots
+
+
 PresetSlots = Annotated[
     dict[SlotName, _Amount],
     Field(min_length=1, max_length=50, examples=[{"cpu": 4000, "mem": 16 << 30, "cuda.shares": 300}]),
+    AfterValidator(_can_be_asked_for),
 ]
 
 

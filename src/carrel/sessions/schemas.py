@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
 
 from carrel.core.ids import FolderId, GroupId, SessionId
+from carrel.core.units import LEAST
 from carrel.http.paging import PageQuery
-from carrel.http.rules import EnvName, EnvValue, says
+from carrel.http.rules import EnvName, EnvValue, broken, says
 from carrel.images.schemas import AppRef
 from carrel.scheduling.devices import family_of
 from carrel.sessions.states import SessionState
@@ -48,16 +48,23 @@ class SlotRequest(BaseModel):
     (thousandths of one)."""
 
     model_config = {"extra": "allow", "json_schema_extra": _any_slot}
-    __pydantic_extra__: dict[str, Annotated[int, Field(ge=1, le=_MAX_BIGINT)]] = Field(init=False)
+    __pydantic_extra__: dict[
+        str,
+        Annotated[
+            int,
+            Field(ge=1, le=_MAX_BIGINT),
+            says("Of an accelerator a whole number is asked for, from 1 on: devices, or thousandths of one."),
+        ],
+    ] = Field(init=False)
 
     cpu: Annotated[
         int,
-        Field(ge=10, le=_MAX_BIGINT, examples=[1000]),
+        Field(ge=LEAST["cpu"], le=_MAX_BIGINT, examples=[1000]),
         says("cpu is a whole number of thousandths of a core, from 10 on: 1000 is one core."),
     ]
     mem: Annotated[
         int,
-        Field(ge=4 << 20, le=_MAX_BIGINT, examples=[1 << 30]),
+        Field(ge=LEAST["mem"], le=_MAX_BIGINT, examples=[1 << 30]),
         says("mem is a whole number of bytes, from 4194304 (4 MiB) on."),
     ]
 
@@ -66,14 +73,11 @@ class SlotRequest(BaseModel):
         families = [family_of(slot) for slot in self.__pydantic_extra__]
         if not all(families):
             wrong = next(slot for slot in self.__pydantic_extra__ if not family_of(slot))
-            raise PydanticCustomError(
-                "slots",
-                f"{wrong[:60]} is not a slot: there are cpu, mem, and accelerators such as cuda.device or cuda.shares.",
+            raise broken(
+                f"{wrong[:60]} is not a slot: there are cpu, mem, and accelerators such as cuda.device or cuda.shares."
             )
         if len(set(families)) < len(families):
-            raise PydanticCustomError(
-                "slots", "Ask for whole devices or for shares of one family, not for both."
-            )
+            raise broken("Ask for whole devices or for shares of one family, not for both.")
         return self
 
 

@@ -56,10 +56,17 @@ Network = Annotated[
     says("An address is written 192.0.2.7 or 2001:db8::7, a network 192.0.2.0/24."),
 ]
 Networks = Annotated[list[Network], Field(max_length=100)]
+# A name that is misspelt would limit nothing, and nobody would see it.
+SLOT = r"cpu|mem|[a-z][a-z0-9_.-]{0,54}\.(?:device|shares)"
 SlotName = Annotated[
     str,
-    StringConstraints(pattern=r"^[a-z][a-z0-9_.-]{0,62}$"),
-    says("A slot is named like cpu, mem or cuda.device."),
+    StringConstraints(pattern=rf"^(?:{SLOT})$"),
+    says("A slot is cpu, mem, or an accelerator such as cuda.device or cuda.shares."),
+]
+CeilingName = Annotated[
+    str,
+    StringConstraints(pattern=rf"^(?:sessions|{SLOT})$"),
+    says("A ceiling is of cpu, mem, sessions, or an accelerator such as cuda.device or cuda.shares."),
 ]
 Amount = Annotated[
     int,
@@ -68,7 +75,7 @@ Amount = Annotated[
         "The most of a slot is a whole number in its base unit, from 0 on; leave the slot out for no limit."
     ),
 ]
-Ceilings = Annotated[dict[SlotName, Amount], Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38}])]
+Ceilings = Annotated[dict[CeilingName, Amount], Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38}])]
 Ref = Annotated[
     str,
     StringConstraints(min_length=1, max_length=254, pattern=r"^[^\x00]*$"),
