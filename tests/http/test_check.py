@@ -1,8 +1,10 @@
 """What `POST /sessions/check` says is what would be: of presets as of the request itself, and why one never starts."""
 
 import json
+from pathlib import Path
 
 import pytest
+from command_line import command_line
 from installation import SMALL, Api, Caller
 from people_kit import said
 from sqlalchemy import text
@@ -131,3 +133,36 @@ async def test_a_group_is_named_in_any_case(api: Api):
     user = await api.as_("user")
     await machine(api)
     assert (await user.start(group="DEFAULT"))["group"]["name"] == "default"
+
+
+async def test_the_command_line_says_the_place_the_other_groups_and_what_is_only_refused_now(
+    api: Api, tmp_path: Path
+):
+    user = await api.as_("user")
+    await machine(api)
+    await run(api, "INSERT INTO resource_groups (id, name) VALUES ('spare', 'spare')")
+    line = await command_line(api, "user", tmp_path)
+    await run(api, "UPDATE nodes SET cordoned = true")
+    await user.start()
+    waits = (await line.run("session", "check", "--cpu", "1", "--mem", "64m")).stdout.decode()
+    assert "place    2" in waits
+    assert "spare    would wait  No node has joined yet." in waits
+    await run(
+        api, "UPDATE resource_policies SET limits = limits || '{\"pending_sessions\": 0}'"
+        " WHERE id = 'default-keypair'",
+    )  # fmt: skip
+    refused = (await line.run("session", "check", "--cpu", "1", "--mem", "64m")).stdout.decode()
+    assert "would be refused" in refused
+    assert "could never start" not in refused
+
+
+async def test_the_command_line_takes_no_two_options_that_contradict_each_other(api: Api, tmp_path: Path):
+    line = await command_line(api, "superadmin", tmp_path)
+    for arguments in (
+        ("project", "update", "vision", "--ceiling", "cpu=1", "--no-ceilings"),
+        ("node", "edit", "n1", "--reserve", "mem=1g", "--no-reserve"),
+        ("group", "edit", "default", "--public", "--private"),
+        ("group", "edit", "default", "--activate", "--deactivate"),
+    ):
+        answer = await line.run(*arguments)
+        assert (answer.code, "not allowed with" in answer.stderr) == (2, True), arguments

@@ -89,8 +89,9 @@ def edit_arguments(parser: Arguments) -> None:
     _group(parser)
     parser.add_argument("--name", help="another name")
     _settings(parser)
+    either = parser.add_mutually_exclusive_group()
     for option, state in (("--activate", True), ("--deactivate", False)):
-        parser.add_argument(
+        either.add_argument(
             option, dest="active", action="store_const", const=state,
             help="let it take new sessions again" if state else "take no new sessions; what runs goes on",
         )  # fmt: skip
@@ -202,8 +203,9 @@ def _group(parser: Arguments) -> None:
 def _settings(parser: Arguments) -> None:
     time = reading(_seconds)
     parser.add_argument("--description", help="what it is")
-    parser.add_argument("--public", action="store_const", const=True, help="everybody may use it")
-    parser.add_argument(
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--public", action="store_const", const=True, help="everybody may use it")
+    either.add_argument(
         "--private",
         dest="public",
         action="store_const",

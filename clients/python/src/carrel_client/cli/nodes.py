@@ -72,11 +72,12 @@ def show(args: argparse.Namespace, context: Context) -> int:
 def edit_arguments(parser: Arguments) -> None:
     _node(parser)
     parser.add_argument("--group", metavar="GROUP", help="the resource group that it belongs to")
-    parser.add_argument(
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument(
         "--reserve", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), dest="reserved",
         help="keep so much for the system: mem=2g; again for another slot",
     )  # fmt: skip
-    parser.add_argument("--no-reserve", action="store_true", help="keep nothing for the system")
+    either.add_argument("--no-reserve", action="store_true", help="keep nothing for the system")
     parser.add_argument(
         "--overcommit",
         metavar="N",

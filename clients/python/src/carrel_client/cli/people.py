@@ -86,11 +86,12 @@ def agreed(question: str, *, yes: bool) -> bool:
 
 
 def ceiling_argument(parser: Arguments) -> None:
-    parser.add_argument(
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument(
         "--ceiling", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), dest="ceilings",
         help="the most that its sessions hold together, as cpu=64 or mem=512g; again for another slot",
     )  # fmt: skip
-    parser.add_argument("--no-ceilings", action="store_true", help="take all of its limits away")
+    either.add_argument("--no-ceilings", action="store_true", help="take all of its limits away")
 
 
 def ceilings(args: argparse.Namespace) -> dict[str, Any]:

@@ -96,7 +96,11 @@ def check(args: argparse.Namespace, context: Context) -> int:
 
 def _print_check(found: models.CheckView) -> None:
     verdicts = {"starts": "starts now", "waits": "would wait", "never": "could never start"}
-    facts = [("verdict", verdicts[found["verdict"]]), ("why", found["reason"]), ("group", found["group"]["name"])]
+    # What the door refuses may be possible later: when fewer wait, or by somebody else.
+    verdict = "would be refused" if found["code"] else verdicts[found["verdict"]]
+    facts = [("verdict", verdict), ("why", found["reason"]), ("group", found["group"]["name"])]
+    if found["position"]:
+        facts.append(("place", str(found["position"])))
     expected = found["expected_start"] if found["verdict"] == "waits" else None
     print_facts([*facts, *_rest(found["changes"], expected)])
     _print_obstacles(found["limits"], found["nodes"])
@@ -106,6 +110,10 @@ def _print_check(found: models.CheckView) -> None:
         for slot, room in found["slots"].items()
     ]
     print_table([Column("SLOT"), Column("NOW AT MOST"), Column("EVER AT MOST"), Column("SET BY")], rows)
+    if len(found["groups"]) > 1:
+        print_line("")
+        groups = [[one["name"], verdicts[one["verdict"]], one["reason"]] for one in found["groups"]]
+        print_table([Column("GROUP"), Column("VERDICT"), Column("WHY")], groups)
     if found["presets"]:
         print_line("")
         presets = [
