@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from carrel.core.ids import NodeId
 from carrel.scheduling import shelves
 from carrel.scheduling.shelves import Shelves
-from carrel.scheduling.snapshot import NodeView
+from carrel.scheduling.snapshot import NodeView, Slots
 from carrel.scheduling.stock import Stock
 
 FULL = {"cpu": 9, "mem": 9}
@@ -28,6 +28,18 @@ class Standing:
     def first(self, wanted: list[tuple[str, int]], among: range) -> int | None:
         fitting = [i for i in among if all(self.stock.free[i].get(slot, 0) >= n for slot, n in wanted)]
         return min(fitting, key=self.key, default=None)
+
+
+class Looked(list[Slots]):
+    """What is free node by node. indexes: which of them were looked at."""
+
+    def __init__(self, free: list[Slots]) -> None:
+        super().__init__(free)
+        self.indexes: list[int] = []
+
+    def __getitem__(self, index):
+        self.indexes.append(index)
+        return super().__getitem__(index)
 
 
 @given(
@@ -55,17 +67,21 @@ def test_the_first_with_room_is_found_whatever_changed(used, steps, size):
 
 
 def test_who_cannot_have_room_is_not_looked_at():
-    """A thousand nodes of which one has room: its shelf is the only one that is looked through."""
+    """A thousand nodes of which one has room: the shelf to begin with and its own are all that is looked through."""
     nodes = [NodeView(NodeId(f"n{i}"), f"n{i}", FULL, {"cpu": 9 * (i != 700)}) for i in range(1000)]
     stock = Stock(nodes)
-    looked = []
-
-    class Looked(list):
-        def __getitem__(self, index):
-            looked.append(index)
-            return super().__getitem__(index)
-
     found = Shelves(stock, FULL, [(0.0, i) for i in range(1000)])
-    stock.free = Looked(stock.free)
+    stock.free = looked = Looked(stock.free)
     assert found.find([("cpu", 1), ("mem", 1)], ()) == 700
-    assert len(looked) <= shelves.SIZE
+    assert len(looked.indexes) <= 2 * shelves.SIZE
+
+
+def test_who_is_fuller_than_anybody_with_room_is_not_looked_at():
+    """On one shelf, of which the last has room."""
+    most = shelves.SIZE
+    nodes = [NodeView(NodeId(f"n{i}"), f"n{i}", {"cpu": most}, {"cpu": most - i}) for i in range(most)]
+    stock = Stock(nodes)
+    found = Shelves(stock, ["cpu"], [(i / most, i) for i in range(most)])
+    stock.free = looked = Looked(stock.free)
+    assert found.find([("cpu", most - 1)], ((most - 1) / most,)) == most - 1
+    assert looked.indexes == [most - 1]

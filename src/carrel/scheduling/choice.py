@@ -12,6 +12,7 @@ compares nothing.
 """
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,27 +33,33 @@ _STRETCH = 64
 Indexes = NDArray[np.intp]
 
 
-@dataclass(eq=False)
-class Asked:
-    """A shape, and what is known of it.
+@dataclass(eq=False, slots=True)
+class Kind:
+    """What shapes share that need the same slots of the same nodes: for them nodes compare alike.
 
-    by: the slots that nodes are compared by. kind: those alike compare nodes alike. expected: it was said that it will
-    be asked for. full: no node has room. misfits: how many other shapes were known to have none when it was compared
-    with them.
+    by: the slots that nodes are compared by. too_much: amounts for which none of the nodes that they may go to has
+    room, of other slots too.
     """
 
-    shape: Shape
     by: tuple[str, ...]
     admits: NDArray[np.bool_]
     spare: "Spare"
+    too_much: list[Wanted]
+
+
+@dataclass(eq=False, slots=True)
+class Asked:
+    """A shape, and what is known of it.
+
+    expected: it was said that it will be asked for. full: no node has room. misfits: how much of what is too much it
+    was compared with.
+    """
+
+    shape: Shape
+    kind: Kind
     expected: bool = False
     full: bool = False
     misfits: int = 0
-
-    def __post_init__(self) -> None:
-        shape = self.shape
-        slots = tuple(slot for slot, _ in shape.slots)
-        self.kind = (slots, shape.node, shape.avoid, shape.architecture)
 
 
 @dataclass(frozen=True)
@@ -85,9 +92,9 @@ def with_room(stock: Stock, among: NDArray[np.bool_], wanted: Wanted) -> Indexes
     return np.flatnonzero(among)
 
 
-def families_of(shape: Shape) -> frozenset[str]:
-    """The accelerators that it has use for."""
-    return frozenset(family for slot, _ in shape.slots if (family := family_of(slot)))
+def families_of(slots: Iterable[str]) -> frozenset[str]:
+    """The accelerators that who asks for these has use for."""
+    return frozenset(family for slot in slots if (family := family_of(slot)))
 
 
 def choice_of(group: GroupView, stock: Stock) -> "Choice":
@@ -125,7 +132,7 @@ class RoundRobin:
         stretch = _STRETCH
         while start < end:
             here = slice(start, min(start + stretch, end))
-            fits = asked.admits[here]
+            fits = asked.kind.admits[here]
             for slot, amount in asked.shape.slots:
                 fits = fits & (self._stock.column(slot)[here] >= amount)
             first = int(fits.argmax())
@@ -155,7 +162,7 @@ class _Compared:
 
     def look_up(self, asked: Asked) -> int | None:
         """The best of all nodes."""
-        nodes = with_room(self._stock, asked.admits, asked.shape.slots)
+        nodes = with_room(self._stock, asked.kind.admits, asked.shape.slots)
         if not len(nodes):
             return None
         keys = self._keys(asked, nodes)
@@ -167,10 +174,10 @@ class _Compared:
 
     def _keys(self, asked: Asked, nodes: Indexes) -> list[NDArray[np.float64]]:
         """By what nodes are compared, what counts most first."""
-        left = [self._stock.parts(slot)[nodes] for slot in asked.by]
+        left = [self._stock.parts(slot)[nodes] for slot in asked.kind.by]
         if not self._prior and left:
             left = [np.minimum.reduce(left)]
-        return [asked.spare.column[nodes], *(self._sign * one for one in left)]
+        return [asked.kind.spare.column[nodes], *(self._sign * one for one in left)]
 
     def _all(self, asked: Asked, nodes: Indexes) -> list[Key]:
         """As `_key` has it for each of them."""
@@ -180,10 +187,10 @@ class _Compared:
     def _key(self, asked: Asked, index: int) -> Key:
         """As `_keys` has it for one, and its index."""
         free, capacity = self._stock.free[index], self._stock.nodes[index].capacity
-        left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in asked.by]
+        left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in asked.kind.by]
         if not self._prior and left:
-            return (asked.spare.of[index], self._sign * min(left), index)
-        return (asked.spare.of[index], *(self._sign * one for one in left), index)
+            return (asked.kind.spare.of[index], self._sign * min(left), index)
+        return (asked.kind.spare.of[index], *(self._sign * one for one in left), index)
 
 
 class Dispersed(_Compared):
@@ -191,7 +198,7 @@ class Dispersed(_Compared):
 
     def __init__(self, group: GroupView, stock: Stock) -> None:
         super().__init__(group, stock)
-        self._heaps: dict[object, list[Key]] = {}
+        self._heaps: dict[Kind, list[Key]] = {}
 
     def best(self, asked: Asked) -> int | None:
         """The freest."""
@@ -219,7 +226,7 @@ class Dispersed(_Compared):
     def _heap(self, asked: Asked) -> list[Key]:
         heap = self._heaps.get(asked.kind)
         if heap is None:
-            heap = self._heaps[asked.kind] = self._all(asked, np.flatnonzero(asked.admits))
+            heap = self._heaps[asked.kind] = self._all(asked, np.flatnonzero(asked.kind.admits))
             heapq.heapify(heap)
         return heap
 
@@ -229,27 +236,31 @@ class Concentrated(_Compared):
 
     def __init__(self, group: GroupView, stock: Stock) -> None:
         super().__init__(group, stock)
-        self._shelves: dict[object, Shelves] = {}
+        self._shelves: dict[Kind, Shelves] = {}
 
     def best(self, asked: Asked) -> int | None:
         """The fullest that still has room."""
         if not asked.expected:
             # One question is not worth putting all nodes in order.
             return self.look_up(asked)
-        slots = dict(asked.shape.slots)
-        # A node with room has this part of the largest node free, or more.
-        parts = [slots.get(slot, 0) / self._stock.largest(slot) for slot in asked.by]
-        least = parts[0] if self._prior else min(parts, default=0.0)
-        return self._up_to_date(asked).find(asked.shape.slots, (asked.spare.least, least))
+        slots = asked.shape.slots
+        return self._up_to_date(asked).find(slots, (asked.kind.spare.least, self._least(slots)))
 
     def begin(self) -> None:
         """Those that have more free now are among those that changed."""
+
+    def _least(self, slots: Wanted) -> float:
+        """A node with room has this part of the largest node free, or more."""
+        if self._prior:
+            first = self._prior[0]
+            return dict(slots).get(first, 0) / self._stock.largest(first)
+        return min([amount / self._stock.largest(slot) for slot, amount in slots], default=0.0)
 
     def _up_to_date(self, asked: Asked) -> Shelves:
         changed = self._stock.changed
         shelves = self._shelves.get(asked.kind)
         if shelves is None or len(changed) - shelves.seen > len(self._stock.nodes):
-            keys = self._all(asked, self.order(asked, np.flatnonzero(asked.admits)))
+            keys = self._all(asked, self.order(asked, np.flatnonzero(asked.kind.admits)))
             slots = [slot for slot, _ in asked.shape.slots]
             shelves = self._shelves[asked.kind] = Shelves(self._stock, slots, keys)
         elif shelves.seen < len(changed):

@@ -74,11 +74,12 @@ class _Standing:
     level: float = 0.0
 
     def take(self, asks: _Asks) -> None:
-        past = self.share.past
+        held, past, part = self.held, self.share.past, self.part
         for slot, amount, most in asks:
-            held = self.held[slot] = self.held.get(slot, 0.0) + amount
-            self.part = max(self.part, (held + past.get(slot, 0.0)) / most)
-        self.level = self.part / self.share.weight
+            now = held[slot] = held.get(slot, 0.0) + amount
+            part = max(part, (now + past.get(slot, 0.0)) / most)
+        self.part = part
+        self.level = part / self.share.weight
 
 
 _Entry = tuple[float, datetime, str, str, Waiting]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from carrel.core.ids import NodeId
 from carrel.scheduling import choice, reasons
-from carrel.scheduling.choice import Asked, Indexes, Spare, families_of, with_room
+from carrel.scheduling.choice import Asked, Indexes, Kind, Spare, families_of, with_room
 from carrel.scheduling.reasons import Blocked, NodeCause
 from carrel.scheduling.shape import Request, Shape
 from carrel.scheduling.snapshot import GroupView, NodeView, Part, Slots
@@ -31,6 +31,7 @@ class Room:
         self._choice = choice.choice_of(group, self._stock)
         self._open = np.array([not node.closed for node in self.nodes], dtype=bool)
         self._asked: dict[Shape, Asked] = {}
+        self._kinds: dict[tuple[_About, tuple[str, ...]], Kind] = {}
         self._spare: dict[frozenset[str], Spare] = {}
         self._admitted: dict[_About, NDArray[np.bool_]] = {}
         self._too_much: dict[_About, list[Wanted]] = {}
@@ -72,7 +73,7 @@ class Room:
         found = self._choice.best(asked)
         if found is None:
             asked.full = True
-            self._too_much.setdefault(_about(shape), []).append(shape.slots)
+            asked.kind.too_much.append(shape.slots)
         return found
 
     def fits(self, request: Request) -> bool:
@@ -80,7 +81,7 @@ class Room:
         shape = request.whole or request.shape
         if request.count == 1 or request.whole:
             return self.best(shape) is not None
-        nodes = with_room(self._stock, self._known(shape).admits, shape.slots)
+        nodes = with_room(self._stock, self._known(shape).kind.admits, shape.slots)
         return self._fit_together(request, nodes)
 
     def could_hold(self, request: Request) -> bool:
@@ -133,13 +134,13 @@ class Room:
             index = self.best(request.whole)
         else:
             asked = self._known(request.shape)
-            nodes = self._choice.order(asked, with_room(self._stock, asked.admits, asked.shape.slots))
+            nodes = self._choice.order(asked, with_room(self._stock, asked.kind.admits, asked.shape.slots))
             index = next((int(one) for one in nodes if self._copies(one, request) == request.count), None)
         return None if index is None else tuple(self._take(index, request) for _ in range(request.count))
 
     def _on_many(self, request: Request) -> tuple[Part, ...] | None:
         asked = self._known(request.shape)
-        if not self._fit_together(request, with_room(self._stock, asked.admits, asked.shape.slots)):
+        if not self._fit_together(request, with_room(self._stock, asked.kind.admits, asked.shape.slots)):
             return None
         parts = []
         for _ in range(request.count):
@@ -168,7 +169,7 @@ class Room:
     def _nearest(self, request: Request) -> list[tuple[int, int]]:
         """Nodes, and how many of its containers would go there; none when it would not fit if they were empty."""
         slots = request.shape.slots
-        could = self._known(request.shape).admits
+        could = self._known(request.shape).kind.admits
         for slot, amount in slots:
             could = could & (self._stock.capacities(slot) >= amount)
         nodes = np.flatnonzero(could)
@@ -188,7 +189,7 @@ class Room:
 
     def _why(self, request: Request) -> Blocked:
         asked = self._known(request.whole or request.shape)
-        fits = asked.admits
+        fits = asked.kind.admits
         for slot, amount in asked.shape.slots:
             fits = fits & (self._stock.with_kept(slot) >= amount)
         one = request.count == 1 or request.whole is not None
@@ -211,9 +212,11 @@ class Room:
 
     def _causes(self, asked: Asked, left: NDArray[np.bool_]) -> list[NodeCause]:
         """These nodes by what keeps each from taking it."""
-        counted = Counter(self._closed(asked.shape, int(i)) for i in np.flatnonzero(left & ~asked.admits))
+        counted = Counter(
+            self._closed(asked.shape, int(i)) for i in np.flatnonzero(left & ~asked.kind.admits)
+        )
         causes = [NodeCause(count, text) for text, count in counted.items()]
-        left = left & asked.admits
+        left = left & asked.kind.admits
         for slot, amount in asked.shape.slots:
             column = self._stock.with_kept(slot)
             short = left & (column < amount)
@@ -233,10 +236,20 @@ class Room:
     def _known(self, shape: Shape) -> Asked:
         asked = self._asked.get(shape)
         if asked is None:
-            by = self.group.slot_priority or tuple(slot for slot, _ in shape.slots)
-            spare = self._spare_for(families_of(shape))
-            asked = self._asked[shape] = Asked(shape, by, self._admitting(shape), spare)
+            asked = self._asked[shape] = Asked(shape, self._kind(shape))
         return asked
+
+    def _kind(self, shape: Shape) -> Kind:
+        about, slots = _about(shape), tuple([slot for slot, _ in shape.slots])
+        kind = self._kinds.get((about, slots))
+        if kind is None:
+            kind = self._kinds[about, slots] = Kind(
+                self.group.slot_priority or slots,
+                self._admitting(shape),
+                self._spare_for(families_of(slots)),
+                self._too_much.setdefault(about, []),
+            )
+        return kind
 
     def _admitting(self, shape: Shape) -> NDArray[np.bool_]:
         if not (shape.node or shape.avoid or shape.architecture):
@@ -261,7 +274,7 @@ class Room:
 
     def _is_too_much(self, asked: Asked) -> bool:
         """It needs at least as much as another for which there is no room."""
-        known = self._too_much.get(_about(asked.shape), ())
+        known = asked.kind.too_much
         if asked.misfits == len(known):
             return False
         asked.misfits = len(known)
@@ -271,7 +284,8 @@ class Room:
     def _forget(self) -> None:
         """What was known of the nodes while less was free."""
         self._choice.begin()
-        self._too_much.clear()
+        for known in self._too_much.values():
+            known.clear()
         self._misfits.clear()
         self._blocked.clear()
         for asked in self._asked.values():

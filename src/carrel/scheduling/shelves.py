@@ -7,6 +7,7 @@ anew. What is found is exact either way: each node is looked at before it is cho
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -43,20 +44,24 @@ class Shelves:
         """The first node with room whose key is not smaller than `least`. wanted: of the shelves' slots, in order."""
         if not self._shelves:
             return None
+        # 1. on the shelf where such keys begin, behind those that are smaller: mostly it is one of the first there
         start = max(bisect_right(self._firsts, least) - 1, 0)
-        if (found := self._on(start, wanted)) is not None:
+        shelf = self._shelves[start]
+        if (found := self._among(islice(shelf, bisect_left(shelf, least), None), wanted)) is not None:
             return found
+        # 2. on those after it whose labels say so
         start += 1
         enough: NDArray[np.bool_] = np.ones(len(self._shelves) - start, dtype=bool)
         for most, (_, amount) in zip(self._most, wanted, strict=True):
             enough &= most[start:] >= amount
-        for offset in enough.nonzero()[0]:
-            if (found := self._on(start + offset, wanted)) is not None:
+        for number in (enough.nonzero()[0] + start).tolist():
+            if (found := self._among(self._shelves[number], wanted)) is not None:
                 return found
+            self._label(number)
         return None
 
     def move(self, index: int, key: Key) -> None:
-        """Put a node that changed where it belongs now."""
+        """Put a node that is on them, and changed, where it belongs now."""
         old = self._key_of[index]
         number = bisect_right(self._firsts, old) - 1
         shelf = self._shelves[number]
@@ -69,17 +74,15 @@ class Shelves:
         self._firsts[number] = min(self._firsts[number], key)
         free = self._stock.free[index]
         for most, slot in zip(self._most, self._slots, strict=True):
-            if (amount := free.get(slot, 0)) > most[number]:
+            if (amount := free.get(slot, 0)) > most.item(number):
                 most[number] = amount
         if len(self._shelves[number]) > 2 * SIZE:
             self._split(number)
 
-    def _on(self, number: int, wanted: Wanted) -> int | None:
-        for most, (_, amount) in zip(self._most, wanted, strict=True):
-            if most[number] < amount:
-                return None
+    def _among(self, keys: Iterable[Key], wanted: Wanted) -> int | None:
+        """The first with room."""
         free = self._stock.free
-        for key in self._shelves[number]:
+        for key in keys:
             index: int = key[-1]
             has = free[index]
             for slot, amount in wanted:
@@ -87,7 +90,6 @@ class Shelves:
                     break
             else:
                 return index
-        self._label(number)
         return None
 
     def _split(self, number: int) -> None:
