@@ -55,7 +55,7 @@ async def test_nothing_that_anybody_asks_breaks_it(living: Api, role: str):
     admin = await living.as_("superadmin")
     for kind, wanted in (
         ("groups", {"name": "fuzzed"}),
-        ("presets", {"name": "fuzzed", "slots": {"cpu": 1}}),
+        ("presets", {"name": "fuzzed", "slots": {"cpu": 1000}}),
     ):
         known[kind] = (await admin.post(f"/{kind}", wanted)).json()["id"]
     broken = await asyncio.to_thread(run, living.url, auth, known, EXAMPLES[role] * MORE)
