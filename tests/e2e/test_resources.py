@@ -237,12 +237,16 @@ def test_drain_says_first_what_becomes_of_each_session(
     page.keyboard.press("Escape")
 
 
-def test_node_is_found_on_the_map_by_keyboard(desk: Desk, node: str) -> None:
-    page = desk.page
+def test_node_is_found_on_the_map_by_keyboard(
+    desk: Desk, api: httpx2.Client, node: str, running_session: str
+) -> None:
+    page, one = desk.page, api.get(f"/nodes/{node}").json()
+    cpu, memory = (round(100 * one["used"][slot] / one["offered"][slot]) for slot in ("cpu", "mem"))
+    assert cpu > memory
     desk.go("/resources")
     page.get_by_text("Map", exact=True).click()
     expect(page).to_have_url(re.compile("view=map"))
-    square = page.get_by_role("link", name=re.compile(rf"^{node} \d+ % \(the scarcest\)$"))
+    square = page.get_by_role("link", name=f"{node} {cpu} % (the scarcest)", exact=True)
     square.focus()
     page.keyboard.press("Enter")
     expect(_drawer(desk, node)).to_contain_text("The machine has")
@@ -250,7 +254,7 @@ def test_node_is_found_on_the_map_by_keyboard(desk: Desk, node: str) -> None:
     expect(square).to_be_focused()
     page.get_by_role("combobox", name="Coloured by").click()
     page.get_by_role("option", name="Memory").click()
-    expect(page.get_by_role("link", name=re.compile(rf"^{node} \d+ % \(Memory\)$"))).to_be_visible()
+    expect(page.get_by_role("link", name=f"{node} {memory} % (Memory)", exact=True)).to_be_visible()
 
 
 def test_reserved_memory_is_offered_no_more(desk: Desk, api: httpx2.Client, node: str) -> None:
@@ -258,6 +262,10 @@ def test_reserved_memory_is_offered_no_more(desk: Desk, api: httpx2.Client, node
     desk.go("/resources")
     desk.row(node).get_by_role("button", name="Edit").click()
     form = _drawer(desk, f"Edit {node}")
+    # More than there is gets refused instead of cut to all that there is.
+    form.get_by_label("Memory").fill("9999")
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_contain_text("The machine has less.")
     form.get_by_label("Memory").fill("2")
     expect(form.get_by_text(f"carrel node edit {node} --reserve mem=2g")).to_be_visible()
     form.get_by_role("button", name="Save").click()

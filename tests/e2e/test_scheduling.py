@@ -188,6 +188,11 @@ def test_queue_is_in_order_and_a_priority_changes_it(desk: Desk, lab: Lab) -> No
     expect(desk.row(first)).to_contain_text("may use 0.5 CPU at once")
     desk.page.get_by_role("button", name=f"Priority of {second}: 50").click()
     field = desk.page.get_by_role("textbox", name=f"Priority of {second}")
+    # What cannot be is said, and not sent as something else.
+    field.fill("150")
+    desk.page.get_by_role("button", name="Change the priority").click()
+    expect(desk.page.get_by_role("status").filter(has_text="0 to 100")).to_be_visible()
+    expect(field).to_have_value("150")
     field.fill("80")
     field.press("Enter")
     expect(names).to_have_text([second, first])
@@ -243,6 +248,34 @@ def test_dashboard_shows_what_is_used_beside_each_limit_and_is_live(open_desk: O
     expect(place).to_contain_text("0.3 of 0.5", timeout=STARTS_MS)
     expect(desk.page.get_by_role("region", name="What is left for me")).to_contain_text("0.2 of 0.5")
     expect(mine).to_contain_text("Running1", timeout=STARTS_MS)
+
+
+DRAWN = """figure => [...figure.querySelectorAll("[data-share]")].map(line => {
+    const [name, track, said] = line.children, [bar, mark] = track.children
+    const box = track.getBoundingClientRect()
+    const percent = length => 100 * length / box.width
+    const at = mark.getBoundingClientRect().x - box.x
+    return [name.textContent, percent(bar.getBoundingClientRect().width), percent(at), said.textContent]
+})"""
+"""Of each line of the picture: its name, how long its bar is and where its mark is in percent, and what it says."""
+
+
+def test_picture_of_shares_draws_what_its_table_says(desk: Desk, lab: Lab) -> None:
+    lab.start("holder", 400)
+    lab.start("waiting", 200)
+    desk.go("/scheduler?view=shares")
+    table = desk.page.get_by_role("table", name="Shares")
+    expect(table.get_by_role("row").filter(has_text=f"{lab.name} project")).to_contain_text("0.4 CPU")
+    rows = [row.get_by_role("cell").all_inner_texts() for row in table.get_by_role("row").all()[1:]]
+    drawn = desk.page.get_by_role("figure", name="Shares as a picture").evaluate(DRAWN)
+    assert lab.name in [name for name, *_ in drawn]
+    assert len(drawn) == len(rows)
+    for (_, bar, mark, said), (_, theirs, entitled, *_) in zip(drawn, rows, strict=True):
+        assert bar == pytest.approx(float(theirs.strip("%")), abs=1.1)
+        assert mark == pytest.approx(float(entitled.strip("%")), abs=1.1)
+        assert float(said.strip("%")) == pytest.approx(float(theirs.strip("%")), abs=0.6)
+    # The order of the group is not the fair share: nobody is next by it.
+    expect(desk.page.get_by_text("next", exact=True)).to_have_count(0)
 
 
 WORDS = {
