@@ -71,7 +71,7 @@ describe("the reason of a state", () => {
     ['f"Ended by {actor.email}."', "Ended by a@b.c."],
     ["may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}.", ""],
     ["may use {most} at once and uses {used}; this needs {format_slot(", ""],
-    ["may use {format_slot(slot, ceiling[slot])} at most.", "Project vision may use 1 CPU at most."],
+    ["may use {format_slot(slot, ceiling)} at most.", "Project vision may use 1 CPU at most."],
     ["but an earlier session has waited so long that {what} is kept for it.", ""],
     ['the {slot} that {self.snapshot.scopes[scope].label} may still use"', ""],
     [
