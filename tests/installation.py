@@ -1,12 +1,15 @@
 """The real application on a loopback port, over a real PostgreSQL and the fake engine, and people who call it."""
 
 import asyncio
+import json
 import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import uvicorn
@@ -41,6 +44,17 @@ def _application() -> FastAPI:
 
 
 compose.application = _application
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document as it is committed. To make it takes as long as hundreds of requests.
+
+    `test_the_document_is_served_as_it_is_committed` compares it with the application's.
+    """
+    return json.loads((Path(__file__).parents[1] / "openapi.json").read_text())  # type: ignore[no-any-return]
+
+
 # Everything here is plain HTTP; a context of its own for each client would read all authorities again.
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 SMALL = {"cpu": 100, "mem": 64 << 20}

@@ -10,7 +10,7 @@ from pathlib import Path
 import argon2
 import pytest
 import structlog
-from installation import API, SMALL, Api
+from installation import API, SMALL, Api, document
 from people import PASSWORD
 from sqlalchemy import text
 
@@ -129,11 +129,11 @@ async def test_signing_out_holds_at_once_and_for_that_browser_only(api: Api):
     assert (await there.get("/auth/me")).status_code == 200
 
 
-def unsafe(api: Api) -> list[tuple[str, str]]:
+def unsafe() -> list[tuple[str, str]]:
     """Method and path of every operation that changes something and is for people who are signed in."""
     return [
         (method.upper(), re.sub(r"{[^}]*}", "nonesuch", path.removeprefix(API)))
-        for path, methods in api.app.openapi()["paths"].items()
+        for path, methods in document()["paths"].items()
         for method, operation in methods.items()
         if method not in ("get", "head", "options") and not ACTIONS[operation["x-carrel-action"]].public
     ]
@@ -144,7 +144,7 @@ async def test_a_cookie_alone_changes_nothing(api: Api):
     del user.http.headers["X-Carrel-CSRF"]
     for token in (None, "", "wrong", other.http.headers["X-Carrel-CSRF"], "\xff"):
         headers = {} if token is None else {"X-Carrel-CSRF": token.encode("latin-1")}
-        for method, path in unsafe(api):
+        for method, path in unsafe():
             answer = await user.ask(method, path, json={}, headers=headers)
             assert (answer.status_code, answer.json()["code"]) == (403, "auth.csrf"), (method, path, token)
     assert (await user.get("/auth/me")).status_code == 200

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
-from installation import API, SMALL, Api, Caller
+from installation import API, SMALL, Api, Caller, document
 from people import PASSWORD
 
 from carrel.access import streams
@@ -20,7 +20,6 @@ from carrel.keypairs import service as keypairs
 from carrel.nodes import service as nodes
 from carrel.policy.actions import ACTIONS, Role
 from carrel.policy.decide import Actor, Target, allows, widest
-from carrel.server.compose import application
 from carrel.tenancy import service as tenancy
 from carrel.tenancy.model import Membership, User
 
@@ -138,7 +137,7 @@ def operations() -> dict[str, tuple[str, str, str]]:
     """Operation id -> method, path below /api/v1, and action."""
     return {
         operation["operationId"]: (method.upper(), path.removeprefix(API), operation["x-carrel-action"])
-        for path, methods in application().openapi()["paths"].items()
+        for path, methods in document()["paths"].items()
         for method, operation in methods.items()
     }
 
@@ -360,10 +359,9 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
 
 
 def test_the_walks_know_a_body_for_every_operation_that_takes_one():
-    document = application().openapi()
     needing = {
         operation["operationId"]
-        for methods in document["paths"].values()
+        for methods in document()["paths"].values()
         for operation in methods.values()
         if operation.get("requestBody", {}).get("required")
     }
