@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from installation import Api
+from people import eventually
 from people_kit import said
 from sqlalchemy import text
 
@@ -207,8 +208,8 @@ async def test_what_changes_reaches_those_who_may_see_it(api: Api):
     assert await heard() == [("group.created", {"superadmin"})]
     await admin.ask("PUT", "/groups/arm/access", json={"domains": ["abroad"], "users": ["user@example.org"]})
     assert await heard() == [("group.updated", {"superadmin", "foreigner", "user"})]
-    await admin.post("/presets", {"name": "small", "group": "arm", "slots": {"cpu": "1"}})
-    await admin.post("/presets", {"name": "small", "slots": {"cpu": "1"}})
+    await admin.post("/presets", {"name": "small", "group": "arm", "slots": {"cpu": 1000}})
+    await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})
     assert await heard() == [
         ("preset.created", {"superadmin", "foreigner", "user"}), ("preset.created", everybody)
     ]  # fmt: skip
@@ -227,3 +228,43 @@ async def test_what_changes_reaches_those_who_may_see_it(api: Api):
     await heard()
     await admin.patch("/groups/default", {"description": "For all."})
     assert await heard() == [("group.updated", everybody - {"foreigner"})]
+
+
+async def test_who_may_no_longer_use_a_group_does_not_start_in_it(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    await admin.post("/groups", {"name": "arm", "public": False})
+
+    async def opened(**named: list[str]) -> None:
+        answer = await admin.ask("PUT", "/groups/arm/access", json=named)
+        assert answer.status_code == 200, answer.text
+
+    async def why(session: str) -> str:
+        return str((await user.get(f"/sessions/{session}/why")).json()["reason"])
+
+    await opened(users=["user@example.org"])
+    mine = (await user.start(group="arm"))["id"]
+    assert await why(mine) == "No node has joined yet."
+
+    async def moved() -> bool:
+        return (await admin.patch("/nodes/local", {"group": "arm"})).status_code == 200
+
+    told = "Its owner may no longer start sessions in its resource group."
+    await opened()
+    assert await why(mine) == told
+    await opened(projects=[living.people.project])
+    for path, shut, open_again in (
+        ("/domains/default", {"resource_groups": ["default"]}, {"resource_groups": None}),
+        ("/groups/arm", {"session_kinds": ["batch"]}, {"session_kinds": ["interactive"]}),
+    ):
+        assert (await admin.patch(path, shut)).status_code == 200
+        assert await why(mine) == told
+        await admin.patch(path, open_again)
+        assert await why(mine) == "No node has joined yet."
+    await opened()
+    await eventually(moved)
+    assert await why(mine) == told
+    await opened(domains=["default"])
+    await living.until(user, mine, "RUNNING")
+    # What runs goes on.
+    await opened()
+    assert (await user.get(f"/sessions/{mine}")).json()["state"] == "RUNNING"

@@ -31,7 +31,7 @@ from carrel.scheduling.snapshot import (
     Strategy,
     Waiting,
 )
-from carrel.sessions import mounting
+from carrel.sessions import door, mounting
 from carrel.sessions.model import Session
 
 PAST_HALF_LIVES = 10
@@ -94,11 +94,23 @@ _GROUPS = text("""
     FROM resource_groups WHERE active
 """)
 
+# Whom `groups.service.may_use` would no longer let in is shut out: that can change while they wait. An inactive group
+# is for the plan to see.
 _WAITING = text("""
-    SELECT id, slots, created_at, group_id, domain_id, project_id, owner_id, access_key, priority, wanted_node,
-        avoided_nodes, time_limit_s, reason, CASE WHEN not_before > :now THEN not_before END AS not_before,
-        (SELECT architecture FROM images WHERE reference = sessions.image LIMIT 1) AS architecture
-    FROM sessions WHERE state = 'PENDING'
+    SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
+        s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
+        CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
+        (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
+        g.active AND (
+            NOT coalesce(g.name = ANY(d.resource_groups), true) OR NOT :kind = ANY(g.session_kinds)
+            OR NOT g.public AND NOT EXISTS (
+                SELECT FROM resource_group_access a WHERE a.group_id = g.id AND (a.kind, a.scope_id) IN (
+                    ('domain', s.domain_id), ('project', s.project_id), ('user', s.owner_id)
+                )
+            )
+        ) AS shut_out
+    FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
+    WHERE s.state = 'PENDING'
 """)
 
 _HOLDERS = select(
@@ -109,13 +121,16 @@ _HOLDERS = select(
 
 
 _AGAIN = "It waits to be tried again."
+_SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 
 async def waiting(tx: AsyncSession, now: datetime) -> list[Waiting]:
-    """Who waits. Who pauses after a failed start, or lacks the storage that they need, is set aside."""
+    """Who waits. Set aside is who pauses after a failed start, lacks the storage that they need, or may no longer use
+    the group.
+    """
     kept_back = await mounting.kept_back(tx)
-    rows = await tx.execute(_WAITING, {"now": now})
-    return [_request(row, kept_back.get(row.id, "")) for row in rows]
+    rows = await tx.execute(_WAITING, {"now": now, "kind": door.KIND})
+    return [_request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, "")) for row in rows]
 
 
 def _request(row: Any, kept_back: str) -> Waiting:
