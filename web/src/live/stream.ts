@@ -27,7 +27,8 @@ interface StreamOptions {
   later?: (callback: () => void, delayMs: number) => unknown;
 }
 
-const KINDS = [
+/** What a browser hands on must be named. */
+export const KINDS = [
   "hello",
   "session.created",
   "session.updated",
@@ -41,10 +42,13 @@ const KINDS = [
   "domain.updated",
   "domain.removed",
   "node.updated",
+  "node.removed",
   "group.created",
   "group.updated",
   "group.removed",
+  "preset.created",
   "preset.updated",
+  "preset.removed",
   "policy.created",
   "policy.updated",
   "policy.removed",
