@@ -3,18 +3,21 @@
 import itertools
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from e2e.desk import Desk
+from e2e.own_network import own_network
 from e2e.roles import Roles
 from e2e.running import Running, installation
 
-CHROMIUM = "/usr/bin/chromium"
+# The engine without a browser's own windows around each tab, which are web pages, too, and cost as much.
+CHROMIUM = "/usr/bin/chromium-headless-shell"
 ARGUMENTS = [
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 TRACING = bool(os.environ.get("CARREL_TRACE"))
@@ -46,8 +49,10 @@ def carrel() -> Iterator[Running]:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     # Package scope: Playwright's loop must be gone before suites that run their own begin.
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with ExitStack() as stack:
+        with own_network():
+            playwright = stack.enter_context(sync_playwright())
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
         browser.close()
 

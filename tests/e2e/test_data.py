@@ -251,6 +251,7 @@ def test_all_of_a_large_directory_is_chosen_saved_and_deleted(desk: Desk, tmp_pa
     assert done.returncode == 0, done.stderr
     _open(page, "all")
 
+    page.evaluate("Object.defineProperty(navigator, 'pdfViewerEnabled', { value: true })")
     _open(page, "0000.pdf")
     expect(page.locator("iframe[title='0000.pdf']")).to_have_attribute("src", re.compile("^blob:"))
     page.get_by_role("button", name="Close the preview").click()

@@ -21,7 +21,7 @@ _FOR_CONTAINERS = [
     ("mkfs.btrfs", "btrfs-progs"),
     *((shell, shell) for shell in ("zsh", "fish")),
 ]
-_FOR_BROWSER = [("chromium", "chromium")]
+_FOR_BROWSER = [("chromium-headless-shell", "chromium-headless-shell")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
 _POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
 _DIRECTORY = "slapd"
