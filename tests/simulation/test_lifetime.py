@@ -3,6 +3,7 @@
 from simulation.conftest import Play
 from simulation.installation_life import Installation
 
+from carrel.nodes.model import Draining
 from carrel.sessions.states import SessionState as S
 
 
@@ -23,6 +24,27 @@ def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play
             "SELECT count(*) FROM allocations WHERE session_id = %s AND released_at IS NULL", (limited,)
         ).fetchall()
         assert held == (0,)
+
+    play(story)
+
+
+def test_who_waits_anew_after_having_run_has_all_of_the_time_to_wait_again(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.look.execute("UPDATE resource_groups SET pending_timeout_s = 300")
+        try:
+            session = await installation.create()
+            await installation.settle()
+            await installation.round(1000)
+            # There is no other node: it waits until this one is open again.
+            await installation.drain("local", Draining.MOVE)
+            for _ in range(8):
+                await installation.round(20)
+            assert installation.state(session) == S.PENDING
+            for _ in range(3):
+                await installation.round(100)
+            assert installation.state(session) == S.CANCELLED
+        finally:
+            installation.look.execute("UPDATE resource_groups SET pending_timeout_s = NULL")
 
     play(story)
 

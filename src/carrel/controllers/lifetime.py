@@ -10,11 +10,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import SessionId
 from carrel.groups.model import ResourceGroup
 from carrel.sessions import transitions
-from carrel.sessions.model import Session
+from carrel.sessions.model import HistoryEntry, Session
 from carrel.sessions.states import SessionState
 
 TIME_LIMIT = "It reached its time limit of {}."
 PENDING_TIMEOUT = "It waited for {}, and its resource group lets nobody wait for longer."
+
+
+# Who ran and was sent back to the queue, as its node was emptied or lost, has waited only since then.
+_BACK_SINCE = (
+    select(func.max(HistoryEntry.at))
+    .where(
+        HistoryEntry.session_id == Session.id,
+        HistoryEntry.to_state == SessionState.PENDING,
+        HistoryEntry.from_state.in_([SessionState.RUNNING, SessionState.TERMINATING]),
+    )
+    .scalar_subquery()
+)
 
 
 async def enforce(tx: AsyncSession, now: datetime) -> None:
@@ -25,7 +37,9 @@ async def enforce(tx: AsyncSession, now: datetime) -> None:
             tx, [session], SessionState.TERMINATING, sources=[SessionState.RUNNING],
             outcome=SessionState.TERMINATED, cause="time_limit", reason=TIME_LIMIT.format(_in_words(limit_s)), now=now,
         )  # fmt: skip
-    waits = await _over(tx, SessionState.PENDING, ResourceGroup.pending_timeout_s, Session.created_at, now)
+    waits = await _over(
+        tx, SessionState.PENDING, ResourceGroup.pending_timeout_s, func.coalesce(_BACK_SINCE, Session.created_at), now
+    )
     for session, limit_s in waits:
         await transitions.move(
             tx, [session], SessionState.CANCELLED, sources=[SessionState.PENDING],
@@ -40,7 +54,12 @@ async def _over(
     found = await tx.execute(
         select(Session.id, limit_s)
         .join(ResourceGroup, ResourceGroup.id == Session.group_id)
-        .where(Session.state == state, since + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now)
+        .where(
+            Session.state == state,
+            # Nobody's time is up before this; what was written of each is looked at of few.
+            Session.created_at + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now,
+            since + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now,
+        )
     )
     return [(session, limit) for session, limit in found]
 
