@@ -28,11 +28,11 @@ STATE = ROOT / ".tools" / "checks"
 # The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
 ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
 # What restarts daemons mostly waits, and measures shares of a core: it runs one at a time and goes first where others
-# want the same core. They wait, too, for databases and clocks: three at a time keep two cores busy. The browser has
-# the machine for itself: Chromium drops what it is loading whenever a container's network comes or goes.
+# want the same core, and so does the browser after it. The others wait, too, for databases and clocks: three at a time
+# keep two cores busy.
 CONTAINERS = ("conformance", "crash")
 BROWSER = ("e2e",)
-# The sessions that the browser's tests start have networks, too: what fails is tried once more, and named in the end.
+# A journey through the whole of it that fails is gone through once more, and named in the end.
 AGAIN = ("--reruns", "1", "-rR")
 FOLDERS = tuple(
     sorted(
@@ -75,12 +75,16 @@ def main() -> int:
         run_pytest(folders, options.pytest, environment, tally)
     else:
         rest = [name for name in folders if name not in CONTAINERS + BROWSER]
-        with ThreadPoolExecutor() as beside:
-            quiet = [name for name in folders if name in CONTAINERS]
-            behind = beside.submit(run_pytest, quiet, [], environment, tally, log=STATE / "containers.log")
+
+        def first(names: Sequence[str], extra: Sequence[str]) -> None:
+            some = [name for name in folders if name in names]
+            run_pytest(some, extra, environment, tally, log=STATE / f"{names[0]}.log")
+
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            behind = [beside.submit(first, CONTAINERS, ()), beside.submit(first, BROWSER, AGAIN)]
             run_pytest(rest, ["-n", "3", "--dist", "worksteal"], environment, tally, before=("nice", "-n", "10"))
-            behind.result()
-        run_pytest([name for name in folders if name in BROWSER], AGAIN, environment, tally)
+            for each in behind:
+                each.result()
     # 4. One line.
     for name in tally.failed:
         print(f"FAILED {name}")
