@@ -40,7 +40,7 @@ export function SharesView({ group, choices }: Props) {
 
 function Whole({ shares }: { shares: Shares }) {
   const { t, i18n } = useLingui();
-  const lines = linesOf(shares, may(useMe(), "share.read"));
+  const lines = linesOf(shares, may(useMe(), "share.read", {}));
   const halfLife = formatDuration(shares.half_life_s * 1000, i18n.locale);
   const capacity = slotsWords(shares.capacity).join(SLOTS_JOINT);
   return (
