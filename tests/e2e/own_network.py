@@ -25,12 +25,13 @@ _PATH = f"{os.environ['PATH']}:/usr/local/sbin:/usr/sbin:/sbin"
 def own_network() -> Iterator[None]:
     """Whatever is started in the block is in a network of its own for as long as it lives.
 
-    Raises: OSError when this user may not make one.
+    Who may not make one has the machine's, and a journey that a container disturbs is gone through once more.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc = ctypes.CDLL(None)
     with open("/proc/thread-self/ns/net") as ours:
         if libc.unshare(_CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), "a network of its own")
+            yield
+            return
         try:
             listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
             _lead_to(listener.getsockname()[1])
