@@ -24,7 +24,8 @@ const WORTH_SAYING = 32 * 1024;
 export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop }: Props) {
   const said = useSessionText();
   const refused = useProblemText();
-  if (ended && state.kind !== "exited") {
+  // Whatever became of its shell: that ended with it.
+  if (ended) {
     return (
       <div className={styles.banner} data-tone="bad" role="status">
         <Trans>The session has ended.</Trans> {reason && said.reason(reason)}
@@ -55,7 +56,7 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
         ) : (
           <Trans>The shell ended with code {state.code}.</Trans>
         )}
-        {!ended && <Reopen onReopen={onReopen} />}
+        <Reopen onReopen={onReopen} />
       </div>
     );
   }
