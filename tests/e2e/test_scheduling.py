@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, expect
 from e2e.conftest import Opener
 from e2e.desk import STARTS_MS, Desk
 from e2e.people import administrator
-from e2e.roles import PASSWORD
+from e2e.roles import PASSWORD, Roles
 from e2e.running import Running
 
 GIB = 1 << 30
@@ -26,6 +26,7 @@ class Lab:
 
     carrel: Running
     api: httpx2.Client
+    domain: str = "default"
     name: str = field(default_factory=lambda: f"lab{next(_serial)}")
 
     @property
@@ -33,9 +34,10 @@ class Lab:
         return f"{self.name}@example.org"
 
     def open(self) -> None:
-        self.ask("POST", "/projects", {"name": self.name, "ceilings": CEILING})
-        person = {"email": self.email, "name": "Lab", "password": PASSWORD, "projects": [self.name]}
-        self.ask("POST", "/users", {**person, "must_change_password": False})
+        self.ask("POST", "/projects", {"name": self.name, "domain": self.domain, "ceilings": CEILING})
+        place = {"domain": self.domain, "projects": [self.name]}
+        person = {"email": self.email, "name": "Lab", "password": PASSWORD, "must_change_password": False}
+        self.ask("POST", "/users", person | place)
 
     def close(self) -> None:
         for session in self.sessions():
@@ -248,6 +250,26 @@ def test_dashboard_shows_what_is_used_beside_each_limit_and_is_live(open_desk: O
     expect(place).to_contain_text("0.3 of 0.5", timeout=STARTS_MS)
     expect(desk.page.get_by_role("region", name="What is left for me")).to_contain_text("0.2 of 0.5")
     expect(mine).to_contain_text("Running1", timeout=STARTS_MS)
+
+
+def test_who_administers_one_domain_sees_what_of_it_is_whose_and_nothing_of_others(
+    open_desk: Opener, carrel: Running, roles: Roles, lab: Lab
+) -> None:
+    lab.start("holder", 200)
+    with administrator(carrel) as api:
+        theirs = Lab(carrel, api, domain=roles.domain)
+        theirs.open()
+        try:
+            theirs.start("holder", 100)
+            desk = roles.desk(open_desk, roles.domain_admin)
+            desk.go("/scheduler?view=shares")
+            rows = desk.page.get_by_role("table", name="Shares").get_by_role("row")
+            domain = rows.filter(has_text=f"{roles.domain} domain").get_by_role("cell")
+            expect(domain.nth(1)).to_have_text("–")
+            expect(rows.filter(has_text=f"{theirs.name} project")).to_contain_text("100%")
+            expect(rows.filter(has_text=lab.name)).to_have_count(0)
+        finally:
+            theirs.close()
 
 
 DRAWN = """figure => [...figure.querySelectorAll("[data-share]")].map(line => {
