@@ -82,13 +82,14 @@ async def test_people_see_the_groups_that_they_may_use_and_superadmins_all(api: 
 async def test_what_may_be_used_follows_the_group_its_access_the_domain_and_the_project(api: Api):
     admin, people = await api.as_("superadmin"), api.people
 
-    async def usable(project=None):
+    async def usable(project=people.project):
+        user = people.user
         async with api.database.transaction() as tx:
-            return [group.name for group in await groups.usable(tx, people.user, project)]
+            return [one.name for one in await groups.usable(tx, user.user_id, user.domain_id, project)]
 
     assert (await admin.post("/groups", {"name": "vision", "public": False})).status_code == 201
     await admin.ask("PUT", "/groups/vision/access", json={"projects": [people.project]})
-    assert await usable() == await usable(people.project) == ["default", "vision"]
+    assert await usable() == ["default", "vision"]
     assert await usable(people.other_project) == ["default"], "it is named for another project"
     await admin.patch("/groups/vision", {"active": False})
     assert await usable() == ["default"]

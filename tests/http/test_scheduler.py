@@ -14,6 +14,7 @@ from sqlalchemy import text
 from carrel.controllers import schedule
 from carrel.core.clock import SystemClock
 from carrel.engines.port import Device, NodeInfo
+from carrel.images import service as images
 from carrel.nodes import service as nodes
 from carrel.scheduler import queue
 from carrel.scheduling.plan import plan
@@ -245,6 +246,48 @@ async def test_why_foretells_the_start_from_time_limits(living: Api):
     why = await waits(living, user, second["id"])
     started = datetime.fromisoformat(running["started_at"])
     assert datetime.fromisoformat(why["expected_start"]) == started + timedelta(hours=1)
+
+
+async def test_why_offers_nobody_what_they_may_not_know_of_or_its_owner_may_not_use(living: Api):
+    user, admin, lead = await living.as_("user"), await living.as_("superadmin"), await project_admin(living)
+    owner, other = living.people.user.user_id, living.people.other_project
+    joins = "INSERT INTO memberships (project_id, user_id, admin) VALUES (:project, :user, false)"
+    await run(living, joins, project=other, user=owner)
+    user = await living.as_("user")
+    hidden = await user.start(slots=ALL, project=other)
+    await living.until(user, hidden["id"], "RUNNING")
+    for name, whose in (("theirs", owner), ("mine", living.people.superadmin.user_id)):
+        await run(living, "INSERT INTO resource_groups (id, name, public) VALUES (:name, :name, false)", name=name)
+        await run(living, "INSERT INTO resource_group_access VALUES (:name, 'user', :id)", name=name, id=whose)
+        living.engine.world.nodes.append(NodeInfo(name, "x86_64", {"cpu": 8000, "mem": 4 * GIB}, "Fake 1"))
+        async with living.database.transaction() as tx:
+            await nodes.record(tx, living.engine.world.nodes, SystemClock().now())
+            await tx.execute(text("UPDATE nodes SET group_id = name WHERE name = :name"), {"name": name})
+    waiting = await user.start(slots=ALL, project=living.people.project)
+
+    async def offered(who: Caller) -> list[tuple[str, str | None]]:
+        found = await waits(living, who, waiting["id"])
+        return [(one["text"], one["command"]) for one in found["changes"]]
+
+    elsewhere, end = ("Ask for it in theirs instead.", ""), f"carrel session rm {hidden['name']}"
+    assert await offered(user) == [elsewhere, (f"End your session {hidden['name']}.", end)]
+    assert await offered(admin) == [elsewhere, (f"End their session {hidden['name']}.", end)]
+    assert await offered(lead) == []
+
+
+async def test_image_that_no_node_runs_is_refused_at_the_door(api: Api):
+    user = await api.as_("user")
+    await machine(api)
+    async with api.database.transaction() as tx:
+        await images.register(
+            tx, name="elsewhere", reference="elsewhere:1", title="", description="", size_bytes=None,
+            architecture="arm64", apps=[], min_slots={},
+        )  # fmt: skip
+    refused = await user.post("/sessions", {"image": "elsewhere", "slots": SMALL})
+    assert said(refused) == (409, "session.wrong_architecture")
+    assert refused.json()["detail"] == "The image needs aarch64; the nodes are x86_64."
+    found = await check(user, image="elsewhere")
+    assert (found["verdict"], found["code"]) == ("never", "session.wrong_architecture")
 
 
 async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Api):

@@ -8,16 +8,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import NotFound
 from carrel.core.ids import DEFAULT_GROUP, DomainId, GroupId, ProjectId, UserId
 from carrel.groups.model import GroupAccess, ResourceGroup, ScopeKind
-from carrel.policy.decide import Actor
 from carrel.tenancy.model import Domain
 
 
-async def usable(tx: AsyncSession, actor: Actor, project: ProjectId | None = None) -> Sequence[ResourceGroup]:
-    """The groups in which the actor may start sessions of the project, or of any of theirs; the default one first."""
-    projects = [project] if project else sorted(actor.projects)
+async def usable(
+    tx: AsyncSession, user: UserId, domain: DomainId, project: ProjectId
+) -> Sequence[ResourceGroup]:
+    """The groups in which somebody of the domain may start sessions of the project; the default one first."""
     found = await tx.execute(
         select(ResourceGroup)
-        .where(may_use(actor.user_id, actor.domain_id, projects))
+        .where(may_use(user, domain, [project]))
         .order_by((ResourceGroup.id == DEFAULT_GROUP).desc(), ResourceGroup.name)
     )
     return found.scalars().all()

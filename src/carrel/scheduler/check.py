@@ -58,17 +58,18 @@ async def check(
     """What would happen if the actor asked for it now. Raises: NotFound, Forbidden, Conflict."""
     home = await sessions.project_of(tx, actor, project)
     require(actor, "session.create", Target(actor.user_id, home, actor.domain_id))
-    usable = await door.usable_groups(tx, actor, home)
+    usable = await door.usable_groups(tx, actor.user_id, actor.domain_id, home)
     group = door.chosen(usable, wish.group)
+    found = await images.find(tx, image) if image else None
+    wish = replace(wish, architecture=architecture(found.architecture if found else None))
     place = await _placed(tx, actor, home, wish, image=image, mounts=mounts)
     refused = place if isinstance(place, CarrelError) else None
     path = (actor.domain_id, home, actor.user_id)
-    found = await images.find(tx, image) if image else None
     asked = Waiting(
         id=ASKED, slots=wish.slots, since=clock.now(), group=group.id, path=path,
         scopes=scopes_of(access_key_of(actor), path),
         priority=DEFAULT_PRIORITY if wish.priority is None else wish.priority,
-        architecture=architecture(found.architecture if found else None),
+        architecture=wish.architecture,
     )  # fmt: skip
     if isinstance(place, Place):
         lasts = timedelta(seconds=place.time_limit_s) if place.time_limit_s else None

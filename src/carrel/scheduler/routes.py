@@ -5,9 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.errors import Forbidden, NotFound
 from carrel.core.units import format_slot
 from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
+from carrel.policy.decide import Actor
 from carrel.scheduler import check as checking
 from carrel.scheduler import queue, service
 from carrel.scheduler.schemas import (
@@ -30,6 +32,7 @@ from carrel.scheduler.schemas import (
 from carrel.scheduling.changes import Change, Kind
 from carrel.scheduling.outlook import Outcome
 from carrel.scheduling.reasons import Blocked
+from carrel.sessions import service as sessions
 from carrel.sessions.door import Wish
 from carrel.sessions.model import Session
 from carrel.sessions.routes import Ref
@@ -48,7 +51,7 @@ async def why(request: Request, actor: CurrentActor, ref: Ref) -> WhyView:
     async with state.database.transaction() as tx:
         session, answer = await service.why(tx, state.clock, actor, ref)
         group = await tx.get_one(ResourceGroup, session.group_id)
-        changed = [await _change(tx, one, session) for one in answer.changes] if answer else []
+        changed = await _changes(tx, actor, answer)
     blocked = answer.blocked if answer else None
     return WhyView(
         session=session.id,
@@ -76,7 +79,7 @@ async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> Ch
         )
         project = await tx.get_one(Project, found.project)
         answer = found.answer
-        changed = [await _change(tx, one, None) for one in answer.changes] if answer else []
+        changed = await _changes(tx, actor, answer)
     blocked = answer.blocked if answer else None
     return CheckView(
         verdict=Verdict.NEVER if found.refused else Verdict.WAITS if blocked else Verdict.STARTS,
@@ -160,10 +163,22 @@ def _nodes(blocked: Blocked | None) -> list[NodeCauseView]:
     )
 
 
-async def _change(tx: AsyncSession, change: Change, session: Session | None) -> ChangeView:
+async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None) -> list[ChangeView]:
+    """Those that the actor may make: of other people they may see one session and not another."""
+    found = []
+    for change in answer.changes if answer else ():
+        try:
+            other = await sessions.find(tx, actor, change.session, "session.remove") if change.session else None
+        except (NotFound, Forbidden):
+            continue
+        found.append(await _change(tx, actor, change, other))
+    return found
+
+
+async def _change(tx: AsyncSession, actor: Actor, change: Change, other: Session | None) -> ChangeView:
     """In words, and as a command where one does it."""
     group = await tx.get_one(ResourceGroup, change.group) if change.group else None
-    other = await tx.get_one(Session, change.session) if change.session else None
+    own = other is not None and other.owner_id == actor.user_id
     amounts = ", ".join(format_slot(slot, amount) for slot, amount in sorted(change.slots.items()))
     match change.kind:
         case Kind.GROUP:
@@ -173,7 +188,7 @@ async def _change(tx: AsyncSession, change: Change, session: Session | None) -> 
         case Kind.SMALLER:
             text = f"Ask for {amounts} instead."
         case Kind.END_OWN:
-            text = f"End your session {other.name if other else ''}."
+            text = f"End {'your' if own else 'their'} session {other.name if other else ''}."
     return ChangeView(
         kind=change.kind,
         cost=change.cost,

@@ -12,6 +12,7 @@ from carrel.core.ids import GroupId
 from carrel.groups import service as groups
 from carrel.images import service as images
 from carrel.images.model import Image
+from carrel.policy.actions import Role
 from carrel.policy.decide import Actor
 from carrel.scheduler import loading
 from carrel.scheduling.ahead import ahead
@@ -19,6 +20,7 @@ from carrel.scheduling.changes import Change, changes
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked
 from carrel.scheduling.snapshot import Snapshot, Waiting
+from carrel.sessions import door
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
 from carrel.sessions.states import SessionState
@@ -49,10 +51,20 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
     waiting = await loading.waiting(tx, now)
     one = next(one for one in waiting if one.id == session.id)
     snapshot = await loading.snapshot(tx, now, waiting, running=True)
-    usable = await groups.usable(tx, actor, session.project_id)
+    offered = await _offered(tx, actor, session)
     least = least_of(await images.find(tx, session.image))
     # A plan takes milliseconds, several of them can take longer than others want to wait for the loop.
-    return session, await asyncio.to_thread(explain, snapshot, one, [group.id for group in usable], least)
+    return session, await asyncio.to_thread(explain, snapshot, one, offered, least)
+
+
+async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[GroupId]:
+    """The groups in which its owner may ask for it, of those that the actor may know of."""
+    place = session.domain_id, session.project_id
+    usable = [group.id for group in await door.usable_groups(tx, session.owner_id, *place)]
+    if actor.user_id == session.owner_id or actor.role is Role.SUPERADMIN:
+        return usable
+    known = {group.id for group in await groups.usable(tx, actor.user_id, *place)}
+    return [group for group in usable if group in known]
 
 
 def explain(

@@ -8,7 +8,8 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
-from carrel.core.ids import NodeId, ProjectId
+from carrel.core.hosts import architecture
+from carrel.core.ids import DomainId, NodeId, ProjectId, UserId
 from carrel.core.units import Slots, format_slot
 from carrel.groups import service as groups
 from carrel.groups.model import ResourceGroup
@@ -27,13 +28,14 @@ KIND = "interactive"
 
 @dataclass(frozen=True)
 class Wish:
-    """What somebody asks for, as far as the scheduler is concerned."""
+    """What somebody asks for, as far as the scheduler is concerned. architecture: of the image; "" when not known."""
 
     slots: Slots
     group: str | None = None
     priority: int | None = None
     time_limit_s: int | None = None
     node: str | None = None
+    architecture: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ async def admit(tx: AsyncSession, actor: Actor, project: ProjectId, wish: Wish) 
     Raises: NotFound, Forbidden, Invalid; Refused when it could never start, or too much waits already.
     """
     access_key = access_key_of(actor)
-    group = chosen(await usable_groups(tx, actor, project), wish.group)
+    usable = await usable_groups(tx, actor.user_id, actor.domain_id, project)
+    group = chosen(usable, wish.group)
     node = await _node(tx, actor, group, wish.node)
     limits = await policy_of(tx, actor)
     place = Place(
@@ -64,14 +67,17 @@ async def admit(tx: AsyncSession, actor: Actor, project: ProjectId, wish: Wish) 
         node.id if node else None,
     )
     machines = [node] if node else await _machines(tx, group)
+    _require_architecture(wish.architecture, machines)
     await _require_possible(tx, actor, project, access_key, wish.slots, machines)
     await _require_few_waiting(tx, actor, access_key, wish.slots, limits)
     return place
 
 
-async def usable_groups(tx: AsyncSession, actor: Actor, project: ProjectId) -> Sequence[ResourceGroup]:
-    """Those in which the actor may start a session of this kind in the project, the default one first."""
-    return [group for group in await groups.usable(tx, actor, project) if KIND in group.session_kinds]
+async def usable_groups(
+    tx: AsyncSession, user: UserId, domain: DomainId, project: ProjectId
+) -> Sequence[ResourceGroup]:
+    """Those in which somebody may start a session of this kind in the project, the default one first."""
+    return [group for group in await groups.usable(tx, user, domain, project) if KIND in group.session_kinds]
 
 
 def chosen(usable: Sequence[ResourceGroup], wanted: str | None) -> ResourceGroup:
@@ -152,6 +158,19 @@ def _time_limit(wanted: int | None, limits: Mapping[str, Any]) -> int | None:
 
 async def _machines(tx: AsyncSession, group: ResourceGroup) -> Sequence[Node]:
     return (await tx.execute(select(Node).where(Node.group_id == group.id, IS_KNOWN))).scalars().all()
+
+
+def _require_architecture(wanted: str, machines: Sequence[Node]) -> None:
+    there = {architecture(node.architecture) for node in machines}
+    # A group that has no node yet may get one.
+    if wanted and there and not there & {wanted, ""}:
+        raise Refused(
+            "session.wrong_architecture",
+            f"The image needs {wanted}; the nodes are {' and '.join(sorted(there))}.",
+            hint="Choose another image, or another resource group.",
+            field="image",
+            details={"asked": wanted, "there": sorted(there)},
+        )
 
 
 async def _require_possible(

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
+from carrel.core.hosts import architecture
 from carrel.core.ids import ProjectId, SessionId, new_id
 from carrel.core.units import Slots, format_slot
 from carrel.db.database import Database
@@ -101,7 +102,10 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
         missing=NotFound("project.not_found", f"You are in no project {request.project}."),
     )
     image = await image_of(tx, request.image, request.slots)
-    wish = Wish(request.slots, request.group, request.priority, request.time_limit_s, request.node)
+    wish = Wish(
+        request.slots, request.group, request.priority, request.time_limit_s, request.node,
+        architecture(image.architecture if image else None),
+    )  # fmt: skip
     place = await door.admit(tx, actor, project, wish)
     mounts = await mounting.plan(tx, actor, request.mounts)
     session = Session(

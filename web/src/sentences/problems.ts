@@ -140,6 +140,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   "session.not_found": { detail: msg`There is no such session.` },
   "session.not_running": { detail: msg`The session is not running.` },
   "session.too_large": { detail: msg`No node could ever hold this.`, hint: msg`Ask for less.` },
+  "session.wrong_architecture": {
+    detail: msg`No node of this resource group runs what the image is made for.`,
+    hint: msg`Choose another image, or another resource group.`,
+  },
   "terminal.taken": { detail: msg`The terminal was opened in another place.` },
   "terminal.too_many": {
     detail: msg`The session has as many terminals as it may.`,

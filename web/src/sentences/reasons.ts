@@ -61,6 +61,10 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^No node has (.+); the largest has (.+)\.$/,
     ([asked = "", most = ""]) => msg`No node has ${asked}; the largest has ${most}.`,
   ],
+  [
+    /^Its owner may no longer start sessions in its resource group\.$/,
+    () => msg`Its owner may no longer start sessions in its resource group.`,
+  ],
   [/^It waits to be tried again\.$/, () => msg`It waits to be tried again.`],
   [/^No node has all of that together\.$/, () => msg`No node has all of that together.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
