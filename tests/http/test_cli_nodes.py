@@ -1,5 +1,6 @@
 """`carrel group|node|preset ...` against the real application."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -58,6 +59,15 @@ async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: Command
     assert "gpu" not in await admin.ok("group", "ls")
     kept = await admin.run("group", "rm", "default")
     assert (kept.code, "group.default" in kept.stderr) == (1, True)
+
+
+async def test_what_several_say_of_a_group_at_once_is_all_kept(admin: CommandLine):
+    everybody = ["domain=abroad", "domain=default", "user=user@example.org", "user=colleague@example.org"]
+    await asyncio.gather(*(admin.ok("group", "access", "default", "--allow", who) for who in everybody))
+    await asyncio.gather(*(admin.ok("group", "weights", "default", "--set", f"{who}:2") for who in everybody))
+    shown = json.loads(await admin.ok("group", "show", "default", "-o", "json"))
+    for of in ("access", "weights"):
+        assert sum(map(len, shown[of].values())) == 4
 
 
 async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, living: Api):

@@ -52,6 +52,8 @@ BODIES: Mapping[str, object] = {
     "files.move": {"paths": ["a"], "to": "b"},
     "files.pack": {"paths": ["a"]},
     "files.remove": {"paths": ["a"]},
+    "groups.change_access": {"users": {"user@example.org": True}},
+    "groups.change_weights": {"users": {"user@example.org": 2}},
     "groups.create": {"name": "new"},
     "groups.set_access": {"users": ["user@example.org"]},
     "groups.set_weights": {"users": {"user@example.org": 2}},

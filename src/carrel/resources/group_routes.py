@@ -9,12 +9,14 @@ from carrel.http.auth import CurrentActor, names
 from carrel.resources import group_queries as queries
 from carrel.resources import groups
 from carrel.resources.group_schemas import (
+    AccessChange,
     AccessUpdate,
     GroupCreate,
     GroupList,
     GroupQuery,
     GroupUpdate,
     GroupView,
+    WeightsChange,
     WeightsUpdate,
 )
 
@@ -73,9 +75,29 @@ async def set_access(request: Request, actor: CurrentActor, ref: Ref, body: Acce
         return await queries.detail(tx, actor, group)
 
 
+@router.patch(
+    "/groups/{ref}/access", operation_id="groups.change_access", openapi_extra=names("group.update")
+)
+async def change_access(request: Request, actor: CurrentActor, ref: Ref, body: AccessChange) -> GroupView:
+    """Let single domains, projects and users use the group while it is not public, or no longer."""
+    async with request.app.state.database.transaction() as tx:
+        group = await groups.change_access(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)
+
+
 @router.put("/groups/{ref}/weights", operation_id="groups.set_weights", openapi_extra=names("group.update"))
 async def set_weights(request: Request, actor: CurrentActor, ref: Ref, body: WeightsUpdate) -> GroupView:
     """Set who is entitled to how much of the group, beside the others of the same place."""
     async with request.app.state.database.transaction() as tx:
         group = await groups.weigh(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.patch(
+    "/groups/{ref}/weights", operation_id="groups.change_weights", openapi_extra=names("group.update")
+)
+async def change_weights(request: Request, actor: CurrentActor, ref: Ref, body: WeightsChange) -> GroupView:
+    """Set what single domains, projects and users are entitled to; the others keep their weights."""
+    async with request.app.state.database.transaction() as tx:
+        group = await groups.change_weights(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)

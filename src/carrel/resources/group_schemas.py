@@ -81,6 +81,16 @@ class AccessUpdate(BaseModel):
     users: list[Ref] = Field(default=[], max_length=_MOST_NAMED)
 
 
+class AccessChange(BaseModel):
+    """Id or name -> whether they may use the group while it is not public. Those who are not named stay as they are."""
+
+    model_config = {"extra": "forbid"}
+
+    domains: dict[Ref, bool] = Field(default={}, max_length=_MOST_NAMED)
+    projects: dict[Ref, bool] = Field(default={}, max_length=_MOST_NAMED)
+    users: dict[Ref, bool] = Field(default={}, max_length=_MOST_NAMED)
+
+
 class WeightsUpdate(BaseModel):
     """Weights of the fair share: id or name -> how much, beside the others of the same place. Replaces what was."""
 
@@ -89,6 +99,16 @@ class WeightsUpdate(BaseModel):
     domains: dict[Ref, Weight] = Field(default={}, max_length=_MOST_NAMED)
     projects: dict[Ref, Weight] = Field(default={}, max_length=_MOST_NAMED)
     users: dict[Ref, Weight] = Field(default={}, max_length=_MOST_NAMED)
+
+
+class WeightsChange(BaseModel):
+    """Id or name -> weight; null: 1, as everybody else. Those who are not named keep theirs."""
+
+    model_config = {"extra": "forbid"}
+
+    domains: dict[Ref, Weight | None] = Field(default={}, max_length=_MOST_NAMED)
+    projects: dict[Ref, Weight | None] = Field(default={}, max_length=_MOST_NAMED)
+    users: dict[Ref, Weight | None] = Field(default={}, max_length=_MOST_NAMED)
 
 
 class ProjectOfDomain(ProjectRef):

@@ -1,6 +1,7 @@
 """Use cases of resource groups. Each starts with the decision whether the actor may."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
+from typing import TypeVar
 
 from sqlalchemy import delete, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -19,11 +20,20 @@ from carrel.nodes import service as nodes
 from carrel.nodes.model import IS_KNOWN, Node
 from carrel.policy.decide import Actor, Target, require
 from carrel.resources import group_queries as queries
-from carrel.resources.group_schemas import AccessUpdate, GroupCreate, GroupUpdate, WeightsUpdate
+from carrel.resources.group_schemas import (
+    AccessChange,
+    AccessUpdate,
+    GroupCreate,
+    GroupUpdate,
+    WeightsChange,
+    WeightsUpdate,
+)
 from carrel.sessions.model import Session
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.model import Domain
 
+T = TypeVar("T")
+Scope = tuple[ScopeKind, str]
 _EVENTS = {"group.create": "group.created", "group.update": "group.updated", "group.remove": "group.removed"}
 
 
@@ -101,21 +111,41 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate) -> GroupId:
     """Say who may use the group while it is not public. Raises: NotFound (of anybody named), Forbidden."""
     group = await _found(tx, actor, ref, "group.update")
-    named = {
-        *[(ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id) for each in wanted.domains],
-        *[(ScopeKind.PROJECT, (await tenancy.project(tx, actor, each)).id) for each in wanted.projects],
-        *[(ScopeKind.USER, (await tenancy.user(tx, actor, each)).id) for each in wanted.users],
-    }
-    ours = GroupAccess.group_id == group.id
-    rows = (await tx.execute(select(GroupAccess).where(ours))).scalars()
-    before, told = {(one.kind, one.scope_id) for one in rows}, await groups.audience(tx, group.id)
-    await tx.execute(delete(GroupAccess).where(ours))
-    if named:
-        values = [{"group_id": group.id, "kind": kind, "scope_id": scope} for kind, scope in named]
+    named = await _scopes(
+        tx, actor, *[dict.fromkeys(refs, True) for refs in (wanted.domains, wanted.projects, wanted.users)]
+    )
+    return await _open(tx, actor, group, await _access(tx, group), set(named))
+
+
+async def change_access(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessChange) -> GroupId:
+    """Let those who are named use the group while it is not public, or no longer; the others stay as they are.
+
+    Raises: NotFound (of anybody named), Forbidden.
+    """
+    group = await _found(tx, actor, ref, "group.update")
+    named = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    before = await _access(tx, group)
+    after = (before - named.keys()) | {scope for scope, may in named.items() if may}
+    return await _open(tx, actor, group, before, after)
+
+
+async def _access(tx: AsyncSession, group: ResourceGroup) -> set[Scope]:
+    rows = (await tx.execute(select(GroupAccess).where(GroupAccess.group_id == group.id))).scalars()
+    return {(one.kind, one.scope_id) for one in rows}
+
+
+async def _open(
+    tx: AsyncSession, actor: Actor, group: ResourceGroup, before: set[Scope], after: set[Scope]
+) -> GroupId:
+    """group: locked since before it was read who may use it, so that nobody's change is lost."""
+    told = await groups.audience(tx, group.id)
+    await tx.execute(delete(GroupAccess).where(GroupAccess.group_id == group.id))
+    if after:
+        values = [{"group_id": group.id, "kind": kind, "scope_id": scope} for kind, scope in after]
         await tx.execute(insert(GroupAccess), values)
     await _record(
         tx, actor, "group.update", group, told=told,
-        before={"access": sorted(map(":".join, before))}, after={"access": sorted(map(":".join, named))},
+        before={"access": sorted(map(":".join, before))}, after={"access": sorted(map(":".join, after))},
     )  # fmt: skip
     return group.id
 
@@ -123,26 +153,63 @@ async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate
 async def weigh(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsUpdate) -> GroupId:
     """Set the weights of the group's fair share. Raises: NotFound (of anybody named), Forbidden."""
     group = await _found(tx, actor, ref, "group.update")
-    weights: dict[tuple[ScopeKind, str], float] = {}
-    for each, weight in wanted.domains.items():
-        weights[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id] = weight
-    for each, weight in wanted.projects.items():
-        weights[ScopeKind.PROJECT, (await tenancy.project(tx, actor, each)).id] = weight
-    for each, weight in wanted.users.items():
-        weights[ScopeKind.USER, (await tenancy.user(tx, actor, each)).id] = weight
-    ours = FairShareWeight.group_id == group.id
-    rows = (await tx.execute(select(FairShareWeight).where(ours))).scalars()
-    before = {f"{one.kind}:{one.scope_id}": one.weight for one in rows}
-    await tx.execute(delete(FairShareWeight).where(ours))
-    if weights:
+    weights = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    return await _weigh(tx, actor, group, await _weights(tx, group), weights)
+
+
+async def change_weights(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsChange) -> GroupId:
+    """Set the weights of those who are named; the others keep theirs.
+
+    Raises: NotFound (of anybody named), Forbidden.
+    """
+    group = await _found(tx, actor, ref, "group.update")
+    named = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    before = await _weights(tx, group)
+    after = {scope: weight for scope, weight in {**before, **named}.items() if weight is not None}
+    return await _weigh(tx, actor, group, before, after)
+
+
+async def _weights(tx: AsyncSession, group: ResourceGroup) -> dict[Scope, float]:
+    rows = (await tx.execute(select(FairShareWeight).where(FairShareWeight.group_id == group.id))).scalars()
+    return {(one.kind, one.scope_id): one.weight for one in rows}
+
+
+async def _weigh(
+    tx: AsyncSession,
+    actor: Actor,
+    group: ResourceGroup,
+    before: dict[Scope, float],
+    after: dict[Scope, float],
+) -> GroupId:
+    """group: locked since before its weights were read, so that nobody's change is lost."""
+    await tx.execute(delete(FairShareWeight).where(FairShareWeight.group_id == group.id))
+    if after:
         values = [
             {"group_id": group.id, "kind": kind, "scope_id": scope, "weight": weight}
-            for (kind, scope), weight in weights.items()
+            for (kind, scope), weight in after.items()
         ]
         await tx.execute(insert(FairShareWeight), values)
-    after = {":".join(scope): weight for scope, weight in weights.items()}
-    await _record(tx, actor, "group.update", group, before={"weights": before}, after={"weights": after})
+    was, now = ({":".join(scope): weight for scope, weight in each.items()} for each in (before, after))
+    await _record(tx, actor, "group.update", group, before={"weights": was}, after={"weights": now})
     return group.id
+
+
+async def _scopes(
+    tx: AsyncSession,
+    actor: Actor,
+    domains: Mapping[str, T],
+    projects: Mapping[str, T],
+    users: Mapping[str, T],
+) -> dict[Scope, T]:
+    """What is said of each, by kind and id. Raises: NotFound of one that is not there."""
+    found: dict[Scope, T] = {}
+    for ref, said in domains.items():
+        found[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, ref)).id] = said
+    for ref, said in projects.items():
+        found[ScopeKind.PROJECT, (await tenancy.project(tx, actor, ref)).id] = said
+    for ref, said in users.items():
+        found[ScopeKind.USER, (await tenancy.user(tx, actor, ref)).id] = said
+    return found
 
 
 async def _found(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:

@@ -8,6 +8,14 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 
+class AccessChange(TypedDict):
+    """Id or name -> whether they may use the group while it is not public. Those who are not named stay as they are."""
+
+    domains: NotRequired[dict[str, bool]]
+    projects: NotRequired[dict[str, bool]]
+    users: NotRequired[dict[str, bool]]
+
+
 class AccessEntry(TypedDict):
     """Who can reach the files, since when, and why: it is theirs, or shared with them or with a project of theirs."""
 
@@ -2576,6 +2584,14 @@ class VerifyRequest(TypedDict):
     """token: out of the link."""
 
     token: str
+
+
+class WeightsChange(TypedDict):
+    """Id or name -> weight; null: 1, as everybody else. Those who are not named keep theirs."""
+
+    domains: NotRequired[dict[str, float | None]]
+    projects: NotRequired[dict[str, float | None]]
+    users: NotRequired[dict[str, float | None]]
 
 
 class WeightsOfGroup(TypedDict):

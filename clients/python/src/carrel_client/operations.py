@@ -414,6 +414,38 @@ class Files(Group):
 
 
 class Groups(Group):
+    def change_access(
+        self,
+        ref: str,
+        *,
+        domains: dict[str, bool] = UNSET,
+        projects: dict[str, bool] = UNSET,
+        users: dict[str, bool] = UNSET,
+    ) -> models.GroupView:
+        """Let single domains, projects and users use the group while it is not public, or no longer."""
+        answer: models.GroupView = self._transport.call(
+            "PATCH",
+            f"/api/v1/groups/{segment(ref)}/access",
+            body=_given(domains=domains, projects=projects, users=users),
+        )
+        return answer
+
+    def change_weights(
+        self,
+        ref: str,
+        *,
+        domains: dict[str, float | None] = UNSET,
+        projects: dict[str, float | None] = UNSET,
+        users: dict[str, float | None] = UNSET,
+    ) -> models.GroupView:
+        """Set what single domains, projects and users are entitled to; the others keep their weights."""
+        answer: models.GroupView = self._transport.call(
+            "PATCH",
+            f"/api/v1/groups/{segment(ref)}/weights",
+            body=_given(domains=domains, projects=projects, users=users),
+        )
+        return answer
+
     def create(
         self,
         *,

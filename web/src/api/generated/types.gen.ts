@@ -5,6 +5,32 @@ export type ClientOptions = {
 };
 
 /**
+ * AccessChange
+ *
+ * Id or name -> whether they may use the group while it is not public. Those who are not named stay as they are.
+ */
+export type AccessChange = {
+    /**
+     * Domains
+     */
+    domains?: {
+        [key: string]: unknown | boolean;
+    };
+    /**
+     * Projects
+     */
+    projects?: {
+        [key: string]: unknown | boolean;
+    };
+    /**
+     * Users
+     */
+    users?: {
+        [key: string]: unknown | boolean;
+    };
+};
+
+/**
  * AccessEntry
  *
  * Who can reach the files, since when, and why: it is theirs, or shared with them or with a project of theirs.
@@ -6895,6 +6921,32 @@ export type VerifyRequest = {
 };
 
 /**
+ * WeightsChange
+ *
+ * Id or name -> weight; null: 1, as everybody else. Those who are not named keep theirs.
+ */
+export type WeightsChange = {
+    /**
+     * Domains
+     */
+    domains?: {
+        [key: string]: unknown | number | null;
+    };
+    /**
+     * Projects
+     */
+    projects?: {
+        [key: string]: unknown | number | null;
+    };
+    /**
+     * Users
+     */
+    users?: {
+        [key: string]: unknown | number | null;
+    };
+};
+
+/**
  * WeightsOfGroup
  *
  * By id. Who is not named weighs 1.
@@ -8587,6 +8639,42 @@ export type GroupsUpdateResponses = {
 
 export type GroupsUpdateResponse = GroupsUpdateResponses[keyof GroupsUpdateResponses];
 
+export type GroupsChangeAccessData = {
+    body: AccessChange;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/groups/{ref}/access';
+};
+
+export type GroupsChangeAccessErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsChangeAccessError = GroupsChangeAccessErrors[keyof GroupsChangeAccessErrors];
+
+export type GroupsChangeAccessResponses = {
+    /**
+     * Successful Response
+     */
+    200: GroupView;
+};
+
+export type GroupsChangeAccessResponse = GroupsChangeAccessResponses[keyof GroupsChangeAccessResponses];
+
 export type GroupsSetAccessData = {
     body: AccessUpdate;
     path: {
@@ -8622,6 +8710,42 @@ export type GroupsSetAccessResponses = {
 };
 
 export type GroupsSetAccessResponse = GroupsSetAccessResponses[keyof GroupsSetAccessResponses];
+
+export type GroupsChangeWeightsData = {
+    body: WeightsChange;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/groups/{ref}/weights';
+};
+
+export type GroupsChangeWeightsErrors = {
+    /**
+     * Why not, and what to do
+     */
+    '4XX': Problem;
+    /**
+     * A part does not answer, or something is wrong on our side
+     */
+    '5XX': Problem;
+};
+
+export type GroupsChangeWeightsError = GroupsChangeWeightsErrors[keyof GroupsChangeWeightsErrors];
+
+export type GroupsChangeWeightsResponses = {
+    /**
+     * Successful Response
+     */
+    200: GroupView;
+};
+
+export type GroupsChangeWeightsResponse = GroupsChangeWeightsResponses[keyof GroupsChangeWeightsResponses];
 
 export type GroupsSetWeightsData = {
     body: WeightsUpdate;

@@ -14,7 +14,7 @@ from carrel_client.units import format_duration, parse_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from carrel_client import models
@@ -142,12 +142,12 @@ def access_arguments(parser: Arguments) -> None:
 
 def access(args: argparse.Namespace, context: Context) -> int:
     """Show or change who may use a group."""
-    group = context.client.groups.show(args.group)
+    groups = context.client.groups
     if args.allow or args.deny:
-        named = _named(_administered(group["access"], args.group))
-        named = {scope: None for scope in named if not _is_meant(scope, named[scope], args.deny)}
-        wanted = _by_kind([*named, *args.allow])
-        group = context.client.groups.set_access(group["id"], **wanted)
+        wanted = _by_kind({**dict.fromkeys(args.deny, False), **dict.fromkeys(args.allow, True)})
+        group = groups.change_access(args.group, **wanted)
+    else:
+        group = groups.show(args.group)
     there = _administered(group["access"], args.group)
     context.answer(group, lambda: _print_scopes(there, "KIND", "MAY USE IT", "ID"))
     return 0
@@ -172,17 +172,12 @@ def weights_arguments(parser: Arguments) -> None:
 
 def weights(args: argparse.Namespace, context: Context) -> int:
     """Show or change the weights of a group's fair share."""
-    group = context.client.groups.show(args.group)
+    groups = context.client.groups
     if args.weights or args.unset:
-        named = _named(_administered(group["weights"], args.group))
-        gone = [*args.unset, *[scope for scope, _ in args.weights]]
-        wanted: dict[str, dict[str, float]] = {plural: {} for plural in _SCOPES.values()}
-        for (kind, ref), row in named.items():
-            if not _is_meant((kind, ref), row, gone):
-                wanted[_SCOPES[kind]][ref] = row["weight"]
-        for (kind, ref), weight in args.weights:
-            wanted[_SCOPES[kind]][ref] = weight
-        group = context.client.groups.set_weights(group["id"], **wanted)
+        wanted = _by_kind({**dict.fromkeys(args.unset), **dict(args.weights)})
+        group = groups.change_weights(args.group, **wanted)
+    else:
+        group = groups.show(args.group)
     there = _administered(group["weights"], args.group)
     context.answer(group, lambda: _print_scopes(there, "KIND", "WHO", "ID", "WEIGHT"))
     return 0
@@ -305,16 +300,11 @@ def _named(there: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
     return {(kind, row["id"]): row for kind, plural in _SCOPES.items() for row in there[plural]}
 
 
-def _is_meant(scope: tuple[str, str], row: Any, refs: Iterable[tuple[str, str]]) -> bool:
-    kind, ref = scope
-    called = {ref, str(row.get("name", row.get("email"))).lower()}
-    return any(kind == wanted and name.lower() in called for wanted, name in refs)
-
-
-def _by_kind(scopes: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    found: dict[str, list[str]] = {plural: [] for plural in _SCOPES.values()}
-    for kind, ref in scopes:
-        found[_SCOPES[kind]].append(ref)
+def _by_kind(scopes: Mapping[tuple[str, str], object]) -> dict[str, Any]:
+    """What is said of each, by the plural of its kind."""
+    found: dict[str, dict[str, object]] = {plural: {} for plural in _SCOPES.values()}
+    for (kind, ref), said in scopes.items():
+        found[_SCOPES[kind]][ref] = said
     return found
 
 
