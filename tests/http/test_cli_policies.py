@@ -14,7 +14,10 @@ async def admin(api: Api, tmp_path: Path) -> CommandLine:
     return await command_line(api, "superadmin", tmp_path)
 
 
-async def test_a_policy_is_made_edited_copied_given_and_removed(api: Api, admin: CommandLine):
+async def test_a_policy_is_made_edited_copied_given_and_removed(
+    api: Api, admin: CommandLine, tmp_path_factory: pytest.TempPathFactory
+):
+    await admin.ok("storage-host", "create", "fast", str(tmp_path_factory.mktemp("fast")))
     await admin.ok("policy", "create", "students", "--kind", "keypair", "--slot", "cpu=8", "--slot", "mem=32g",
                    "--slot", "cuda.shares=0.5", "--sessions", "2", "--lifetime", "12h")  # fmt: skip
     shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))

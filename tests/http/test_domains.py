@@ -42,6 +42,39 @@ async def test_a_domain_lives_and_goes(api: Api):
     }
 
 
+async def test_a_domain_names_resource_groups_and_storage_hosts_that_there_are(api: Api):
+    admin = await api.as_("superadmin")
+    await admin.post("/groups", {"name": "GPU"})
+    for field, code, listing in (
+        ("resource_groups", "group.not_found", "carrel group ls"),
+        ("storage_hosts", "storage_host.not_found", "carrel storage-host ls"),
+    ):
+        misspelt = {field: ["nonesuch"]}
+        for refused in (
+            await admin.post("/domains", {"name": "Lab", **misspelt}),
+            await admin.patch("/domains/default", misspelt),
+        ):
+            assert (said(refused), refused.json()["field"]) == ((404, code), field)
+            assert "nonesuch" in refused.json()["detail"]
+            assert listing in refused.json()["hint"]
+    named = {"resource_groups": ["gpu", "default"], "storage_hosts": ["local"]}
+    made = await admin.post("/domains", {"name": "Lab", **named})
+    assert made.status_code == 201, made.text
+    assert made.json()["resource_groups"] == ["GPU", "default"], "spelt as it is there"
+    emptied = await admin.patch("/domains/lab", {"resource_groups": [], "storage_hosts": None})
+    assert (emptied.json()["resource_groups"], emptied.json()["storage_hosts"]) == ([], None)
+
+
+async def test_a_name_of_what_is_gone_may_be_sent_back(api: Api):
+    admin = await api.as_("superadmin")
+    await admin.post("/groups", {"name": "old"})
+    await admin.patch("/domains/default", {"resource_groups": ["old"]})
+    assert (await admin.delete("/groups/old")).status_code == 204
+    changed = await admin.patch("/domains/default", {"resource_groups": ["default", "old"]})
+    assert changed.status_code == 200, changed.text
+    assert changed.json()["resource_groups"] == ["default", "old"]
+
+
 async def test_rows_count_what_a_domain_holds_and_name_its_administrators(api: Api):
     head = await domain_admin(api)
     await (await api.as_("user")).start()

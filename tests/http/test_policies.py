@@ -51,6 +51,32 @@ async def test_a_policy_is_made_changed_copied_and_removed(api: Api):
     assert kinds == ["policy.created", "policy.updated", "policy.created", "policy.removed"]
 
 
+async def test_a_policy_names_storage_hosts_that_there_are(api: Api):
+    admin = await api.as_("superadmin")
+    misspelt = {**KEYPAIR, "storage_hosts": ["local", "nonesuch"]}
+    for refused in (
+        await admin.post("/policies", {"kind": "keypair", "name": "x", "limits": misspelt}),
+        await admin.patch("/policies/default-keypair", {"limits": {"storage_hosts": ["nonesuch"]}}),
+    ):
+        assert said(refused) == (404, "storage_host.not_found")
+        assert refused.json()["field"] == "limits.storage_hosts"
+        assert "carrel storage-host ls" in refused.json()["hint"]
+    policy = await made(admin, storage_hosts=["local"])
+    assert policy["limits"]["storage_hosts"] == ["local"]
+    # As one that was written before anybody looked.
+    async with api.database.transaction() as tx:
+        await tx.execute(
+            text(
+                "UPDATE resource_policies SET limits = jsonb_set(limits, '{storage_hosts}', '[\"gone\"]')"
+                " WHERE name = 'small'"
+            )
+        )
+    for change in ({"sessions": 7}, {"storage_hosts": ["gone", "local"]}):
+        changed = await admin.patch("/policies/small", {"limits": change})
+        assert changed.status_code == 200, changed.text
+    assert changed.json()["limits"]["storage_hosts"] == ["gone", "local"]
+
+
 async def test_every_limit_is_written_out_and_makes_sense(api: Api):
     admin = await api.as_("superadmin")
     for kind, limits, field in (

@@ -1,5 +1,7 @@
 """Use cases of domains. Each starts with the decision whether the actor may."""
 
+from typing import Any, Literal
+
 from sqlalchemy import delete, exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -27,28 +29,37 @@ _KINDS = {
     "domain.remove": "domain.removed",
 }
 
+_PLACES: dict[str, Literal["group", "storage_host"]] = {
+    "resource_groups": "group",
+    "storage_hosts": "storage_host",
+}
+
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: DomainCreate) -> DomainId:
-    """A domain that holds nobody yet. Raises: Forbidden; Conflict when the name is taken."""
+    """A domain that holds nobody yet.
+
+    Raises: Forbidden; NotFound of a place that it names; Conflict when the name is taken.
+    """
     require(actor, "domain.create", Target())
-    domain = Domain(id=DomainId(new_id()), created_at=clock.now(), **wanted.model_dump())
+    given = wanted.model_dump()
+    await _settle_places(tx, given, None)
+    domain = Domain(id=DomainId(new_id()), created_at=clock.now(), **given)
     tx.add(domain)
     await _flush(tx, wanted.name)
-    await _record(tx, actor, "domain.create", domain, after=wanted.model_dump())
+    await _record(tx, actor, "domain.create", domain, after=given)
     return domain.id
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate) -> DomainId:
     """Change what is given. Disabled: its people are signed out, all at once.
 
-    Raises: NotFound, Forbidden; Conflict when the name is taken, or nobody were left to administer everything.
+    Raises: NotFound, also of a place that it names; Forbidden; Conflict when the name is taken, or nobody were left
+    to administer everything.
     """
     domain = await tenancy.domain(tx, actor, ref, "domain.update")
-    after = {
-        field: value
-        for field, value in wanted.model_dump(exclude_unset=True).items()
-        if value != getattr(domain, field)
-    }
+    given = wanted.model_dump(exclude_unset=True)
+    await _settle_places(tx, given, domain)
+    after = {field: value for field, value in given.items() if value != getattr(domain, field)}
     if not after:
         return domain.id
     if after.get("active") is False:
@@ -61,6 +72,14 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate)
         await notify(tx, limits.TOPIC)
     await _record(tx, actor, "domain.update", domain, before=before, after=after)
     return domain.id
+
+
+async def _settle_places(tx: AsyncSession, given: dict[str, Any], domain: Domain | None) -> None:
+    """Spell names of resource groups and storage hosts as they are there: a misspelt one would shut all out."""
+    for field, kind in _PLACES.items():
+        if given.get(field):
+            kept = domain and getattr(domain, field)
+            given[field] = await tenancy.places(tx, given[field], kind, kept=kept or (), field=field)
 
 
 async def _end_sign_ins(tx: AsyncSession, domain: Domain) -> None:

@@ -16,17 +16,22 @@ from carrel.limits import queries
 from carrel.limits.model import DEFAULT_POLICIES, TOPIC, PolicyKind, ResourcePolicy
 from carrel.limits.schemas import LimitsChange, PolicyCreate, PolicyUpdate, require_limits_of
 from carrel.policy.decide import Actor, Target, require
+from carrel.tenancy import queries as tenancy
 
 _NOBODYS = Target()
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PolicyCreate) -> PolicyId:
-    """A policy that nobody has yet. Raises: Forbidden; Conflict when its kind has one of the name."""
+    """A policy that nobody has yet.
+
+    Raises: Forbidden; NotFound of a storage host that it names; Conflict when its kind has one of the name.
+    """
     require(actor, "policy.create", _NOBODYS)
+    limits = wanted.limits.model_dump()
+    await _settle_hosts(tx, limits, None)
     return await _add(
-        tx, clock, actor, kind=wanted.kind, name=wanted.name, description=wanted.description,
-        limits=wanted.limits.model_dump(),
-    )  # fmt: skip
+        tx, clock, actor, kind=wanted.kind, name=wanted.name, description=wanted.description, limits=limits
+    )
 
 
 async def copy(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, name: str) -> PolicyId:
@@ -62,11 +67,13 @@ async def _add(
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyUpdate) -> PolicyId:
     """Change what is given, from the scheduler's next decision on. Nothing that runs is ended.
 
-    Raises: NotFound, Forbidden; Invalid for a limit that its kind has not; Conflict when the name is taken.
+    Raises: NotFound, also of a storage host that it names; Forbidden; Invalid for a limit that its kind has not;
+    Conflict when the name is taken.
     """
     policy = await find(tx, actor, ref, "policy.update")
     given = wanted.model_dump(exclude_unset=True, exclude={"limits"})
     given["limits"] = changed(policy, wanted.limits)
+    await _settle_hosts(tx, given["limits"], policy.limits.get("storage_hosts"))
     after = {field: value for field, value in given.items() if value != getattr(policy, field)}
     if not after:
         return policy.id
@@ -78,6 +85,16 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyUpdate)
         await notify(tx, TOPIC)
     await record(tx, actor, "policy.update", policy, before=before, after=after)
     return policy.id
+
+
+async def _settle_hosts(tx: AsyncSession, limits: dict[str, Any], before: object) -> None:
+    """Spell names of storage hosts as they are there: a misspelt one would shut out all who have the policy."""
+    hosts = limits.get("storage_hosts")
+    if isinstance(hosts, list):
+        kept = before if isinstance(before, list) else ()
+        limits["storage_hosts"] = await tenancy.places(
+            tx, hosts, "storage_host", kept=kept, field="limits.storage_hosts"
+        )
 
 
 def changed(policy: ResourcePolicy, change: LimitsChange) -> dict[str, Any]:

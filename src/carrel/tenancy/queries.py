@@ -1,6 +1,7 @@
 """Finding what a person means by an id, a name or an e-mail. What they may not know of is not there."""
 
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import ColumnElement, ScalarSelect, Select, column, func, literal, or_, select, table
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,6 +15,10 @@ from carrel.tenancy.model import Domain, Membership, Project, User, UserState
 T = TypeVar("T")
 _SUPERADMINS = 0x5375706572
 _POLICIES = table("resource_policies", column("id"), column("name"))
+_PLACES = {
+    "group": (table("resource_groups", column("name")), "resource group", "carrel group ls"),
+    "storage_host": (table("storage_hosts", column("name")), "storage host", "carrel storage-host ls"),
+}
 
 
 def domain_target(domain: Domain) -> Target:
@@ -102,6 +107,32 @@ def policy_ref(policy: InstrumentedAttribute[Any]) -> ScalarSelect[Any]:
     """A column for views: id and name of the resource policy that is named there."""
     ref = func.json_build_object("id", _POLICIES.c.id, "name", _POLICIES.c.name)
     return select(ref).where(_POLICIES.c.id == policy).scalar_subquery()
+
+
+async def places(
+    tx: AsyncSession,
+    names: Iterable[str],
+    kind: Literal["group", "storage_host"],
+    *,
+    kept: Iterable[str] = (),
+    field: str,
+) -> list[str]:
+    """The names of resource groups or storage hosts, spelt as they are there.
+
+    kept: names that are written there already; they stay, though what they named may be gone. Raises: NotFound.
+    """
+    named, word, listing = _PLACES[kind]
+    there = (await tx.execute(select(named.c.name))).scalars().all()
+    as_they_are, spelt = {*there, *kept}, {name.lower(): name for name in there}
+    found: list[str] = []
+    for name in names:
+        known = name if name in as_they_are else spelt.get(name.lower())
+        if known is None:
+            raise NotFound(
+                f"{kind}.not_found", f"There is no {word} {name}.", hint=f"See `{listing}`.", field=field
+            )
+        found.append(known)
+    return found
 
 
 async def superadmin_left(tx: AsyncSession, *, without: ColumnElement[bool]) -> bool:
