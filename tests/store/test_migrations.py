@@ -3,6 +3,7 @@
 import asyncio
 
 import psycopg
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -38,3 +39,32 @@ async def test_two_at_once_migrate_once(postgres: str):
         [version] = connection.execute("SELECT count(*) FROM alembic_version").fetchone() or (0,)
         [users] = connection.execute("SELECT count(*) FROM users").fetchone() or (1,)
     assert (version, users) == (1, 0)
+
+
+def test_each_installation_gets_a_label_of_its_own_and_an_older_one_keeps_what_its_containers_have(postgres: str):
+    """Two with one label on one engine would take each other's containers for leftovers."""
+    labels = [_label(postgres, someone=False), _label(postgres, someone=False), _label(postgres, someone=True)]
+    assert len({*labels}) == 3
+    assert labels.index("main") == 2
+
+
+def _label(url: str, *, someone: bool) -> str:
+    """Of an installation that is made anew; someone: it was there before labels were kept."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+        if someone:
+            engine = create_engine(driver_url(url))
+            with engine.begin() as old:
+                config = configuration()
+                config.attributes["connection"] = old
+                command.upgrade(config, "0023")
+            engine.dispose()
+            connection.execute(
+                "INSERT INTO domains (id, name) VALUES ('d', 'd');"
+                "INSERT INTO users (id, domain_id, email, name, role, password_hash)"
+                " VALUES ('u', 'd', 'a@b.org', 'a', 'user', '')"
+            )
+        migrate(url)
+        [label] = connection.execute("SELECT label FROM site").fetchone() or ("none",)
+    return str(label)

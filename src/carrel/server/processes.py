@@ -36,9 +36,9 @@ async def api(settings: Settings, roles: frozenset[str]) -> None:
 
     database = Database(settings.database_url, data_dir=settings.data_dir)
     fakes = [FakeAccelerators(settings.fake_accelerators)] if settings.fake_accelerators else []
-    engine = DockerEngine(settings.engine_url, settings.installation, accelerators=fakes)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
+        engine = DockerEngine(settings.engine_url, await _label(settings, database), accelerators=fakes)
         stack.push_async_callback(engine.close)
         if "controllers" in roles:
             await stack.enter_async_context(compose.controllers(settings, database, engine))
@@ -47,6 +47,14 @@ async def api(settings: Settings, roles: frozenset[str]) -> None:
             return
         app = await stack.enter_async_context(compose.api(settings, database, engine))
         await uvicorn.Server(listening(app, settings)).serve()
+
+
+async def _label(settings: Settings, database: Database) -> str:
+    """Of all containers of the installation. Its own, so that two on one engine leave each other's alone."""
+    from carrel.site import service as site
+
+    async with database.transaction() as tx:
+        return settings.installation or await site.label(tx)
 
 
 def listening(app: "FastAPI", settings: Settings) -> uvicorn.Config:

@@ -45,7 +45,8 @@ class Settings(BaseSettings):
         description="Addresses and networks of proxies of yours, such as 127.0.0.1,10.0.0.0/8, whose X-Forwarded-For "
         "and X-Forwarded-Proto are believed; empty: nobody's.",
     )
-    installation: str = Field(default="main", description="Label that marks our containers in the engine.")
+    installation: str = Field(default="", description="Label that marks our containers in the engine; empty: one that "
+                              "no other installation has.")  # fmt: skip
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="So many accelerators that are not there, for trying out only."
     )

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, Index, LargeBinary, String
+from sqlalchemy import CheckConstraint, DateTime, Index, LargeBinary, String, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -13,7 +13,8 @@ from carrel.db.tables import Table
 class SiteRow(Table):
     """values: as `SiteSettings` writes them, secrets left out. mail_password: sealed.
 
-    mail_error: why mail could not be sent the last time; None when it could.
+    mail_error: why mail could not be sent the last time; None when it could. label: marks the installation's containers
+    in the engine, where nothing else is set.
     """
 
     __tablename__ = "site"
@@ -24,6 +25,7 @@ class SiteRow(Table):
     mail_password: Mapped[bytes | None] = mapped_column(LargeBinary)
     mail_error: Mapped[str | None]
     mail_error_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    label: Mapped[str] = mapped_column(server_default=text("substr(md5(random()::text), 1, 8)"))
 
 
 class QueuedLetter(Table):

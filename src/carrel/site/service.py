@@ -99,6 +99,11 @@ def _require_sound(settings: SiteSettings) -> None:
         )
 
 
+async def label(tx: AsyncSession) -> str:
+    """What marks the installation's containers in the engine."""
+    return (await tx.execute(select(SiteRow.label))).scalar_one()
+
+
 async def _row(tx: AsyncSession, *, lock: bool = False) -> SiteRow:
     query = select(SiteRow).where(SiteRow.id == 1)
     row = (await tx.execute(query.with_for_update() if lock else query)).scalar_one_or_none()
