@@ -9,6 +9,10 @@ from command_line import CommandLine, command_line
 from installation import Api
 from people import eventually
 
+from carrel.core.clock import SystemClock
+from carrel.engines.port import NodeInfo
+from carrel.nodes import service as nodes
+
 
 @pytest.fixture
 async def admin(living: Api, tmp_path: Path) -> CommandLine:
@@ -100,6 +104,20 @@ async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, li
 
     await eventually(ended)
     assert "draining" in await admin.ok("node", "ls")
+
+
+async def test_what_there_is_and_is_left_is_shown_of_every_slot(api: Api, tmp_path: Path):
+    plain, faster = {"cpu": 8000, "mem": 4 << 30}, {"cpu": 16000, "mem": 4 << 30}
+    cuda = NodeInfo("cuda", "x86_64", {**plain, "cuda.device": 2, "cuda.shares": 2000}, "Fake 1")
+    async with api.database.transaction() as tx:
+        await nodes.record(tx, [cuda, NodeInfo("fast", "x86_64", faster, "Fake 1")], SystemClock().now())
+    shown = await (await command_line(api, "superadmin", tmp_path)).ok("resources")
+    assert [line.split() for line in shown.splitlines()[1:]] == [
+        ["cpu", "24", "0", "24", "16"],
+        ["cuda.device", "2", "0", "2", "-"],
+        ["cuda.shares", "2", "0", "2", "-"],
+        ["mem", "8", "GiB", "0", "B", "8", "GiB", "4", "GiB"],
+    ]
 
 
 async def test_a_preset_is_made_changed_and_removed(admin: CommandLine):

@@ -10,11 +10,18 @@ class SlotAmounts(BaseModel):
     mem: int
 
 
+class AllSlotAmounts(SlotAmounts):
+    """cpu: millicores. mem: bytes. And accelerators, by the names of their slots, where there are any."""
+
+    model_config = {"extra": "allow"}
+    __pydantic_extra__: dict[str, int]
+
+
 class ResourcesView(BaseModel):
     """largest: the biggest single session that could start now."""
 
     nodes: int
-    capacity: SlotAmounts
-    used: SlotAmounts
-    left: SlotAmounts
-    largest: SlotAmounts
+    capacity: AllSlotAmounts
+    used: AllSlotAmounts
+    left: AllSlotAmounts
+    largest: AllSlotAmounts

@@ -44,6 +44,13 @@ class AccessView(TypedDict):
     users: list[UserRef]
 
 
+class AllSlotAmounts(TypedDict):
+    """cpu: millicores. mem: bytes. And accelerators, by the names of their slots, where there are any."""
+
+    cpu: int
+    mem: int
+
+
 class AppList(TypedDict):
     items: list[AppView]
     next_cursor: str | None
@@ -1700,11 +1707,11 @@ class ResetRequest(TypedDict):
 class ResourcesView(TypedDict):
     """largest: the biggest single session that could start now."""
 
-    capacity: SlotAmounts
-    largest: SlotAmounts
-    left: SlotAmounts
+    capacity: AllSlotAmounts
+    largest: AllSlotAmounts
+    left: AllSlotAmounts
     nodes: int
-    used: SlotAmounts
+    used: AllSlotAmounts
 
 
 Role = Literal["user", "project_admin", "domain_admin", "superadmin"]

@@ -98,6 +98,23 @@ export type AccessView = {
 };
 
 /**
+ * AllSlotAmounts
+ *
+ * cpu: millicores. mem: bytes. And accelerators, by the names of their slots, where there are any.
+ */
+export type AllSlotAmounts = {
+    /**
+     * Cpu
+     */
+    cpu: number;
+    /**
+     * Mem
+     */
+    mem: number;
+    [key: string]: number;
+};
+
+/**
  * AppList
  */
 export type AppList = {
@@ -4459,14 +4476,14 @@ export type ResetRequest = {
  * largest: the biggest single session that could start now.
  */
 export type ResourcesView = {
-    capacity: SlotAmounts;
-    largest: SlotAmounts;
-    left: SlotAmounts;
+    capacity: AllSlotAmounts;
+    largest: AllSlotAmounts;
+    left: AllSlotAmounts;
     /**
      * Nodes
      */
     nodes: number;
-    used: SlotAmounts;
+    used: AllSlotAmounts;
 };
 
 /**

@@ -9,10 +9,13 @@ from datetime import datetime
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_json_line, print_line, print_table
 from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.slots import format_amount
 from carrel_client.units import format_cpu, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from carrel_client import models
 
 _PASSING = ("hello", "usage")
@@ -55,14 +58,16 @@ def resources_arguments(parser: Arguments) -> None:
 def resources(args: argparse.Namespace, context: Context) -> int:
     """Show resources."""
     found = context.client.resources.show()
-
-    def row(slot: str, amounts: list[str]) -> list[str]:
-        return [slot, *amounts]
-
-    measures = (found["capacity"], found["used"], found["left"], found["largest"])
+    sums: Any = (found["capacity"], found["used"], found["left"])
+    largest: Any = found["largest"]
     rows = [
-        row("cpu", [format_cpu(amounts["cpu"]) for amounts in measures]),
-        row("mem", [format_size(amounts["mem"]) for amounts in measures]),
+        [
+            slot,
+            *[format_amount(slot, amounts.get(slot, 0)) for amounts in sums],
+            # The node with the most room may have none of it while others have.
+            format_amount(slot, largest[slot]) if slot in largest else "-",
+        ]
+        for slot in sorted({slot for amounts in sums for slot in amounts})
     ]
     columns = [Column(title) for title in ("SLOT", "CAPACITY", "USED", "LEFT", "LARGEST SESSION")]
     context.answer(found, lambda: print_table(columns, rows))
