@@ -108,3 +108,26 @@ async def test_gauges_say_what_is_held_offered_and_waited_for(living: Api):
     assert any(label.startswith("CK") for label in keys[0]), "an access key, for names need not be unique"
     await user.delete(f"/sessions/{session['id']}")
     await living.until(user, session["id"], "TERMINATED")
+
+
+async def test_the_longest_wait_counts_from_when_somebody_went_back_to_the_queue(api: Api):
+    admin = await api.as_("superadmin")
+    session = (await (await api.as_("user")).start())["id"]
+
+    async def waited() -> float:
+        families = text_string_to_metric_families((await admin.get("/metrics")).text)
+        [gauge] = [family for family in families if family.name == "carrel_pending_oldest_seconds"]
+        return {sample.labels["group"]: sample.value for sample in gauge.samples}["default"]
+
+    async with api.database.transaction() as tx:
+        await tx.execute(text("UPDATE sessions SET created_at = now() - interval '1 hour'"))
+    assert 3600 <= await waited() < 3660
+    async with api.database.transaction() as tx:
+        await tx.execute(
+            text(
+                "INSERT INTO session_history (session_id, at, from_state, to_state, cause)"
+                " VALUES (:id, now() - interval '5 minutes', 'TERMINATING', 'PENDING', 'moved')"
+            ),
+            {"id": session},
+        )
+    assert 300 <= await waited() < 360

@@ -10,23 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import SessionId
 from carrel.groups.model import ResourceGroup
 from carrel.sessions import transitions
-from carrel.sessions.model import HistoryEntry, Session
+from carrel.sessions.model import Session
+from carrel.sessions.queries import WAITS_SINCE
 from carrel.sessions.states import SessionState
 
 TIME_LIMIT = "It reached its time limit of {}."
 PENDING_TIMEOUT = "It waited for {}, and its resource group lets nobody wait for longer."
-
-
-# Who ran and was sent back to the queue, as its node was emptied or lost, has waited only since then.
-_BACK_SINCE = (
-    select(func.max(HistoryEntry.at))
-    .where(
-        HistoryEntry.session_id == Session.id,
-        HistoryEntry.to_state == SessionState.PENDING,
-        HistoryEntry.from_state.in_([SessionState.RUNNING, SessionState.TERMINATING]),
-    )
-    .scalar_subquery()
-)
 
 
 async def enforce(tx: AsyncSession, now: datetime) -> None:
@@ -37,9 +26,7 @@ async def enforce(tx: AsyncSession, now: datetime) -> None:
             tx, [session], SessionState.TERMINATING, sources=[SessionState.RUNNING],
             outcome=SessionState.TERMINATED, cause="time_limit", reason=TIME_LIMIT.format(_in_words(limit_s)), now=now,
         )  # fmt: skip
-    waits = await _over(
-        tx, SessionState.PENDING, ResourceGroup.pending_timeout_s, func.coalesce(_BACK_SINCE, Session.created_at), now
-    )
+    waits = await _over(tx, SessionState.PENDING, ResourceGroup.pending_timeout_s, WAITS_SINCE, now)
     for session, limit_s in waits:
         await transitions.move(
             tx, [session], SessionState.CANCELLED, sources=[SessionState.PENDING],

@@ -19,6 +19,7 @@ from carrel.scheduler import held
 from carrel.scheduler.held import SIGN_IN, Holder
 from carrel.scheduler.ledger_schemas import By
 from carrel.sessions.model import Session
+from carrel.sessions.queries import WAITS_SINCE
 from carrel.sessions.states import LIFECYCLE, SessionState
 from carrel.sessions.survivors import IS_LIVE
 from carrel.storage_hosts.model import HostState, StorageHost
@@ -109,12 +110,12 @@ async def _oldest(tx: AsyncSession, clock: Clock) -> Metric:
         labels=("group",),
     )
     now = clock.now()
-    due = func.greatest(Session.created_at, Session.not_before)
+    due = func.greatest(Session.created_at, Session.not_before) <= now
     rows = await tx.execute(
-        select(ResourceGroup.name, func.min(due))
+        select(ResourceGroup.name, func.min(func.greatest(WAITS_SINCE, Session.not_before)))
         .outerjoin(
             Session,
-            (Session.group_id == ResourceGroup.id) & (Session.state == SessionState.PENDING) & (due <= now),
+            (Session.group_id == ResourceGroup.id) & (Session.state == SessionState.PENDING) & due,
         )
         .group_by(ResourceGroup.name)
     )

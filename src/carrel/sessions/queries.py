@@ -21,6 +21,20 @@ from carrel.sessions.model import HistoryEntry, Session
 from carrel.sessions.states import LIFECYCLE, SessionState
 from carrel.tenancy.model import User
 
+# Who ran and was sent back to the queue, as its node was emptied or lost, has waited only since then.
+_BACK_SINCE = (
+    select(func.max(HistoryEntry.at))
+    .where(
+        HistoryEntry.session_id == Session.id,
+        HistoryEntry.to_state == SessionState.PENDING,
+        HistoryEntry.from_state.in_([SessionState.RUNNING, SessionState.TERMINATING]),
+    )
+    .correlate(Session)
+    .scalar_subquery()
+)
+WAITS_SINCE = func.coalesce(_BACK_SINCE, Session.created_at)
+"""A column: since when a session that is PENDING has waited."""
+
 _SEARCHED = "s.name || ' ' || s.image"
 
 _VISIBLE = """(
