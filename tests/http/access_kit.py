@@ -91,7 +91,7 @@ async def listening(app: Any) -> AsyncIterator[str]:
     server = uvicorn.Server(
         uvicorn.Config(app, log_config=None, lifespan="off", ws=PatientProtocol, timeout_graceful_shutdown=1)
     )
-    with socket.socket() as listener:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started:
