@@ -28,8 +28,8 @@ STATE = ROOT / ".tools" / "checks"
 # The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
 ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
 # What restarts daemons mostly waits, and measures shares of a core: it runs one at a time and goes first where others
-# want the same core, and so does the browser after it. The others wait, too, for databases and clocks: three at a time
-# keep two cores busy.
+# want the same core. They wait, too, for databases and clocks: three at a time keep two cores busy. The browser
+# has the machine for itself: it keeps both cores busy, and tests of time are no good where others get none.
 CONTAINERS = ("conformance", "crash")
 BROWSER = ("e2e",)
 # A journey through the whole of it that fails is gone through once more, and named in the end.
@@ -75,16 +75,12 @@ def main() -> int:
         run_pytest(folders, options.pytest, environment, tally)
     else:
         rest = [name for name in folders if name not in CONTAINERS + BROWSER]
-
-        def first(names: Sequence[str], extra: Sequence[str]) -> None:
-            some = [name for name in folders if name in names]
-            run_pytest(some, extra, environment, tally, log=STATE / f"{names[0]}.log")
-
-        with ThreadPoolExecutor(max_workers=1) as beside:
-            behind = [beside.submit(first, CONTAINERS, ()), beside.submit(first, BROWSER, AGAIN)]
+        with ThreadPoolExecutor() as beside:
+            quiet = [name for name in folders if name in CONTAINERS]
+            behind = beside.submit(run_pytest, quiet, [], environment, tally, log=STATE / "containers.log")
             run_pytest(rest, ["-n", "3", "--dist", "worksteal"], environment, tally, before=("nice", "-n", "10"))
-            for each in behind:
-                each.result()
+            behind.result()
+        run_pytest([name for name in folders if name in BROWSER], AGAIN, environment, tally)
     # 4. One line.
     for name in tally.failed:
         print(f"FAILED {name}")
