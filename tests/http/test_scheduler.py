@@ -1,8 +1,7 @@
-"""Asking the scheduler over HTTP: the door, why somebody waits, what would start them, what is left, who is next."""
+"""Asking the scheduler over HTTP: the door, why somebody waits, what would start them, what is left."""
 
 import asyncio
 import json
-import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,15 +9,14 @@ from installation import SMALL, Api, Caller
 from people import eventually
 from people_kit import caller, project_admin, said
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers import schedule
 from carrel.core.clock import SystemClock
 from carrel.engines.port import Device, NodeInfo
 from carrel.images import service as images
 from carrel.nodes import service as nodes
-from carrel.scheduler import queue
-from carrel.scheduling.plan import plan
-from carrel.scheduling.snapshot import Plan, Snapshot
+from carrel.scheduler import loading
+from carrel.scheduling.snapshot import Waiting
 
 GIB = 1 << 30
 ALL = {"cpu": 8000, "mem": 1 * GIB}
@@ -318,6 +316,24 @@ async def test_why_of_one_that_does_not_wait(living: Api):
     assert said(await stranger.get(f"/sessions/{session['id']}/why")) == (404, "session.not_found")
 
 
+async def test_why_of_one_that_ends_while_it_is_looked_up(living: Api, monkeypatch: pytest.MonkeyPatch):
+    user = await living.as_("user")
+    first = await user.start(slots=ALL)
+    await living.until(user, first["id"], "RUNNING")
+    second = await user.start(slots=ALL)
+    await waits(living, user, second["id"])
+    waiting = loading.waiting
+
+    async def late(tx: AsyncSession, now: datetime) -> list[Waiting]:
+        monkeypatch.undo()
+        assert (await user.delete(f"/sessions/{second['id']}")).status_code == 202
+        return await waiting(tx, now)
+
+    monkeypatch.setattr(loading, "waiting", late)
+    why = (await user.get(f"/sessions/{second['id']}/why")).json()
+    assert (why["waiting"], why["position"], why["reason"]) == (False, None, "It does not wait: it is CANCELLED.")
+
+
 # What if.
 
 
@@ -367,111 +383,6 @@ async def test_presets_fit_wait_or_never_do(living: Api):
     await living.until(user, first["id"], "RUNNING")
     found = {one["name"]: one["verdict"] for one in (await check(user))["presets"]}
     assert found == {"big": "waits", "huge": "never", "small": "starts"}
-
-
-# Who is next.
-
-
-async def test_queue_is_in_order_and_names_only_what_one_may_see(living: Api):
-    user, stranger, admin = (
-        await living.as_("user"),
-        await living.as_("stranger"),
-        await living.as_("superadmin"),
-    )
-    first = await user.start(slots=ALL)
-    await living.until(user, first["id"], "RUNNING")
-    later = await user.start(slots=ALL, priority=10)
-    other = await stranger.start(slots=ALL)
-    await waits(living, user, later["id"])
-    await waits(living, stranger, other["id"])
-    seen = (await user.get("/scheduler/queue")).json()
-    assert [item["session"] for item in seen["items"]] == [None, later["id"]]
-    assert seen["items"][0]["owner"] is None
-    assert seen["items"][0]["reason"] == ""
-    everything = (await admin.get("/scheduler/queue")).json()
-    assert [item["session"] for item in everything["items"]] == [other["id"], later["id"]]
-    assert (everything["length"], everything["next_cursor"]) == (2, None)
-    page: dict[str, object] = {"limit": 1}
-    for one in everything["items"]:
-        part = (await admin.get("/scheduler/queue", params=page)).json()
-        assert (part["items"], part["length"]) == ([one], 2)
-        page["cursor"] = part["next_cursor"]
-    assert page == {"limit": 1, "cursor": None}
-    await put(admin, f"/sessions/{later['id']}/priority", {"priority": 60})
-    again = (await admin.get("/scheduler/queue")).json()
-    assert [item["session"] for item in again["items"]] == [later["id"], other["id"]]
-
-
-async def test_queue_is_planned_for_all_who_look_at_once(living: Api, monkeypatch: pytest.MonkeyPatch):
-    user = await living.as_("user")
-    await user.start(slots=ALL)
-    waits_still = await user.start(slots=ALL)
-    await waits(living, user, waits_still["id"])
-    made: list[Snapshot] = []
-    begun, go_on = threading.Event(), threading.Event()
-    latest = queue.Plans.latest
-    asked = 0
-
-    async def counted(plans: queue.Plans) -> tuple[Snapshot, Plan]:
-        nonlocal asked
-        asked += 1
-        return await latest(plans)
-
-    def held_up(snapshot: Snapshot) -> Plan:
-        made.append(snapshot)
-        begun.set()
-        assert go_on.wait(10)
-        return plan(snapshot)
-
-    monkeypatch.setattr(queue, "plan", held_up)
-    monkeypatch.setattr(queue.Plans, "latest", counted)
-    first = asyncio.create_task(user.get("/scheduler/queue"))
-    await asyncio.to_thread(begun.wait, 10)
-    # This one comes too late for the plan under way, and is in the next, with all the others who ask meanwhile.
-    later = await user.start(slots=ALL)
-    others = [asyncio.create_task(user.get("/scheduler/queue")) for _ in range(20)]
-    async with asyncio.timeout(30):
-        while asked < 21:
-            await asyncio.sleep(0.01)
-    go_on.set()
-    assert [one["session"] for one in (await first).json()["items"]] == [waits_still["id"]]
-    for other in others:
-        assert [one["session"] for one in (await other).json()["items"]] == [waits_still["id"], later["id"]]
-    assert len(made) == 2
-
-
-async def test_long_queue_is_planned_beside_the_loop(living: Api, monkeypatch: pytest.MonkeyPatch):
-    threads: list[threading.Thread] = []
-
-    def noted(snapshot: Snapshot) -> Plan:
-        threads.append(threading.current_thread())
-        return plan(snapshot)
-
-    monkeypatch.setattr(schedule, "plan", noted)
-    monkeypatch.setattr(schedule, "_MANY", 2)
-    user = await living.as_("user")
-    first = await user.start(slots=ALL)
-    await living.until(user, first["id"], "RUNNING")
-    assert set(threads) == {threading.main_thread()}
-    threads.clear()
-    second, third = await user.start(slots=ALL), await user.start(slots=ALL)
-    await waits(living, user, third["id"])
-    assert threading.main_thread() is not threads[-1]
-    await user.delete(f"/sessions/{first['id']}")
-    await living.until(user, second["id"], "RUNNING")
-
-
-async def test_shares_are_a_tree_for_those_who_administer(living: Api):
-    user, admin = await living.as_("user"), await living.as_("superadmin")
-    session = await user.start(slots={"cpu": 4000, "mem": GIB})
-    await living.until(user, session["id"], "RUNNING")
-    found = (await admin.get("/scheduler/shares")).json()
-    [domain] = found["items"]
-    assert (domain["kind"], domain["children"][0]["kind"]) == ("domain", "project")
-    owner = domain["children"][0]["children"][0]
-    assert (owner["name"], owner["held"]["cpu"]) == ("user@example.org", 4000)
-    assert owner["share"] == pytest.approx(0.5, abs=0.05)
-    assert said(await user.get("/scheduler/shares"))[0] == 403
 
 
 async def test_devices_are_counted_and_shared(living: Api):

@@ -49,7 +49,11 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
         return session, None
     now = clock.now()
     waiting = await loading.waiting(tx, now)
-    one = next(one for one in waiting if one.id == session.id)
+    one = next((one for one in waiting if one.id == session.id), None)
+    if one is None:
+        # It has got its place, or ended, since it was looked up.
+        await tx.refresh(session)
+        return session, None
     snapshot = await loading.snapshot(tx, now, waiting, running=True)
     offered = await _offered(tx, actor, session)
     least = least_of(await images.find(tx, session.image))

@@ -7044,8 +7044,7 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  * Why a session waits. waiting false: it does not, and the rest is empty.
  *
  * position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
- * nothing is any more. expected_start: when it starts if nobody else
- * comes and all run to their time limits.
+ * nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits.
  */
 export type WhyView = {
     cause: Cause | null;
