@@ -403,9 +403,13 @@ async def test_devices_are_counted_and_shared(living: Api):
     found = (await check(user))["slots"]
     assert found["fake.device"]["now"] == 3, "both parts are on one device"
     assert found["fake.shares"]["now"] == 3100
+    left = (await user.get("/resources")).json()["left"]
+    assert (left["fake.device"], left["fake.shares"]) == (3, 3100)
     whole = await user.start(slots={**SMALL, "fake.device": 3})
     await living.until(user, whole["id"], "RUNNING")
     assert (await check(user, slots={**SMALL, "fake.device": 1}))["verdict"] == "waits"
+    left = (await user.get("/resources")).json()["left"]
+    assert (left["fake.device"], left["fake.shares"]) == (0, 100)
 
 
 async def _offers(user: Caller, slot: str) -> bool:

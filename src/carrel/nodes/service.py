@@ -19,7 +19,8 @@ from carrel.groups.model import NodeLoss, ResourceGroup
 from carrel.nodes.model import Allocation, Node, NodeState
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor, Target
-from carrel.scheduling.snapshot import Placement
+from carrel.scheduling.devices import available, family_of
+from carrel.scheduling.snapshot import DeviceView, Placement
 from carrel.site import service as site
 
 SYSTEM_MEM_BYTES = 1 << 30
@@ -270,7 +271,7 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
         usable = groups.may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
         wanted = wanted.join(ResourceGroup, ResourceGroup.id == Node.group_id).where(usable)
     nodes = (await tx.execute(wanted)).scalars().all()
-    usage = await held(tx)
+    usage, on = await held(tx), await on_devices(tx)
     nothing: dict[str, int] = {"cpu": 0, "mem": 0}
     capacity, used, left, largest = nothing, nothing, nothing, nothing
     for node in nodes:
@@ -280,7 +281,14 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
             continue
         # More may be held than is offered since an administrator reserved some.
         free = {slot: max(amount, 0) for slot, amount in subtract(there, taken).items()}
+        # Of a family parts and whole devices are taken from the same.
+        for slot in filter(family_of, free):
+            free[slot] = min(free[slot], available(_devices(node, on.get(node.id, {})), slot))
         left = add(left, free)
         if free.get("cpu", 0) > largest.get("cpu", 0):
             largest = free
     return Resources(len(nodes), capacity, used, left, largest)
+
+
+def _devices(node: Node, used: Mapping[str, int]) -> list[DeviceView]:
+    return [DeviceView(one["id"], one["family"], used.get(one["id"], 0)) for one in node.devices]
