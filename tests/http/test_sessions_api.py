@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from installation import SMALL, Api, Caller
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from carrel.core.clock import SystemClock
 from carrel.sessions.schemas import SessionDetail, SessionList
@@ -250,3 +250,13 @@ async def test_what_is_in_the_environment_is_for_the_owner_and_sealed_at_rest(li
         stored = (await tx.execute(text("SELECT env::text FROM sessions"))).scalar_one()
     assert "s3cret-value" not in stored
     assert "TOKEN" in stored
+
+
+async def test_a_start_costs_no_connection_to_the_database(living: Api):
+    lost: list[object] = []
+    pool = living.database._engine.sync_engine.pool
+    event.listen(pool, "invalidate", lambda *about: lost.append(about[-1]))
+    user = await living.as_("user")
+    for _ in range(5):
+        await living.until(user, (await user.start())["id"], "RUNNING")
+    assert lost == []

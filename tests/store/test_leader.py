@@ -108,3 +108,22 @@ async def test_whoever_stops_waiting_leaves_no_lock_behind(database: Database):
 
     await eventually(alone)
     await second.resign()
+
+
+async def test_what_a_leader_asks_again_and_again_is_planned_once(database: Database):
+    leader = await lead(database.url)
+    statement = text("SELECT id FROM sessions WHERE state = ANY(:states)")
+    async with database.transaction() as tx:
+        # Enough for the driver to prepare it, and for PostgreSQL to see what planning it each time costs.
+        for _ in range(20):
+            await leader.require(tx)
+            await tx.execute(statement, {"states": ["PENDING"]})
+        planned = await tx.execute(
+            text(
+                "SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement LIKE '%state = ANY%'"
+            )
+        )
+        assert [(row.custom_plans, row.generic_plans >= 10) for row in planned] == [(0, True)]
+    async with database.transaction() as tx:
+        assert (await tx.execute(text("SHOW plan_cache_mode"))).scalar() == "auto"
+    await leader.resign()

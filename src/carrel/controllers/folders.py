@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers.loop import Tools, beside
+from carrel.controllers.loop import Tools, beside, end
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import FolderId, StorageHostId
 from carrel.db.leader import LeadershipLost
@@ -314,23 +314,23 @@ class _Work:
             return work(*given)
 
         gauge = _Gauge()
-        teller = asyncio.create_task(self._tell(gauge, shown=shown))
+        telling = asyncio.Lock()
+        teller = asyncio.create_task(self._tell(gauge, telling, shown=shown))
         try:
             await storage.call(soon, *arguments, gauge.tick, deadline_s=None)
         finally:
             gauge.ended = gauge.ended or _Dropped
-            teller.cancel()
-            await asyncio.wait([teller])
+            await end(teller, telling)
         if shown:
             self._advance = gauge.latest
 
-    async def _tell(self, gauge: _Gauge, *, shown: bool) -> None:
+    async def _tell(self, gauge: _Gauge, telling: asyncio.Lock, *, shown: bool) -> None:
         """Write down how far it is, twice a second. Whatever ends this ends the work."""
         told: Advance | None = None
         try:
             while True:
                 latest = gauge.latest if shown else None
-                async with self._tools.transaction() as tx:
+                async with telling, self._tools.transaction() as tx:
                     news = latest if latest != told else None
                     unwanted = await outcomes.advanced(tx, self._task.id, news)
                 told = latest

@@ -9,7 +9,7 @@ import structlog
 from sqlalchemy import select
 
 from carrel.controllers import mounts
-from carrel.controllers.loop import Tools
+from carrel.controllers.loop import Tools, end
 from carrel.core.errors import Unavailable
 from carrel.core.ids import SessionId
 from carrel.db.leader import LeadershipLost
@@ -183,7 +183,8 @@ class Launch:
         tools = self._tools
         # 1. the engine makes it so; what a crash left of it is continued
         changes: asyncio.Queue[Progress] = asyncio.Queue()
-        reporter = asyncio.create_task(self._report(session.id, changes))
+        writing = asyncio.Lock()
+        reporter = asyncio.create_task(self._report(session.id, changes, writing))
         try:
             observed = await tools.engine.ensure(spec, changes.put_nowait)
         except EngineError as error:
@@ -193,8 +194,7 @@ class Launch:
                 await self._give_up(session, error)
             return
         finally:
-            reporter.cancel()
-            await asyncio.wait([reporter])
+            await end(reporter, writing)
         # 2. tell
         async with tools.transaction() as tx:
             await transitions.move(
@@ -202,14 +202,16 @@ class Launch:
                 now=tools.clock.now(),
             )  # fmt: skip
 
-    async def _report(self, session: SessionId, changes: "asyncio.Queue[Progress]") -> None:
+    async def _report(
+        self, session: SessionId, changes: "asyncio.Queue[Progress]", writing: asyncio.Lock
+    ) -> None:
         """Write progress down as it comes, at most twice a second, without holding the engine up."""
         started = False
         while True:
             progress = await changes.get()
             while not changes.empty() and progress.phase == "pull":
                 progress = changes.get_nowait()
-            async with self._tools.transaction() as tx:
+            async with writing, self._tools.transaction() as tx:
                 if progress.phase == "start" and not started:
                     started = True
                     await transitions.move(

@@ -137,6 +137,16 @@ async def beside(what: str, work: Coroutine[Any, Any, None], **about: object) ->
         await asyncio.sleep(_PAUSE_S)
 
 
+async def end(task: "asyncio.Task[None]", writing: asyncio.Lock) -> None:
+    """Cancel a task, but not while it writes: a transaction that is cut off costs its connection."""
+    try:
+        async with writing:
+            pass
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
 async def pass_on_hints(engine: Engine, listener: Listener) -> None:
     """Turn the engine's hints into announcements, a burst of them into two at most. Until cancelled."""
     hinted = asyncio.Event()

@@ -17,6 +17,12 @@ from carrel.db.tables import Table
 LOCK_KEY = 0x_CA44E1
 
 
+# What a leader asks is asked over and over and has one good plan: planning it anew costs more than answering.
+_REQUIRE = text("""
+    SELECT epoch, set_config('plan_cache_mode', 'force_generic_plan', true) FROM leadership WHERE id = 1 FOR SHARE
+""")
+
+
 class Leadership(Table):
     """The single row that counts leaders."""
 
@@ -39,7 +45,7 @@ class Leader:
 
     async def require(self, tx: AsyncSession) -> None:
         """Hold off the next leader until this transaction ends. Raises: LeadershipLost."""
-        current = await tx.execute(text("SELECT epoch FROM leadership WHERE id = 1 FOR SHARE"))
+        current = await tx.execute(_REQUIRE)
         if current.scalar_one() != self.epoch:
             raise LeadershipLost
 

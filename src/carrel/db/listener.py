@@ -60,5 +60,18 @@ class Listener:
             self.connected.set()
             for topic in list(self._subscribers):
                 self.announce(topic)
-            async for notice in connection.notifies():
-                self.announce(notice.payload)
+            while True:
+                async for notice in connection.notifies(timeout=0):
+                    self.announce(notice.payload)
+                # The driver itself would look ten times a second.
+                await _readable(connection.fileno())
+
+
+async def _readable(descriptor: int) -> None:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(descriptor, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(descriptor)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from zxcvbn import zxcvbn
 
 _hasher = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4)
 # The hash of nobody's password, with the same parameters; written out, since making one takes a while.
@@ -96,6 +95,8 @@ def _guessable(password: str, personal: Sequence[str]) -> bool:
     lowered = password.lower()
     if any(text.lower() in lowered and len(lowered) - len(text) < _OWN_ADDITION for text in personal if text):
         return True
+    from zxcvbn import zxcvbn  # 12 MiB of words, which many an installation never asks for
+
     words = [part for text in personal for part in re.split(r"[\s@.]+", text)]
     return bool(zxcvbn(password[:_LONGEST_JUDGED], user_inputs=words)["score"] < _GUESSABLE_BELOW)
 

@@ -185,9 +185,9 @@ def _node(node: Any) -> NodeView:
     return NodeView(
         node.id, node.name, nodes.offered(node), node.held, node.group_id, closed,
         architecture(node.architecture),
-        devices=tuple(
+        devices=tuple([
             DeviceView(one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"]) for one in node.devices
-        ),
+        ]),
     )  # fmt: skip
 
 
