@@ -85,7 +85,9 @@ def open_desk(
     noticed: list[str] = []
 
     def open_one(*, stranger: bool = False, **options: object) -> Desk:
-        settings = {"locale": "en-GB", "viewport": {"width": 1440, "height": 900}, **options}
+        settings = {
+            "locale": "en-GB", "viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options,
+        }  # fmt: skip
         context = browser.new_context(storage_state=None if stranger else signed_in, **settings)  # type: ignore[arg-type]
         if TRACING:
             context.tracing.start(screenshots=True, snapshots=True)

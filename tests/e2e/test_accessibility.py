@@ -58,7 +58,7 @@ def _turn_to(desk: Desk, path: str) -> None:
 
 
 def test_sign_in_page_has_no_barrier(open_desk: Opener) -> None:
-    desk = open_desk(stranger=True, reduced_motion="reduce")
+    desk = open_desk(stranger=True)
     desk.go("/")
     desk.sign_in("no password", email="nobody@example.org")
     expect(desk.page.get_by_role("alert")).to_be_visible()
@@ -66,13 +66,13 @@ def test_sign_in_page_has_no_barrier(open_desk: Opener) -> None:
 
 
 def test_pages_have_no_barrier(open_desk: Opener, running_session: str) -> None:
-    desk = open_desk(reduced_motion="reduce")
+    desk = open_desk()
     faults = [f"{view}: {fault}" for view in _VIEWS for fault in _look(desk, running_session, view)]
     assert not faults, "\n".join(faults)
 
 
 def test_what_waits_has_no_barrier(open_desk: Opener, running_session: str) -> None:
-    desk = open_desk(reduced_motion="reduce")
+    desk = open_desk()
     with administrator(desk.carrel) as api:
         everything = str(api.get("/resources").json()["capacity"]["cpu"] / 1000)
     size = ("--cpu", everything, "--mem", "256m")
@@ -103,7 +103,7 @@ def test_what_waits_has_no_barrier(open_desk: Opener, running_session: str) -> N
 
 
 def test_own_settings_have_no_barrier(open_desk: Opener) -> None:
-    desk = open_desk(reduced_motion="reduce")
+    desk = open_desk()
     desk.go("/")
     faults = []
     for part in _SETTINGS:
@@ -113,7 +113,7 @@ def test_own_settings_have_no_barrier(open_desk: Opener) -> None:
 
 
 def test_administration_has_no_barrier(open_desk: Opener, roles: Roles) -> None:
-    desk = open_desk(reduced_motion="reduce")
+    desk = open_desk()
     desk.go("/")
     faults = []
     for path in _ADMINISTRATION:
@@ -146,7 +146,7 @@ def folder(carrel: Running) -> Iterator[str]:
 
 
 def test_folders_have_no_barrier(open_desk: Opener, folder: str) -> None:
-    desk = open_desk(reduced_motion="reduce")
+    desk = open_desk()
     desk.go("/")
     faults = []
     for path in _FOLDERS:

@@ -56,9 +56,9 @@ async def test_a_preset_that_never_fits_says_what_it_is_too_large_for(api: Api):
 
 async def test_a_preset_waits_where_no_node_is_yet_as_the_request_does(api: Api):
     user = await api.as_("user")
-    assert await presets(api, user, {"cpu": 1000, "mem": GIB}) == [("waits", "No node has joined yet.")]
+    assert await presets(api, user, {"cpu": 1000, "mem": GIB}) == [("waits", "No node has joined its resource group yet.")]
     answer = (await user.post("/sessions/check", {"slots": {"cpu": 1000, "mem": GIB}})).json()
-    assert (answer["verdict"], answer["reason"]) == ("waits", "No node has joined yet.")
+    assert (answer["verdict"], answer["reason"]) == ("waits", "No node has joined its resource group yet.")
 
 
 async def test_a_preset_is_judged_with_what_it_leaves_as_it_was(api: Api):
@@ -146,7 +146,7 @@ async def test_the_command_line_says_the_place_the_other_groups_and_what_is_only
     await user.start()
     waits = (await line.run("session", "check", "--cpu", "1", "--mem", "64m")).stdout.decode()
     assert "place    2" in waits
-    assert "spare    would wait  No node has joined yet." in waits
+    assert "spare    would wait  No node has joined its resource group yet." in waits
     await run(
         api, "UPDATE resource_policies SET limits = limits || '{\"pending_sessions\": 0}'"
         " WHERE id = 'default-keypair'",

@@ -244,7 +244,7 @@ async def test_who_may_no_longer_use_a_group_does_not_start_in_it(living: Api):
 
     await opened(users=["user@example.org"])
     mine = (await user.start(group="arm"))["id"]
-    assert await why(mine) == "No node has joined yet."
+    assert await why(mine) == "No node has joined its resource group yet."
 
     async def moved() -> bool:
         return (await admin.patch("/nodes/local", {"group": "arm"})).status_code == 200
@@ -260,7 +260,7 @@ async def test_who_may_no_longer_use_a_group_does_not_start_in_it(living: Api):
         assert (await admin.patch(path, shut)).status_code == 200
         assert await why(mine) == told
         await admin.patch(path, open_again)
-        assert await why(mine) == "No node has joined yet."
+        assert await why(mine) == "No node has joined its resource group yet."
     await opened()
     await eventually(moved)
     assert await why(mine) == told

@@ -91,6 +91,8 @@ async def test_a_node_is_changed_and_told_of(two: Api):
     assert changed.json()["offered"]["mem"] == 16 << 30
     refused = await admin.patch("/nodes/machine", {"reserved": {"gpu.device": 1}})
     assert (said(refused), refused.json()["field"]) == ((422, "node.no_such_slot"), "reserved.gpu.device")
+    refused = await admin.patch("/nodes/machine", {"reserved": {"cpu": 8001}})
+    assert (said(refused), refused.json()["field"]) == ((422, "node.reserve_too_large"), "reserved.cpu")
     assert said(await admin.patch("/nodes/machine", {"group": "none"})) == (404, "group.not_found")
     for wrong in ({"cpu_overcommit": 0.5}, {"cpu_overcommit": 101}, {"cordoned": None}, {"extra": 1}):
         assert (await admin.patch("/nodes/machine", wrong)).status_code == 422, wrong
@@ -209,6 +211,10 @@ async def test_what_is_left_is_on_open_nodes_of_groups_that_one_may_use(two: Api
 
     assert await cpu(user, "left") == await cpu(user, "capacity") == 12_000
     assert await cpu(user, "largest") == 8000
+    # Of each slot by itself: the node with the most CPU left may not be the one with the most memory.
+    await admin.patch("/nodes/machine", {"reserved": {"mem": 14 << 30}})
+    shown = (await user.get("/resources")).json()
+    assert (shown["largest"]["cpu"], shown["largest"]["mem"]) == (8000, 4 << 30)
     await admin.patch("/nodes/machine", {"cordoned": True})
     assert (await cpu(user, "capacity"), await cpu(user, "left"), await cpu(user, "largest")) == (
         12_000, 4000, 4000,

@@ -231,8 +231,8 @@ async def test_ending_what_why_says_starts_it(living: Api):
     assert why["cause"] == "nodes"
     assert why["nodes"][0]["slot"] == "cpu"
     [change] = [change for change in why["changes"] if change["kind"] == "end_own"]
-    assert change["session"] == first["id"]
-    assert (await user.delete(f"/sessions/{change['session']}")).status_code == 202
+    assert change["sessions"] == [first["id"]]
+    assert (await user.delete(f"/sessions/{first['id']}")).status_code == 202
     await living.until(user, second["id"], "RUNNING")
 
 

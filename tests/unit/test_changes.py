@@ -1,5 +1,6 @@
 """Each change that is offered to who waits starts them, and what is said of a request is what happens to it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -78,6 +79,13 @@ def started(snapshot: Snapshot) -> set[SessionId]:
     return {placement.session for placement in plan(snapshot).placements}
 
 
+def without(snapshot: Snapshot, ended: Sequence[Running]) -> Snapshot:
+    cluster = Cluster(snapshot)
+    for other in ended:
+        cluster.give_back(other)
+    return cluster.snapshot(snapshot.waiting)
+
+
 def asked_anew(snapshot: Snapshot, one: Waiting, **fields: object) -> Snapshot:
     """It is given up and asked for otherwise, as people do: nothing changes what a session that waits asks for."""
     others = tuple(other for other in snapshot.waiting if other.id != one.id)
@@ -92,6 +100,9 @@ def test_each_change_starts_who_waits_when_it_is_made(snapshot: Snapshot) -> Non
             continue
         offered = changes(snapshot, one, groups=GROUPS)
         assert [change.cost for change in offered] == sorted(change.cost for change in offered)
+        own = [other for other in snapshot.running if other.path == one.path]
+        if one.id in started(without(snapshot, own)):
+            assert Kind.END_OWN in {change.kind for change in offered}
         for change in offered:
             match change.kind:
                 case Kind.GROUP:
@@ -100,11 +111,15 @@ def test_each_change_starts_who_waits_when_it_is_made(snapshot: Snapshot) -> Non
                     assert all(change.slots[slot] <= amount for slot, amount in one.slots.items())
                     after = asked_anew(snapshot, one, slots=change.slots)
                 case Kind.END_OWN:
-                    [ended] = [other for other in snapshot.running if other.id == change.session]
-                    assert ended.path == one.path
-                    cluster = Cluster(snapshot)
-                    cluster.give_back(ended)
-                    after = cluster.snapshot(snapshot.waiting)
+                    ended = [other for other in snapshot.running if other.id in change.sessions]
+                    assert {other.path for other in ended} == {one.path}
+                    assert change.cost == len(ended)
+                    after = without(snapshot, ended)
+                    assert not any(
+                        one.id
+                        in started(without(snapshot, [other for other in ended if other is not spared]))
+                        for spared in ended
+                    )
                 case Kind.ANY_NODE:
                     raise AssertionError("nobody asked for a node")
             assert one.id in started(after), change
@@ -137,7 +152,12 @@ def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
     assert (refusal.session, refusal.cause) == ("s4", Cause.LIMIT)
     assert refusal.reason == "Keypair k may have 3 containers in a session; this needs 4."
     # Each session by itself: what others have does not count, and time does not help.
-    assert len(plan(Snapshot((node,), (three, replace(three, id=SessionId("t"))), NOW, scopes=scopes)).placements) == 2
+    assert (
+        len(
+            plan(Snapshot((node,), (three, replace(three, id=SessionId("t"))), NOW, scopes=scopes)).placements
+        )
+        == 2
+    )
     planning = Planning(Snapshot((node,), (), NOW, scopes=scopes))
     planning.run()
     assert (outcome(planning, three).starts, outcome(planning, four).never) == (True, True)
@@ -167,7 +187,11 @@ def test_the_designated_node_is_given_up_when_another_has_room() -> None:
 def test_whole_devices_are_counted_as_devices() -> None:
     cards = (DeviceView("a", "cuda", 500), DeviceView("b", "cuda"))
     node = NodeView(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
-    asked = [{"cuda.device": 1}, {"cuda.device": 1, "cuda.shares": 500}, {"cuda.device": 1, "cuda.shares": 501}]
+    asked = [
+        {"cuda.device": 1},
+        {"cuda.device": 1, "cuda.shares": 500},
+        {"cuda.device": 1, "cuda.shares": 501},
+    ]
     lines = [(Waiting(SessionId("s"), slots, NOW),) for slots in asked]
     assert [len(plan(Snapshot((node,), line, NOW)).placements) for line in lines] == [1, 1, 0]
 
@@ -289,4 +313,27 @@ def test_parts_are_where_they_were() -> None:
     )
     one = Waiting(SessionId("s"), {"cpu": 1000}, NOW, path=("d", "p", "ada"))
     [change] = changes(Snapshot(nodes, (one,), NOW, running=running), one)
-    assert (change.kind, change.session) == (Kind.END_OWN, "r0")
+    assert (change.kind, change.sessions) == (Kind.END_OWN, ("r0",))
+
+
+def test_several_are_to_be_ended_where_one_would_not_do() -> None:
+    """And none that could be spared."""
+    held = {"r0": 1000, "r1": 2000, "r2": 3000, "bobs": 1000}
+    node = NodeView(NodeId("n"), "n", {"cpu": 8000}, {"cpu": sum(held.values())})
+    running = tuple(
+        Running(
+            SessionId(name),
+            {"cpu": cpu},
+            (Part(node.id),),
+            path=("d", "p", "ada" if name[1:].isdigit() else "bob"),
+        )
+        for name, cpu in held.items()
+    )
+    one = Waiting(SessionId("s"), {"cpu": 5500}, NOW, path=("d", "p", "ada"))
+    [smaller, change] = changes(Snapshot((node,), (one,), NOW, running=running), one)
+    assert smaller.kind is Kind.SMALLER
+    assert (change.kind, change.sessions, change.cost) == (Kind.END_OWN, ("r1", "r2"), 2)
+    impossible = replace(one, slots={"cpu": 7500})
+    assert [
+        one.kind for one in changes(Snapshot((node,), (impossible,), NOW, running=running), impossible)
+    ] == [Kind.SMALLER]

@@ -195,7 +195,7 @@ def test_a_reason_accounts_for_every_node(snapshot):
             continue
         mine = [node for node in snapshot.nodes if node.group == group_of[refusal.session]]
         if not mine:
-            assert refusal.reason == "No node has joined yet."
+            assert refusal.reason == "No node has joined its resource group yet."
             continue
         counts = [int(count) for count in re.findall(r"(?:^|; )(\d+) nodes?: ", refusal.reason)]
         assert sum(counts) == len(mine), refusal.reason

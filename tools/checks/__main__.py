@@ -28,8 +28,8 @@ STATE = ROOT / ".tools" / "checks"
 # The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
 ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
 # What restarts daemons mostly waits, and measures shares of a core: it runs one at a time and goes first where others
-# want the same core. They wait, too, for databases and clocks: three at a time keep two cores busy. The browser
-# has the machine for itself: it keeps both cores busy, and tests of time are no good where others get none.
+# want the same core. They wait, too, for databases and clocks: three at a time keep two cores busy. Browsers have
+# the machine for themselves: two, each with an installation of its own, keep both cores busy.
 CONTAINERS = ("conformance", "crash")
 BROWSER = ("e2e",)
 # A journey through the whole of it that fails is gone through once more, and named in the end.
@@ -80,7 +80,8 @@ def main() -> int:
             behind = beside.submit(run_pytest, quiet, [], environment, tally, log=STATE / "containers.log")
             run_pytest(rest, ["-n", "3", "--dist", "worksteal"], environment, tally, before=("nice", "-n", "10"))
             behind.result()
-        run_pytest([name for name in folders if name in BROWSER], AGAIN, environment, tally)
+        journeys = [name for name in folders if name in BROWSER]
+        run_pytest(journeys, ["-n", "2", "--dist", "worksteal", *AGAIN], environment, tally)
     # 4. One line.
     for name in tally.failed:
         print(f"FAILED {name}")

@@ -55,7 +55,7 @@ test.each(Object.keys(PHASES))("the phase %s is still one of the server's", (pha
 
 describe("the reason of a state", () => {
   test.each([
-    "No node has joined yet.",
+    "No node has joined its resource group yet.",
     "Its resource group is not active.",
     "There is room for it: it starts with the next pass.",
     "No node has all of that together.",

@@ -18,7 +18,7 @@ class AllSlotAmounts(SlotAmounts):
 
 
 class ResourcesView(BaseModel):
-    """largest: the biggest single session that could start now."""
+    """largest: the most of each slot that is left on one node."""
 
     nodes: int
     capacity: AllSlotAmounts

@@ -252,7 +252,7 @@ async def release(tx: AsyncSession, session: SessionId, now: datetime) -> None:
 
 @dataclass(frozen=True)
 class Resources:
-    """What there is and what is left. largest: the biggest single session that could start now."""
+    """What there is and what is left. largest: the most of each slot that is left on one node."""
 
     nodes: int
     capacity: dict[str, int]
@@ -285,8 +285,7 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
         for slot in filter(family_of, free):
             free[slot] = min(free[slot], available(_devices(node, on.get(node.id, {})), slot))
         left = add(left, free)
-        if free.get("cpu", 0) > largest.get("cpu", 0):
-            largest = free
+        largest = {slot: max(largest.get(slot, 0), free.get(slot, 0)) for slot in {**largest, **free}}
     return Resources(len(nodes), capacity, used, left, largest)
 
 

@@ -9,6 +9,7 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid
 from carrel.core.ids import NodeId
+from carrel.core.units import format_slot
 from carrel.db.database import notify
 from carrel.groups import service as groups
 from carrel.nodes import service as ledger
@@ -57,7 +58,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: NodeUpdate) -
     given: dict[str, object] = wanted.model_dump(exclude_unset=True)
     if "group" in given:
         given["group_id"] = (await groups.find(tx, str(given.pop("group")))).id
-    _require_known(node, wanted)
+    _require_there(node, wanted)
     after = {field: value for field, value in given.items() if value != getattr(node, field)}
     if after.get("cordoned") is False and node.draining:
         after["draining"] = None
@@ -138,13 +139,20 @@ async def _found(tx: AsyncSession, actor: Actor, ref: str) -> Node:
     )
 
 
-def _require_known(node: Node, wanted: NodeUpdate) -> None:
-    for slot in wanted.reserved:
+def _require_there(node: Node, wanted: NodeUpdate) -> None:
+    for slot, amount in wanted.reserved.items():
         if slot not in node.slots:
             raise Invalid(
                 "node.no_such_slot",
                 f"{node.name} has no {slot}.",
                 hint="It has " + ", ".join(sorted(node.slots)) + ".",
+                field=f"reserved.{slot}",
+            )
+        if amount > node.slots[slot]:
+            raise Invalid(
+                "node.reserve_too_large",
+                f"{node.name} has {format_slot(slot, node.slots[slot])}: more cannot be reserved.",
+                hint="To keep all new sessions away from it, cordon it.",
                 field=f"reserved.{slot}",
             )
 

@@ -1,5 +1,6 @@
 """Asking the scheduler: why, what if, who is next, who has had how much."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -168,17 +169,17 @@ async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None
     found = []
     for change in answer.changes if answer else ():
         try:
-            other = await sessions.find(tx, actor, change.session, "session.remove") if change.session else None
+            others = [await sessions.find(tx, actor, other, "session.remove") for other in change.sessions]
         except (NotFound, Forbidden):
             continue
-        found.append(await _change(tx, actor, change, other))
+        found.append(await _change(tx, actor, change, others))
     return found
 
 
-async def _change(tx: AsyncSession, actor: Actor, change: Change, other: Session | None) -> ChangeView:
-    """In words, and as a command where one does it."""
+async def _change(tx: AsyncSession, actor: Actor, change: Change, others: Sequence[Session]) -> ChangeView:
+    """In words, and as a command where one does it. others: of one owner, to be ended."""
     group = await tx.get_one(ResourceGroup, change.group) if change.group else None
-    own = other is not None and other.owner_id == actor.user_id
+    names = [other.name for other in others]
     amounts = ", ".join(format_slot(slot, amount) for slot, amount in sorted(change.slots.items()))
     match change.kind:
         case Kind.GROUP:
@@ -188,13 +189,14 @@ async def _change(tx: AsyncSession, actor: Actor, change: Change, other: Session
         case Kind.SMALLER:
             text = f"Ask for {amounts} instead."
         case Kind.END_OWN:
-            text = f"End {'your' if own else 'their'} session {other.name if other else ''}."
+            whose = "your" if others[0].owner_id == actor.user_id else "their"
+            text = f"End {whose} session{'s' * (len(names) > 1)} {', '.join(names)}."
     return ChangeView(
         kind=change.kind,
         cost=change.cost,
         text=text,
         slots=dict(change.slots),
         group=_group(group) if group else None,
-        session=change.session,
-        command=f"carrel session rm {other.name}" if other else "",
+        sessions=list(change.sessions),
+        command=f"carrel session rm {' '.join(names)}" if names else "",
     )

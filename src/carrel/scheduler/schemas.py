@@ -43,9 +43,10 @@ class NodeCauseView(BaseModel):
 
 
 class ChangeView(BaseModel):
-    """What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, a session ends.
+    """What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, so many sessions
+    end.
 
-    slots: what to ask for instead. group, session: which. command: the same on the command line, if it is one.
+    slots: what to ask for instead. group, sessions: which. command: the same on the command line, if it is one.
     """
 
     kind: Kind
@@ -53,7 +54,7 @@ class ChangeView(BaseModel):
     text: str
     slots: dict[str, int]
     group: GroupRef | None
-    session: SessionId | None
+    sessions: list[SessionId]
     command: str
 
 

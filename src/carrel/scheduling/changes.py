@@ -13,7 +13,7 @@ from carrel.scheduling.snapshot import NodeView, Running, Slots, Snapshot, Waiti
 _GRAIN = {"cpu": 100, "mem": 64 << 20}
 """Amounts that are offered are whole multiples of these, where that leaves anything."""
 _ENDINGS = 10
-"""So many of somebody's own running sessions are tried, the smallest first."""
+"""So many of somebody's own running sessions are thought of, the largest."""
 
 
 class Kind(StrEnum):
@@ -25,16 +25,16 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """cost: 0 gives up nothing; the part of what was asked for that it gives up; 1 and more ends another session.
+    """cost: 0 gives up nothing; the part of what was asked for that it gives up; from 1 on, so many sessions end.
 
-    slots: what to ask for instead, where that changes. group: where to ask. session: which of one's own to end.
+    slots: what to ask for instead, where that changes. group: where to ask. sessions: which of one's own to end.
     """
 
     kind: Kind
     cost: float
     slots: Slots = field(default_factory=dict)
     group: GroupId | None = None
-    session: SessionId | None = None
+    sessions: tuple[SessionId, ...] = ()
 
 
 def changes(
@@ -65,13 +65,14 @@ def changes(
     return sorted(found, key=lambda change: change.cost)
 
 
-_Try = tuple[Change, Waiting, Running | None]
+_Try = tuple[Change, Waiting, Sequence[Running]]
 
 
-def _starts(snapshot: Snapshot, one: Waiting, changed: Waiting, without: Running | None) -> bool:
+def _starts(snapshot: Snapshot, one: Waiting, changed: Waiting, without: Sequence[Running]) -> bool:
     if without:
         cluster = Cluster(snapshot)
-        cluster.give_back(without)
+        for other in without:
+            cluster.give_back(other)
         tried = cluster.snapshot(snapshot.waiting)
     else:
         given_up = _without(snapshot, one)
@@ -86,12 +87,12 @@ def _without(snapshot: Snapshot, one: Waiting) -> Snapshot:
 def _elsewhere(one: Waiting, groups: Iterable[GroupId]) -> Iterator[_Try]:
     for group in groups:
         if group != one.group:
-            yield Change(Kind.GROUP, 0.0, group=group), replace(one, group=group, node=None), None
+            yield Change(Kind.GROUP, 0.0, group=group), replace(one, group=group, node=None), ()
 
 
 def _on_any_node(one: Waiting) -> Iterator[_Try]:
     if one.node is not None:
-        yield Change(Kind.ANY_NODE, 0.0), replace(one, node=None), None
+        yield Change(Kind.ANY_NODE, 0.0), replace(one, node=None), ()
 
 
 def _smaller(snapshot: Snapshot, one: Waiting, least: Mapping[str, int]) -> Iterator[_Try]:
@@ -117,7 +118,7 @@ def _smaller(snapshot: Snapshot, one: Waiting, least: Mapping[str, int]) -> Iter
             offers.append((given_up, node.name, slots))
     for given_up, _, slots in sorted(offers, key=lambda offer: offer[:2])[:3]:
         if 0 < given_up < 1:
-            yield Change(Kind.SMALLER, given_up, slots), replace(one, slots=slots), None
+            yield Change(Kind.SMALLER, given_up, slots), replace(one, slots=slots), ()
 
 
 def _offered(slot: str, asked: int, free: int, under: int | None) -> int:
@@ -127,9 +128,17 @@ def _offered(slot: str, asked: int, free: int, under: int | None) -> int:
 
 
 def _ending_own(snapshot: Snapshot, one: Waiting) -> Iterator[_Try]:
+    """One of them, the smallest that does; else several, of which none could be spared."""
     own = [other for other in snapshot.running if other.path[2] == one.path[2]]
-    for rank, other in enumerate(sorted(own, key=lambda other: _size(snapshot.nodes, other))[:_ENDINGS]):
-        yield Change(Kind.END_OWN, 1.0 + rank, session=other.id), one, other
+    own = sorted(own, key=lambda other: _size(snapshot.nodes, other))[-_ENDINGS:]
+    for other in own:
+        yield Change(Kind.END_OWN, 1.0, sessions=(other.id,)), one, (other,)
+    if len(own) > 1 and _starts(snapshot, one, one, own):
+        for other in tuple(own):
+            fewer = [kept for kept in own if kept is not other]
+            if _starts(snapshot, one, one, fewer):
+                own = fewer
+        yield Change(Kind.END_OWN, float(len(own)), sessions=tuple(other.id for other in own)), one, own
 
 
 def _size(nodes: Sequence[NodeView], running: Running) -> tuple[float, str]:

@@ -37,7 +37,7 @@ def by_limits(limits: Sequence[Limit]) -> Blocked:
 def by_nodes(causes: Sequence[NodeCause]) -> Blocked:
     """All nodes, counted by what keeps each from taking it."""
     if not causes:
-        return Blocked(Cause.NODES, "No node has joined yet.")
+        return Blocked(Cause.NODES, "No node has joined its resource group yet.")
     parts = (f"{one.count} node{'s' * (one.count > 1)}: {one.text}" for one in causes)
     return Blocked(Cause.NODES, "; ".join(parts) + ".", nodes=tuple(causes))
 

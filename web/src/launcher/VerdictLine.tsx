@@ -54,8 +54,8 @@ export function VerdictLine({ check, fault, onApply }: Props) {
             <Text size="xs">
               <Trans>It would start now:</Trans>
             </Text>
-            {change.kind === "end_own" && change.session ? (
-              <EndOwnButton id={change.session} />
+            {change.kind === "end_own" ? (
+              <EndOwnButton ids={change.sessions} />
             ) : (
               <Button size="compact-xs" variant="default" onClick={() => onApply(change)}>
                 {changeText(change)?.replace(/[.。]$/, "")}

@@ -24,6 +24,10 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
   "node.hidden": { detail: msg`Nodes are shown to superadmins only.` },
   "node.no_such_slot": { detail: msg`The node has no such slot.` },
   "node.not_gone": { detail: msg`Only a node that is DOWN while its engine answers can be forgotten.` },
+  "node.reserve_too_large": {
+    detail: msg`The node has less than that: more cannot be reserved.`,
+    hint: msg`To keep all new sessions away from it, cordon it.`,
+  },
   "node.unconfirmed": { detail: msg`What was typed is not the name of the node.` },
   "node.not_found": { detail: msg`There is no such node.` },
   "policy.ambiguous": { detail: msg`Several resource policies have that name.` },

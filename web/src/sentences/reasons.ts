@@ -11,7 +11,7 @@ type Say = (message: MessageDescriptor) => string;
  * against the server's source. A sentence that is not here is shown as the server wrote it.
  */
 const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) => MessageDescriptor][] = [
-  [/^No node has joined yet\.$/, () => msg`No node has joined yet.`],
+  [/^No node has joined its resource group yet\.$/, () => msg`No node has joined its resource group yet.`],
   [/^Its resource group is not active\.$/, () => msg`Its resource group is not active.`],
   [
     /^There is room for it: it starts with the next pass\.$/,

@@ -1,8 +1,8 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import type { Resources } from "@/api/types";
-import { formatCores, formatSize } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { inSlotOrder, slotAmount, slotColor, useSlotName } from "@/ui/slots";
 import styles from "./StartPage.module.css";
 
 /** How much of the machines is free. */
@@ -24,20 +24,14 @@ export function ResourcesCard({
         {!resources && problem == null && <Skeleton height={72} />}
         {resources && (
           <>
-            <Meter
-              name={t`CPU`}
-              left={resources.left.cpu}
-              capacity={resources.capacity.cpu}
-              show={formatCores}
-              color="var(--carrel-cpu)"
-            />
-            <Meter
-              name={t`Memory`}
-              left={resources.left.mem}
-              capacity={resources.capacity.mem}
-              show={formatSize}
-              color="var(--carrel-mem)"
-            />
+            {inSlotOrder(Object.keys(resources.capacity)).map((slot) => (
+              <Meter
+                key={slot}
+                slot={slot}
+                left={resources.left[slot] ?? 0}
+                capacity={resources.capacity[slot] ?? 0}
+              />
+            ))}
             <Text size="xs" c="dimmed">
               <Plural value={resources.nodes} one="On # node." other="On # nodes." />
             </Text>
@@ -49,29 +43,28 @@ export function ResourcesCard({
 }
 
 interface MeterProps {
-  name: string;
+  slot: string;
   left: number;
   capacity: number;
-  show: (amount: number) => string;
-  color: string;
 }
 
-function Meter({ name, left, capacity, show, color }: MeterProps) {
+function Meter({ slot, left, capacity }: MeterProps) {
+  const slotName = useSlotName();
   const free = capacity > 0 ? (left / capacity) * 100 : 0;
   return (
     <div>
       <Group justify="space-between" mb={4}>
         <Text size="sm" fw={500}>
-          {name}
+          {slotName(slot)}
         </Text>
         <Text size="sm">
           <Trans>
-            {show(left)} of {show(capacity)}
+            {slotAmount(slot, left)} of {slotAmount(slot, capacity)}
           </Trans>
         </Text>
       </Group>
       <div className={styles.meter} aria-hidden>
-        <span style={{ width: `${free}%`, background: color }} />
+        <span style={{ width: `${free}%`, background: slotColor(slot) }} />
       </div>
     </div>
   );

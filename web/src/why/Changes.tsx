@@ -16,12 +16,8 @@ export function Changes({ changes }: { changes: Change[] }) {
       </Text>
       <List size="sm" spacing={4}>
         {changes.map((change) => (
-          <List.Item key={`${change.kind}:${change.session ?? change.group?.id ?? ""}`}>
-            {change.kind === "end_own" && change.session ? (
-              <EndOwnButton id={change.session} />
-            ) : (
-              changeText(change)
-            )}
+          <List.Item key={`${change.kind}:${change.group?.id ?? ""}`}>
+            {change.kind === "end_own" ? <EndOwnButton ids={change.sessions} /> : changeText(change)}
           </List.Item>
         ))}
       </List>

@@ -172,15 +172,16 @@ class CeilingsTry(TypedDict):
 
 
 class ChangeView(TypedDict):
-    """What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, a session ends.
+    """What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, so many sessions
+    end.
 
-    slots: what to ask for instead. group, session: which. command: the same on the command line, if it is one."""
+    slots: what to ask for instead. group, sessions: which. command: the same on the command line, if it is one."""
 
     command: str
     cost: float
     group: GroupRef | None
     kind: Kind
-    session: str | None
+    sessions: list[str]
     slots: dict[str, int]
     text: str
 
@@ -1705,7 +1706,7 @@ class ResetRequest(TypedDict):
 
 
 class ResourcesView(TypedDict):
-    """largest: the biggest single session that could start now."""
+    """largest: the most of each slot that is left on one node."""
 
     capacity: AllSlotAmounts
     largest: AllSlotAmounts

@@ -435,9 +435,10 @@ export type CeilingsTry = {
 /**
  * ChangeView
  *
- * What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, a session ends.
+ * What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, so many sessions
+ * end.
  *
- * slots: what to ask for instead. group, session: which. command: the same on the command line, if it is one.
+ * slots: what to ask for instead. group, sessions: which. command: the same on the command line, if it is one.
  */
 export type ChangeView = {
     /**
@@ -451,9 +452,9 @@ export type ChangeView = {
     group: GroupRef | null;
     kind: Kind;
     /**
-     * Session
+     * Sessions
      */
-    session: string | null;
+    sessions: Array<string>;
     /**
      * Slots
      */
@@ -4473,7 +4474,7 @@ export type ResetRequest = {
 /**
  * ResourcesView
  *
- * largest: the biggest single session that could start now.
+ * largest: the most of each slot that is left on one node.
  */
 export type ResourcesView = {
     capacity: AllSlotAmounts;

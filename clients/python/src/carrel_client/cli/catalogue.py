@@ -51,25 +51,19 @@ def images(args: argparse.Namespace, context: Context) -> int:
 
 
 def resources_arguments(parser: Arguments) -> None:
-    parser.explain("Show what the nodes have, what is left, and the largest session that could start now.")
+    parser.explain("Show what the nodes have, what is left, and the most of it that is left on one node.")
     parser.example("carrel resources")
 
 
 def resources(args: argparse.Namespace, context: Context) -> int:
     """Show resources."""
     found = context.client.resources.show()
-    sums: Any = (found["capacity"], found["used"], found["left"])
-    largest: Any = found["largest"]
+    sums: Any = (found["capacity"], found["used"], found["left"], found["largest"])
     rows = [
-        [
-            slot,
-            *[format_amount(slot, amounts.get(slot, 0)) for amounts in sums],
-            # The node with the most room may have none of it while others have.
-            format_amount(slot, largest[slot]) if slot in largest else "-",
-        ]
+        [slot, *[format_amount(slot, amounts.get(slot, 0)) for amounts in sums]]
         for slot in sorted({slot for amounts in sums for slot in amounts})
     ]
-    columns = [Column(title) for title in ("SLOT", "CAPACITY", "USED", "LEFT", "LARGEST SESSION")]
+    columns = [Column(title) for title in ("SLOT", "CAPACITY", "USED", "LEFT", "ON ONE NODE")]
     context.answer(found, lambda: print_table(columns, rows))
     return 0
 
