@@ -56,7 +56,9 @@ async def test_a_preset_that_never_fits_says_what_it_is_too_large_for(api: Api):
 
 async def test_a_preset_waits_where_no_node_is_yet_as_the_request_does(api: Api):
     user = await api.as_("user")
-    assert await presets(api, user, {"cpu": 1000, "mem": GIB}) == [("waits", "No node has joined its resource group yet.")]
+    assert await presets(api, user, {"cpu": 1000, "mem": GIB}) == [
+        ("waits", "No node has joined its resource group yet.")
+    ]
     answer = (await user.post("/sessions/check", {"slots": {"cpu": 1000, "mem": GIB}})).json()
     assert (answer["verdict"], answer["reason"]) == ("waits", "No node has joined its resource group yet.")
 
@@ -107,7 +109,7 @@ async def test_an_e_mail_in_a_reason_is_written_as_it_is(api: Api):
     await machine(api)
     await run(
         api,
-        "UPDATE resource_policies SET limits = limits || '{\"slots\": {\"cpu\": 50, \"*\": \"unlimited\"}}'"
+        'UPDATE resource_policies SET limits = limits || \'{"slots": {"cpu": 50, "*": "unlimited"}}\''
         " WHERE id = 'default-user'",
     )
     refused = await user.post("/sessions", {"image": "debian:12", "slots": SMALL})
@@ -115,7 +117,7 @@ async def test_an_e_mail_in_a_reason_is_written_as_it_is(api: Api):
     # In the reason of one that waits, too.
     await run(
         api,
-        "UPDATE resource_policies SET limits = limits || '{\"sessions\": 1, \"slots\": {\"*\": \"unlimited\"}}'"
+        'UPDATE resource_policies SET limits = limits || \'{"sessions": 1, "slots": {"*": "unlimited"}}\''
         " WHERE id = 'default-user'",
     )
     first = await user.start()
