@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -14,9 +15,11 @@ from argon2 import PasswordHasher
 from databases import TEMPLATE, Databases, Lent, in_database
 from hypothesis import HealthCheck, settings
 from people import PASSWORD, People
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId, UserId, new_id
+from carrel.db import database as databases_of_carrel
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
@@ -32,6 +35,24 @@ passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 # How long an example takes says nothing about it on a machine that does other things as well.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+
+_make_engine = databases_of_carrel.create_async_engine
+_engines: list[AsyncEngine] = []
+
+
+def _experienced_engine(url: str, **options: Any) -> AsyncEngine:
+    """One that knows all statements that were compiled in this process, as that of a server that has run for long."""
+    engine = _make_engine(url, **options)
+    if _engines and hasattr(_engines[0].dialect, "server_version_info"):
+        engine.sync_engine.dialect = _engines[0].dialect
+        engine.sync_engine._compiled_cache = _engines[0].sync_engine._compiled_cache
+    else:
+        _engines[:] = [engine]
+    return engine
+
+
+databases_of_carrel.create_async_engine = _experienced_engine  # type: ignore[attr-defined]
 
 
 def pytest_collection_finish() -> None:
