@@ -161,20 +161,22 @@ def test_what_the_launcher_asks_for_is_what_the_session_has(desk: Desk, lab: Lab
 
 
 def test_drawer_says_why_a_session_waits_and_the_change_starts_it(open_desk: Opener, lab: Lab) -> None:
-    holder, waiting = lab.start("holder", 400), lab.start("waiting", 300)
+    holders, waiting = (lab.start("holder", 200), lab.start("holder2", 250)), lab.start("waiting", 400)
     desk = lab.desk(open_desk)
     desk.go("/sessions")
-    desk.expect_state(holder, "Running")
+    for holder in holders:
+        desk.expect_state(holder, "Running")
     why = desk.detail(waiting).get_by_role("region", name="Why is it waiting?")
     expect(why).to_contain_text(
-        f"Project {lab.name} may use 0.5 CPU at once and uses 0.4 CPU; this needs 0.3 CPU."
+        f"Project {lab.name} may use 0.5 CPU at once and uses 0.45 CPU; this needs 0.4 CPU."
     )
-    expect(why).to_contain_text("0.4 CPU of 0.5 CPU used, 0.3 CPU asked for.")
+    expect(why).to_contain_text("0.45 CPU of 0.5 CPU used, 0.4 CPU asked for.")
     expect(why).to_contain_text("in the queue of default")
-    expect(why).to_contain_text("Ask for 0.1 CPU")
-    why.get_by_role("button", name=f"End {holder}").click()
-    question = desk.page.get_by_role("dialog", name="Terminate a session")
-    expect(question).to_contain_text(holder)
+    # Neither alone leaves enough.
+    why.get_by_role("button", name=f"End {', '.join(holders)}").click()
+    question = desk.page.get_by_role("dialog", name="Terminate sessions")
+    expect(question).to_contain_text(holders[0])
+    expect(question).to_contain_text(holders[1])
     question.get_by_role("button", name="Terminate").click()
     expect(why).to_be_hidden(timeout=STARTS_MS)
     desk.expect_state(waiting, "Running")

@@ -115,8 +115,8 @@ async def test_what_there_is_and_is_left_is_shown_of_every_slot(api: Api, tmp_pa
     shown = await (await command_line(api, "superadmin", tmp_path)).ok("resources")
     assert [line.split() for line in shown.splitlines()[1:]] == [
         ["cpu", "24", "0", "24", "16"],
-        ["cuda.device", "2", "0", "2", "-"],
-        ["cuda.shares", "2", "0", "2", "-"],
+        ["cuda.device", "2", "0", "2", "2"],
+        ["cuda.shares", "2", "0", "2", "2"],
         ["mem", "8", "GiB", "0", "B", "8", "GiB", "4", "GiB"],
     ]
 
