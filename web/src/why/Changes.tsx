@@ -14,7 +14,7 @@ export function Changes({ changes }: { changes: Change[] }) {
       <Text size="xs" fw={600} mb={4}>
         <Trans>What would start it now</Trans>
       </Text>
-      <List size="sm" spacing={4}>
+      <List size="sm" spacing={4} mb={6}>
         {changes.map((change) => (
           <List.Item key={`${change.kind}:${change.group?.id ?? ""}`}>
             {change.kind === "end_own" ? <EndOwnButton ids={change.sessions} /> : changeText(change)}
