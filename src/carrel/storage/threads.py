@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeVar
 
 from carrel.storage.port import OverQuota, StorageError, StorageFull, StorageUnavailable
@@ -106,18 +107,31 @@ class _Pool:
         while (job := self._jobs.get()) is not None:
             future, deadline_s, work, args = job
             self._running[future] = time.monotonic() + deadline_s
-            _do(future, work, args)
-            del self._running[future]
-            self._idle.release()
+            _do(future, work, args, partial(self._over, future))
+
+    def _over(self, future: "Future[Any]") -> None:
+        """Said before its caller hears: whoever comes again at once finds this thread idle."""
+        del self._running[future]
+        self._idle.release()
 
 
-def _do(future: "Future[Any]", work: Callable[..., Any], args: tuple[Any, ...]) -> None:
+def _do(
+    future: "Future[Any]",
+    work: Callable[..., Any],
+    args: tuple[Any, ...],
+    over: Callable[[], None] = lambda: None,
+) -> None:
     if not future.set_running_or_notify_cancel():
+        over()
         return
     try:
-        future.set_result(work(*args))
+        result = work(*args)
     except BaseException as error:
+        over()
         future.set_exception(error)
+    else:
+        over()
+        future.set_result(result)
 
 
 def _look(answer: "asyncio.Future[Any]") -> None:
