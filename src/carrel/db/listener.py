@@ -61,10 +61,11 @@ class Listener:
             for topic in list(self._subscribers):
                 self.announce(topic)
             while True:
-                async for notice in connection.notifies(timeout=0):
-                    self.announce(notice.payload)
-                # The driver itself would look ten times a second.
+                # The driver's own waiting would look ten times a second.
                 await _readable(connection.fileno())
+                connection.pgconn.consume_input()
+                while notice := connection.pgconn.notifies():
+                    self.announce(notice.extra.decode())
 
 
 async def _readable(descriptor: int) -> None:
