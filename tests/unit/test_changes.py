@@ -152,12 +152,7 @@ def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
     assert (refusal.session, refusal.cause) == ("s4", Cause.LIMIT)
     assert refusal.reason == "Keypair k may have 3 containers in a session; this needs 4."
     # Each session by itself: what others have does not count, and time does not help.
-    assert (
-        len(
-            plan(Snapshot((node,), (three, replace(three, id=SessionId("t"))), NOW, scopes=scopes)).placements
-        )
-        == 2
-    )
+    assert len(plan(Snapshot((node,), (three, replace(three, id=SessionId("t"))), NOW, scopes=scopes)).placements) == 2
     planning = Planning(Snapshot((node,), (), NOW, scopes=scopes))
     planning.run()
     assert (outcome(planning, three).starts, outcome(planning, four).never) == (True, True)
@@ -187,11 +182,7 @@ def test_the_designated_node_is_given_up_when_another_has_room() -> None:
 def test_whole_devices_are_counted_as_devices() -> None:
     cards = (DeviceView("a", "cuda", 500), DeviceView("b", "cuda"))
     node = NodeView(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
-    asked = [
-        {"cuda.device": 1},
-        {"cuda.device": 1, "cuda.shares": 500},
-        {"cuda.device": 1, "cuda.shares": 501},
-    ]
+    asked = [{"cuda.device": 1}, {"cuda.device": 1, "cuda.shares": 500}, {"cuda.device": 1, "cuda.shares": 501}]
     lines = [(Waiting(SessionId("s"), slots, NOW),) for slots in asked]
     assert [len(plan(Snapshot((node,), line, NOW)).placements) for line in lines] == [1, 1, 0]
 
@@ -321,12 +312,7 @@ def test_several_are_to_be_ended_where_one_would_not_do() -> None:
     held = {"r0": 1000, "r1": 2000, "r2": 3000, "bobs": 1000}
     node = NodeView(NodeId("n"), "n", {"cpu": 8000}, {"cpu": sum(held.values())})
     running = tuple(
-        Running(
-            SessionId(name),
-            {"cpu": cpu},
-            (Part(node.id),),
-            path=("d", "p", "ada" if name[1:].isdigit() else "bob"),
-        )
+        Running(SessionId(name), {"cpu": cpu}, (Part(node.id),), path=("d", "p", "bob" if name == "bobs" else "ada"))
         for name, cpu in held.items()
     )
     one = Waiting(SessionId("s"), {"cpu": 5500}, NOW, path=("d", "p", "ada"))

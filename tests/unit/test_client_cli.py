@@ -13,6 +13,7 @@ from typing import cast
 import pytest
 from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR
 from carrel_client.cli.escape import Escape
+from carrel_client.cli.folders import place
 from carrel_client.cli.main import main
 from carrel_client.cli.output import display_width, printable
 from carrel_client.cli.parser import arguments_of
@@ -449,3 +450,19 @@ def test_an_end_that_is_due_is_not_said_to_be_in_no_time():
 
     assert told(120.5) == "for 1 h of 1 h; ends in 2 min"
     assert told(-75) == "for 1 h of 1 h; ends any moment now"
+
+
+@pytest.mark.parametrize(
+    ("text", "folder", "path"),
+    [("data:", "data", ""), ("data:a/b", "data", "a/b"), (".cache:/a", ".cache", "a"), ("data:/", "data", "/"),
+     ("data:a:b", "data", "a:b"), ("data:a\nb", "data", "a\nb")],
+)  # fmt: skip
+def test_a_place_in_a_folder_is_known_by_its_colon(text: str, folder: str, path: str) -> None:
+    found = place(text)
+    assert found
+    assert (found.folder, found.path) == (folder, path)
+
+
+@pytest.mark.parametrize("text", ["./a:b", "data", "/tmp/a:b", "a b:c", ":x", "-"])
+def test_other_words_are_of_this_machine(text: str) -> None:
+    assert place(text) is None

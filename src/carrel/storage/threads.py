@@ -106,32 +106,30 @@ class _Pool:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             future, deadline_s, work, args = job
-            self._running[future] = time.monotonic() + deadline_s
-            _do(future, work, args, partial(self._over, future))
+            if not _do(future, partial(self._watched, future, deadline_s, work), args):
+                self._idle.release()
 
-    def _over(self, future: "Future[Any]") -> None:
-        """Said before its caller hears: whoever comes again at once finds this thread idle."""
-        del self._running[future]
-        self._idle.release()
+    def _watched(
+        self, future: "Future[Any]", deadline_s: float, work: Callable[..., Any], *args: object
+    ) -> Any:
+        self._running[future] = time.monotonic() + deadline_s
+        try:
+            return work(*args)
+        finally:
+            # Before its caller hears: whoever comes again at once finds this thread idle.
+            del self._running[future]
+            self._idle.release()
 
 
-def _do(
-    future: "Future[Any]",
-    work: Callable[..., Any],
-    args: tuple[Any, ...],
-    over: Callable[[], None] = lambda: None,
-) -> None:
+def _do(future: "Future[Any]", work: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """False: it was given up before it was begun."""
     if not future.set_running_or_notify_cancel():
-        over()
-        return
+        return False
     try:
-        result = work(*args)
+        future.set_result(work(*args))
     except BaseException as error:
-        over()
         future.set_exception(error)
-    else:
-        over()
-        future.set_result(result)
+    return True
 
 
 def _look(answer: "asyncio.Future[Any]") -> None:
