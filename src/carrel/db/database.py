@@ -1,19 +1,26 @@
 """Connections and transactions."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import orjson
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
+from sqlalchemy.exc import DBAPIError, TimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
+from carrel.core.errors import Unavailable
 from carrel.db.embedded import Embedded
-from carrel.db.outage import Outage
+from carrel.db.outage import Outage, is_repeatable
 from carrel.db.reader import Reader
 
 CHANNEL = "carrel"
+_ATTEMPTS = 4
+_PAUSE_S = 0.05
+T = TypeVar("T")
 
 CommitHook = Callable[[str], None]
 """Called with "before" and "after" each commit; simulations kill the control plane there."""
@@ -35,6 +42,7 @@ class Database:
         url: str,
         *,
         pool_size: int = 10,
+        pool_timeout_s: float = 15,
         data_dir: Path | None = None,
         commit_hook: CommitHook | None = None,
     ) -> None:
@@ -46,7 +54,7 @@ class Database:
             driver_url(url),
             pool_size=pool_size,
             max_overflow=pool_size,
-            pool_timeout=15,
+            pool_timeout=pool_timeout_s,
             pool_pre_ping=False,
             # The one used last is the one whose statements are prepared.
             pool_use_lifo=True,
@@ -64,7 +72,7 @@ class Database:
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """A transaction: committed when the block ends, rolled back when it raises.
 
-        Raises: Unavailable when the database does not answer or its disk is full.
+        Raises: Unavailable, with a code of its own for each cause; see `Outage`.
         """
         try:
             async with self._sessions() as tx:
@@ -74,12 +82,28 @@ class Database:
                 await tx.commit()
                 if self._hook:
                     self._hook("after")
-        except TimeoutError as error:  # every connection of the pool is in use, and none came back
-            raise self._outage.explain(error) from error
-        except DBAPIError as error:
-            if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
-                raise self._outage.explain(error.orig or error) from error
-            raise
+        except (TimeoutError, DBAPIError) as error:
+            cause = error.orig or error if isinstance(error, DBAPIError) else error
+            if (unavailable := self._outage.explain(cause)) is None:
+                raise
+            raise unavailable from cause
+
+    async def run(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
+        """What `work` gives in one transaction, repeated when PostgreSQL ends it in favor of another one.
+
+        work: reads and writes this transaction only, so that it can run again from its start.
+        Raises: Unavailable, as `transaction`; what the work raises.
+        """
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                async with self.transaction() as tx:
+                    return await work(tx)
+            except Unavailable as error:
+                if attempt == _ATTEMPTS or error.__cause__ is None or not is_repeatable(error.__cause__):
+                    raise
+            # Two that met once do not meet again in step.
+            await asyncio.sleep(random.uniform(0, _PAUSE_S * attempt))
+        raise AssertionError("unreachable")
 
     async def texts(self, statement: str, bound: Mapping[str, object]) -> list[str]:
         """The first column of every row of one statement that only reads; the quick way.

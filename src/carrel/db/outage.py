@@ -1,16 +1,111 @@
-"""Why the database does not do what it was asked, for the people who ask."""
+"""Why the database did not do what it was asked: one problem code for each cause."""
 
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+import sqlalchemy.exc
+import structlog
 
 from carrel.core.errors import Unavailable
+
+log = structlog.get_logger()
 
 FULL_BYTES = 32 << 20
 """With less than this PostgreSQL cannot go on for sure: its log grows by 16 MiB at a time."""
 _RETRY_FULL_S = 10
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What people get for one cause."""
+
+    code: str
+    message: str
+    hint: str
+
+
+_UNAVAILABLE = Cause(
+    "database.unavailable",
+    "The database does not answer.",
+    "Try again in a moment; an administrator can run `carrel status`.",
+)
+_FULL = Cause(
+    "server.disk_full",
+    "The server's disk is full, so nothing can be written down.",
+    "Running sessions go on. An administrator must free space; then all else goes on by itself.",
+)
+_BUSY = Cause(
+    "database.busy",
+    "All database connections of this server are in use.",
+    "Try again in a moment. If it stays, an administrator can look for slow statements in pg_stat_activity.",
+)
+_TOO_MANY_CONNECTIONS = Cause(
+    "database.too_many_connections",
+    "PostgreSQL accepts no more connections.",
+    "Try again in a moment. An administrator can close other clients or raise max_connections.",
+)
+_NO_MEMORY = Cause(
+    "database.out_of_resources",
+    "PostgreSQL ran out of memory or of another resource that its configuration limits.",
+    "Try again in a moment. An administrator finds the cause in PostgreSQL's log.",
+)
+_READ_ONLY = Cause(
+    "database.read_only",
+    "The database only answers reads: it is a standby, or default_transaction_read_only is on.",
+    "An administrator must point database_url at the primary server.",
+)
+_BY_SQLSTATE: dict[str, Cause] = {
+    "40P01": Cause(
+        "database.deadlock",
+        "This change and another one waited for each other, and PostgreSQL ended this one. Nothing was changed.",
+        "Try again.",
+    ),
+    "40001": Cause(
+        "database.serialization_failure",
+        "Another change came in between. Nothing was changed.",
+        "Try again.",
+    ),
+    "55P03": Cause(
+        "database.lock_timeout",
+        "Another change holds what this one needs, for longer than lock_timeout. Nothing was changed.",
+        "Try again in a moment.",
+    ),
+    "57014": Cause(
+        "database.statement_timeout",
+        "PostgreSQL canceled the statement: it took longer than statement_timeout, or an administrator canceled it."
+        " Nothing was changed.",
+        "Try again. An administrator can raise statement_timeout.",
+    ),
+    "53300": _TOO_MANY_CONNECTIONS,
+    "53100": _FULL,
+    "25P04": Cause(
+        "database.transaction_timeout",
+        "PostgreSQL ended the transaction because it was open longer than transaction_timeout. Nothing was changed.",
+        "Try again. An administrator can raise transaction_timeout.",
+    ),
+    "25006": _READ_ONLY,
+}
+"""Source: PostgreSQL's appendix A, error codes."""
+_BY_CLASS: dict[str, Cause] = {
+    "08": _UNAVAILABLE,  # connection exceptions
+    "53": _NO_MEMORY,  # insufficient resources
+    "57": _UNAVAILABLE,  # operator intervention: it starts, stops, or crashed
+    "58": _UNAVAILABLE,  # system errors, such as a failed read
+}
+_AT_CONNECT: dict[str, Cause] = {
+    "too many clients": _TOO_MANY_CONNECTIONS,
+    "remaining connection slots": _TOO_MANY_CONNECTIONS,
+    "too many connections": _TOO_MANY_CONNECTIONS,
+}
+"""By what PostgreSQL writes: of a refused connection libpq hands on no SQLSTATE."""
+_REPEATABLE = frozenset({"40P01", "40001"})
+
+
+def is_repeatable(error: BaseException) -> bool:
+    """Whether PostgreSQL ended the transaction in favor of another one, so that it may succeed when it is repeated."""
+    return _sqlstate(error) in _REPEATABLE
 
 
 @dataclass(frozen=True)
@@ -19,20 +114,27 @@ class Outage:
 
     folder: Path | None = None
 
-    def explain(self, error: BaseException) -> Unavailable:
-        """What an error of the driver's means: a full disk, or else no answer."""
-        if isinstance(error, psycopg.errors.DiskFull) or self._disk_is_full():
-            return Unavailable(
-                "server.disk_full",
-                "The server's disk is full, so nothing can be written down.",
-                hint="Running sessions go on. An administrator must free space; then all else goes on by itself.",
-                details={"retry_after_s": _RETRY_FULL_S},
-            )
-        return Unavailable(
-            "database.unavailable",
-            "The database does not answer.",
-            hint="Try again in a moment; an administrator can run `carrel status`.",
-        )
+    def explain(self, error: BaseException) -> Unavailable | None:
+        """What an error of the driver or the pool means to people; None when the statement itself was at fault."""
+        cause = self._cause(error)
+        if cause is None:
+            return None
+        log.warning("database.refused", code=cause.code, sqlstate=_sqlstate(error), error=_primary(error))
+        details = {"retry_after_s": _RETRY_FULL_S} if cause is _FULL else {}
+        return Unavailable(cause.code, cause.message, hint=cause.hint, details=details)
+
+    def _cause(self, error: BaseException) -> Cause | None:
+        state = _sqlstate(error)
+        if isinstance(error, sqlalchemy.exc.TimeoutError):
+            found: Cause | None = _BUSY
+        elif state is not None:
+            found = _BY_SQLSTATE.get(state) or _BY_CLASS.get(state[:2])
+        elif isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            text = str(error)
+            found = next((each for sign, each in _AT_CONNECT.items() if sign in text), _UNAVAILABLE)
+        else:
+            found = None
+        return _FULL if found in (_UNAVAILABLE, _BUSY) and self._disk_is_full() else found
 
     def _disk_is_full(self) -> bool:
         # A server that could not write its log is gone and says nothing any more.
@@ -40,3 +142,13 @@ class Outage:
             return self.folder is not None and shutil.disk_usage(self.folder).free < FULL_BYTES
         except OSError:
             return False
+
+
+def _sqlstate(error: BaseException) -> str | None:
+    return error.sqlstate if isinstance(error, psycopg.Error) else None
+
+
+def _primary(error: BaseException) -> str:
+    """PostgreSQL's sentence, without the values that details may hold."""
+    primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return primary or str(error).strip()[:500]

@@ -52,8 +52,10 @@ class Reader:
                         if not connection.closed:
                             raise
                 return await self._ask(ask, await self._connect(), statement, bound)
-            except psycopg.OperationalError as error:
-                raise self._outage.explain(error) from error
+            except psycopg.Error as error:
+                if (unavailable := self._outage.explain(error)) is None:
+                    raise
+                raise unavailable from error
 
     async def close(self) -> None:
         """Twice: no-op."""

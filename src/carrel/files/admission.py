@@ -59,6 +59,9 @@ class Admitted:
         if self.room is None:
             return
         scope = self.reached.folder.scope
+        # The folder before its scope, as everywhere; the upload's row locks it like this in any case.
+        held = select(VFolder.id).where(VFolder.id == self.reached.folder.id)
+        await tx.execute(held.with_for_update(read=True, key_share=True))
         await quotas.lock(tx, scope)
         begun = (
             select(func.coalesce(func.sum(Upload.length), 0))

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from carrel.db.database import Database
 from carrel.files.reach import Reached, left, note, places
 
@@ -72,9 +74,10 @@ class FileNotes:
 
     async def _commit(self, waiting: Sequence[_Waiting]) -> dict[int, BaseException]:
         """What is no more in its place, by identity; all the others are written down."""
-        gone: dict[int, BaseException] = {}
         changed = {each.reached.folder.id for each in waiting if each.in_place}
-        async with self._database.transaction() as tx:
+
+        async def write(tx: AsyncSession) -> dict[int, BaseException]:
+            gone: dict[int, BaseException] = {}
             now = await places(tx, changed)
             for each in waiting:
                 error = left(each.reached.folder, now) if each.in_place else None
@@ -82,4 +85,6 @@ class FileNotes:
                     gone[id(each)] = error
                 else:
                     note(tx, each.reached, each.action, each.paths, **each.details)
-        return gone
+            return gone
+
+        return await self._database.run(write)

@@ -64,6 +64,8 @@ async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: da
 
     as_of: what was written by then is in it; what changed since is measured again, and what came in counts until then.
     """
+    # The folder before its scope, as whoever clones, moves or hands over the folder: else both could wait forever.
+    await tx.execute(select(VFolder.id).where(VFolder.id == folder.id).with_for_update(key_share=True))
     await quotas.lock(tx, folder.scope)
     before = await quotas.usage_of(tx, folder.scope)
     kept = await tx.execute(

@@ -3,7 +3,9 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Request
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.db.database import Database
 from carrel.http.auth import CurrentActor, names
 from carrel.vfolders import cloning, moving, queries, quotas, reach, service, tasks
 from carrel.vfolders.schemas import (
@@ -66,9 +68,13 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
 @router.patch("/vfolders/{ref}", operation_id="vfolders.update", openapi_extra=names("vfolder.update"))
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: VFolderUpdate) -> VFolderView:
     """Rename a folder, or change what it is for and what others may do with it."""
-    async with request.app.state.database.transaction() as tx:
+    database: Database = request.app.state.database
+
+    async def change(tx: AsyncSession) -> VFolderView:
         folder = await service.update(tx, actor, ref, body)
         return await queries.detail(tx, actor, folder)
+
+    return await database.run(change)
 
 
 @router.post(
@@ -80,27 +86,39 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: VFolderU
 async def clone(request: Request, actor: CurrentActor, ref: Ref, body: VFolderClone) -> VFolderView:
     """Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on."""
     state = request.app.state
-    async with state.database.transaction() as tx:
+    database: Database = state.database
+
+    async def change(tx: AsyncSession) -> VFolderView:
         folder = await cloning.clone(tx, state.clock, actor, ref, body)
         return await queries.detail(tx, actor, folder)
+
+    return await database.run(change)
 
 
 @router.post("/vfolders/{ref}/move", operation_id="vfolders.move", openapi_extra=names("vfolder.update"))
 async def move(request: Request, actor: CurrentActor, ref: Ref, body: VFolderMove) -> VFolderView:
     """Move a folder to another storage host. It can only be read meanwhile, and must not be mounted."""
     state = request.app.state
-    async with state.database.transaction() as tx:
+    database: Database = state.database
+
+    async def change(tx: AsyncSession) -> VFolderView:
         folder = await moving.move(tx, state.clock, actor, ref, body)
         return await queries.detail(tx, actor, folder)
+
+    return await database.run(change)
 
 
 @router.post("/vfolders/{ref}/trash", operation_id="vfolders.trash", openapi_extra=names("vfolder.update"))
 async def trash(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
     """Put a folder in the trash. It must not be mounted in a live session."""
     state = request.app.state
-    async with state.database.transaction() as tx:
+    database: Database = state.database
+
+    async def change(tx: AsyncSession) -> VFolderView:
         folder = await service.trash(tx, state.clock, actor, ref)
         return await queries.detail(tx, actor, folder)
+
+    return await database.run(change)
 
 
 @router.post(
@@ -108,9 +126,13 @@ async def trash(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
 )
 async def restore(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
     """Take a folder back from the trash."""
-    async with request.app.state.database.transaction() as tx:
+    database: Database = request.app.state.database
+
+    async def change(tx: AsyncSession) -> VFolderView:
         folder = await service.restore(tx, actor, ref)
         return await queries.detail(tx, actor, folder)
+
+    return await database.run(change)
 
 
 @router.delete("/vfolders/{ref}", operation_id="vfolders.remove", openapi_extra=names("vfolder.remove"))
@@ -122,9 +144,13 @@ async def remove(
 ) -> TaskView:
     """Delete a folder in the trash for good, with all that is in it. There is no way back."""
     state = request.app.state
-    async with state.database.transaction() as tx:
+    database: Database = state.database
+
+    async def change(tx: AsyncSession) -> TaskView:
         task = await service.remove(tx, state.clock, actor, ref, name)
         return await queries.task(tx, actor, task)
+
+    return await database.run(change)
 
 
 @router.post(
@@ -133,9 +159,13 @@ async def remove(
 async def hand_over(request: Request, actor: CurrentActor, ref: Ref, body: VFolderHandOver) -> VFolderView:
     """Make a folder somebody else's, within their limits. It must not be mounted in a live session."""
     state = request.app.state
-    async with state.database.transaction() as tx:
+    database: Database = state.database
+
+    async def change(tx: AsyncSession) -> VFolderView:
         folder = await moving.hand_over(tx, state.clock, actor, ref, body)
         return await queries.detail(tx, actor, folder)
+
+    return await database.run(change)
 
 
 @router.get("/vfolders/{ref}/access", operation_id="vfolders.access", openapi_extra=names("vfolder.read"))
@@ -167,9 +197,13 @@ async def show_task(request: Request, actor: CurrentActor, ref: TaskRef) -> Task
 async def cancel_task(request: Request, actor: CurrentActor, ref: TaskRef) -> TaskView:
     """End a task early; what it made so far is taken away again. Deleting cannot be ended."""
     state = request.app.state
-    async with state.database.transaction() as tx:
+    database: Database = state.database
+
+    async def change(tx: AsyncSession) -> TaskView:
         await tasks.cancel(tx, state.clock, actor, ref)
         return await queries.task(tx, actor, ref)
+
+    return await database.run(change)
 
 
 @router.get("/quotas", operation_id="quotas.list", openapi_extra=names("quota.read"))

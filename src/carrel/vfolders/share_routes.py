@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.db.database import Database
 from carrel.http.auth import CurrentActor, names
 from carrel.mail import letters
 from carrel.policy.decide import Actor
@@ -52,8 +53,12 @@ async def update(
     request: Request, actor: CurrentActor, ref: Ref, share: ShareRef, body: ShareUpdate
 ) -> ShareChanged:
     """Change what somebody may do. Live sessions keep the folder as it was until they end, and are named."""
-    async with request.app.state.database.transaction() as tx:
+    database: Database = request.app.state.database
+
+    async def change(tx: AsyncSession) -> ShareChanged:
         return await sharing.change(tx, actor, ref, share, body.permission)
+
+    return await database.run(change)
 
 
 @router.delete(
@@ -61,15 +66,23 @@ async def update(
 )
 async def remove(request: Request, actor: CurrentActor, ref: Ref, share: ShareRef) -> ShareChanged:
     """Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named."""
-    async with request.app.state.database.transaction() as tx:
+    database: Database = request.app.state.database
+
+    async def change(tx: AsyncSession) -> ShareChanged:
         return await sharing.revoke(tx, actor, ref, share)
+
+    return await database.run(change)
 
 
 @router.post("/vfolders/{ref}/leave", operation_id="shares.leave", openapi_extra=names("vfolder.join"))
 async def leave(request: Request, actor: CurrentActor, ref: Ref) -> ShareChanged:
     """Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named."""
-    async with request.app.state.database.transaction() as tx:
+    database: Database = request.app.state.database
+
+    async def change(tx: AsyncSession) -> ShareChanged:
         return await sharing.leave(tx, actor, ref)
+
+    return await database.run(change)
 
 
 @router.get("/invitations", operation_id="invitations.list", openapi_extra=names("vfolder.join"))
@@ -86,8 +99,12 @@ async def list_invitations(request: Request, actor: CurrentActor) -> InvitationL
 async def accept(request: Request, actor: CurrentActor, share: ShareRef) -> None:
     """Take a folder that somebody offers you."""
     state = request.app.state
-    async with state.database.transaction() as tx:
+    database: Database = state.database
+
+    async def change(tx: AsyncSession) -> None:
         await sharing.accept(tx, state.clock, actor, share)
+
+    await database.run(change)
 
 
 @router.post(
@@ -100,9 +117,7 @@ async def decline(request: Request, actor: CurrentActor, share: ShareRef) -> Non
         await sharing.decline(tx, actor, share)
 
 
-async def _write(
-    tx: AsyncSession, mailer: Mailer, actor: Actor, person: sharing.Invited, page: str
-) -> None:
+async def _write(tx: AsyncSession, mailer: Mailer, actor: Actor, person: sharing.Invited, page: str) -> None:
     letter = letters.invitation(
         letters.language_of(person.language), email=actor.email, folder=person.folder, link=f"{page}/data"
     )
