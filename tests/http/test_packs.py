@@ -147,15 +147,15 @@ async def test_a_disk_that_fills_up_keeps_what_came_and_names_the_rest(
 
     def full(file: staged.Staged, pieces: list[bytes], checking: object = None) -> None:
         written.append(file.name)
-        if file.name.endswith(".70"):
+        if file.name.endswith(".270"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(file, pieces, checking)
 
     monkeypatch.setattr(staged.Staged, "write", full)
-    answer = (await unpack(data, tar(*[(f"{number:03}", b"x") for number in range(100)]))).json()
-    assert answer["paths"] == [f"{number:03}" for number in range(50)]
+    answer = (await unpack(data, tar(*[(f"{number:03}", b"x") for number in range(300)]))).json()
+    assert answer["paths"] == [f"{number:03}" for number in range(200)]
     assert [(each["path"], each["code"]) for each in answer["refused"]] == [
-        (f"{number:03}", "storage.full") for number in range(50, 100)
+        (f"{number:03}", "storage.full") for number in range(200, 300)
     ]
     assert sorted(os.listdir(data.files)) == answer["paths"]
     assert os.listdir(data.stage) == [".lock"]

@@ -12,6 +12,9 @@ from typing import NoReturn
 
 import pytest
 from carrel_client import Carrel, CarrelError, crew, sending, streaming
+from carrel_client.tar_headers import header
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scripted_server import answer, wire_server
 from transfer_kit import MADE, NOW, entry, first_lines, headed, listing, problem
 
@@ -357,3 +360,17 @@ def test_somebody_who_stops_does_not_wait_for_a_server_that_is_silent(tmp_path: 
             "data", [str(tmp_path / "a"), str(tmp_path / "b")], clash=stop, workers=1
         )
     assert asked == ["b"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=120),
+    st.integers(0, 1 << 40),
+    st.integers(0, 10**15).map(lambda microseconds: microseconds / 1_000_000),
+)
+def test_headers_of_tar_files_read_as_the_library_reads_them(path: str, size: int, modified_s: float):
+    with tarfile.open(fileobj=io.BytesIO(header(path, size=size, mode=0o755, modified_s=modified_s))) as file:
+        member = file.next()
+    assert member is not None
+    assert (member.name, member.size, member.mode) == (path, size, 0o755)
+    assert member.mtime == pytest.approx(modified_s, abs=1e-6)

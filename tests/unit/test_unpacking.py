@@ -1,13 +1,19 @@
 """Tar files that were made to do harm, taken apart."""
 
+import os
 import tarfile
+from contextlib import suppress
 from io import BytesIO, FileIO
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from carrel.core.errors import Conflict, Invalid
+from carrel.storage import syncing
 from carrel.storage.packs import Unpacking
+from carrel.storage.tar_reader import Reader
 from carrel.storage.tree import Clash
 
 END = bytes(1024)
@@ -82,6 +88,61 @@ def test_long_names_and_what_else_stands_beside_a_file_come_along(tmp_path: Path
             file.addfile(info)
     begun = unpacking(tmp_path, made.getvalue())
     step = begun.step()
-    assert step is not None
-    assert (step.refused, begun.step()) == ([], None)
-    assert step.paths == [f"{name}/{tarfile.PAX_FORMAT}", f"{name}/{tarfile.GNU_FORMAT}"]
+    assert (step.refused, begun.over) == ([], True)
+    assert [path for path, _ in step.placed] == [f"{name}/{tarfile.PAX_FORMAT}", f"{name}/{tarfile.GNU_FORMAT}"]
+
+
+NAMES = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=60), min_size=1, max_size=4
+).map("/".join)
+MADE = st.tuples(
+    NAMES, st.integers(0, 2000), st.integers(0, 0o777),
+    st.one_of(st.integers(0, 1 << 32), st.floats(0, 1e9), st.floats(-1e9, 1e12)),
+    st.sampled_from([tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT]),
+)  # fmt: skip
+
+
+@given(st.lists(MADE, max_size=6))
+def test_every_entry_reads_as_the_library_reads_it(made: list[tuple[str, int, int, float, int]]):
+    body = BytesIO()
+    with tarfile.open(fileobj=body, mode="w") as file:
+        for name, size, mode, mtime, file.format in made:
+            info = tarfile.TarInfo(name)
+            info.size, info.mode, info.mtime = size, mode, mtime
+            with suppress(ValueError):  # this format has no room for it
+                file.addfile(info, BytesIO(bytes(size)))
+    reader = Reader(body)
+    got = []
+    while member := reader.next():
+        got.append((facts(member), reader.seek(member).read(member.size)))
+    body.seek(0)
+    with tarfile.open(fileobj=body) as file:
+        assert got == [(facts(member), file.extractfile(member).read()) for member in file]  # type: ignore[union-attr]
+
+
+def facts(member: tarfile.TarInfo) -> tuple[object, ...]:
+    return member.name, member.size, member.mode, member.mtime, member.type
+
+
+def test_files_that_are_made_durable_together_are_each_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    files = [os.open(tmp_path / str(number), os.O_RDWR | os.O_CREAT) for number in range(300)]
+    for fd in files:
+        os.write(fd, b"x")
+    syncing.sync_all(files)
+    # On a processor whose numbers of these calls are not known, one after the other.
+    asked: list[int] = []
+    monkeypatch.setattr(syncing.platform, "machine", lambda: "vax")
+    monkeypatch.setattr(os, "fsync", asked.append)
+    syncing.sync_all(files)
+    assert asked == files
+    for fd in files:
+        os.close(fd)
+
+
+def test_a_file_that_cannot_be_made_durable_is_an_error(tmp_path: Path):
+    good = os.open(tmp_path / "good", os.O_RDWR | os.O_CREAT)
+    out, into = os.pipe()  # fsync(2) refuses pipes
+    with pytest.raises(OSError, match="Invalid argument"):
+        syncing.sync_all([good, good, into])
+    for fd in (good, out, into):
+        os.close(fd)

@@ -1,9 +1,10 @@
 """Use cases of many small files in one request: a tar file that is taken apart, and one that is made."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from functools import partial
-from io import FileIO
-from typing import IO
+from io import BytesIO, FileIO
+from typing import IO, TypeVar
 
 from fastapi import Request, Response
 
@@ -14,14 +15,16 @@ from carrel.files.admission import Admitted
 from carrel.files.arrivals import Arrivals
 from carrel.files.downloads import APART
 from carrel.files.notes import FileNotes
-from carrel.files.reach import LONG_S, Reached
+from carrel.files.reach import LONG_S, MOST_TOLD, Reached
 from carrel.files.schemas import FilesDone
 from carrel.files.zip_stream import MadeStream
 from carrel.policy.decide import Actor
 from carrel.storage import staged
-from carrel.storage.packs import AT_ONCE, Step, Unpacking, write_pack
+from carrel.storage.packs import Step, Unpacking, write_pack
 from carrel.storage.paths import names
 from carrel.storage.tree import Clash
+
+T = TypeVar("T")
 
 LARGEST = 32 << 20
 """Of one tar file. What is larger comes in several."""
@@ -39,23 +42,15 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
     if announced > LARGEST:
         raise _too_large()
     await admitted.require(state, announced, largest=0)
-    reached, name, most = admitted.reached, f"{staged.WRITTEN}{new_id()}", admitted.most(LARGEST)
-    file = await reached.call(staged.create, reached.stage, name)
-    arriving: Arrivals = state.arrivals
-    with arrivals.let_go(file):
-        try:
-            async with arriving.arriving(name) as arrival:
-                await arrivals.receive(request, reached, file, most, arrival)
-            if not file.size():
-                return FilesDone(paths=[], refused=[])
-            with FileIO(file.fd, closefd=False) as source:
-                source.seek(0)
-                return await _unpacked(request, admitted, source, to, clash, name)
-        except arrivals.TooLarge:
-            await admitted.require(state, most + 1, largest=0)
-            raise _too_large() from None
-        finally:
-            await reached.call(file.remove)
+    most = admitted.most(LARGEST)
+    try:
+        if arrivals.is_small(request):
+            content = b"".join(await arrivals.read(request))
+            return await _unpacked(request, admitted, BytesIO(content), len(content), to, clash)
+        return await _unpacked_from_disk(request, admitted, most, to, clash)
+    except arrivals.TooLarge:
+        await admitted.require(state, most + 1, largest=0)
+        raise _too_large() from None
 
 
 async def pack(request: Request, actor: Actor, ref: str, paths: Sequence[str]) -> Response:
@@ -64,47 +59,79 @@ async def pack(request: Request, actor: Actor, ref: str, paths: Sequence[str]) -
         names(path)
     reached = await admission.outward(request.app.state, actor, ref)
     notes: FileNotes = request.app.state.file_notes
-    for some in _some(paths):
-        await notes.write(reached, "file.download", some, in_place=False, archive=True)
+    await asyncio.gather(
+        *[
+            notes.write(reached, "file.download", some, in_place=False, archive=True)
+            for some in batched(paths)
+        ]
+    )
     make = partial(write_pack, reached.root, paths)
     return MadeStream(reached, make, {**APART, "Content-Type": "application/x-tar"})
 
 
-async def _unpacked(
-    request: Request, admitted: Admitted, source: IO[bytes], to: str, clash: Clash, name: str
+async def _unpacked_from_disk(
+    request: Request, admitted: Admitted, most: int, to: str, clash: Clash
 ) -> FilesDone:
-    reached = admitted.reached
-    begin = partial(
-        Unpacking, source, reached.root, reached.stage, to, clash,
-        name=name, largest=admitted.largest, too_large=partial(sizes.too_large, admitted.largest),
+    """The same of a body that is not kept in memory. most: how many bytes it may have."""
+    reached, name = admitted.reached, f"{staged.WRITTEN}{new_id()}"
+    file = await reached.call(staged.create, reached.stage, name)
+    arriving: Arrivals = request.app.state.arrivals
+    with arrivals.let_go(file):
+        try:
+            async with arriving.arriving(name) as arrival:
+                await arrivals.receive(request, reached, file, most, arrival)
+            with FileIO(file.fd, closefd=False) as source:
+                return await _unpacked(request, admitted, source, file.size(), to, clash)
+        finally:
+            await reached.call(file.remove)
+
+
+async def _unpacked(
+    request: Request, admitted: Admitted, source: IO[bytes], size: int, to: str, clash: Clash
+) -> FilesDone:
+    """What became of the files of this tar file. size: how many bytes it has."""
+    reached, done = admitted.reached, FilesDone(paths=[], refused=[])
+    if not size:
+        return done
+    unpacking = Unpacking(
+        source, reached.root, reached.stage, to, clash, name=f"{staged.WRITTEN}{new_id()}",
+        largest=admitted.largest, too_large=partial(sizes.too_large, admitted.largest),
     )  # fmt: skip
-    unpacking = await reached.call(begin)
-    done = FilesDone(paths=[], refused=[])
-    while True:
+    while not unpacking.over:
         try:
             step = await reached.call(unpacking.step, deadline_s=LONG_S)
         except Refused as full:
             left = [*unpacking.pending, *await reached.call(lambda: list(unpacking.rest()))]
             done.refused += [views.not_done(entry, full) for entry in left]
             return done
-        if step is None:
-            return done
         await _note(request, reached, step)
-        done.paths += step.paths
+        done.paths += [path for path, _ in step.placed]
         done.refused += [views.not_done(entry, error) for entry, error in step.refused]
+    return done
 
 
 async def _note(request: Request, reached: Reached, step: Step) -> None:
+    """Have all of it in the audit trail: in several entries that name every path, and one transaction."""
     state = request.app.state
     notes: FileNotes = state.file_notes
-    if step.paths:
-        await notes.write(reached, "file.upload", step.paths, in_place=True, bytes=step.bytes)
-        state.file_changes.note(reached.folder, step.bytes)
+    entries = [
+        notes.write(
+            reached,
+            "file.upload",
+            [path for path, _ in some],
+            in_place=True,
+            bytes=sum(size for _, size in some),
+        )
+        for some in batched(step.placed)
+    ]
+    if entries:
+        await asyncio.gather(*entries)
+        state.file_changes.note(reached.folder, sum(size for _, size in step.placed))
 
 
-def _some(paths: Sequence[str]) -> Iterator[Sequence[str]]:
-    """So few at a time that all of them are named."""
-    return (paths[start : start + AT_ONCE] for start in range(0, len(paths), AT_ONCE))
+def batched(many: Sequence[T]) -> Iterator[Sequence[T]]:
+    """So few at a time that an audit entry names all of them."""
+    return (many[start : start + MOST_TOLD] for start in range(0, len(many), MOST_TOLD))
 
 
 def _too_large() -> arrivals.TooLarge:

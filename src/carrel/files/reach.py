@@ -32,7 +32,8 @@ Places = Mapping[FolderId, tuple[str, str, str]]
 LONG_S = 900.0
 """For what takes as long as a file is large."""
 _TELL_EVERY_S = 0.5
-_MOST_TOLD = 50
+MOST_TOLD = 50
+"""So many paths are named in one audit entry."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ async def at(state: Any, actor: Actor, held: access.Held) -> Reached:
 def note(tx: AsyncSession, reached: Reached, action: str, paths: Sequence[str], **details: object) -> None:
     """Write down what was done with these files. Of very many, the first are named."""
     folder = reached.folder
-    known: Mapping[str, object] = {"paths": list(paths[:_MOST_TOLD]), "count": len(paths), **details}
+    known: Mapping[str, object] = {"paths": list(paths[:MOST_TOLD]), "count": len(paths), **details}
     audit.record(
         tx, reached.actor, action, folder.id, name=folder.name, target=access.target(folder), details=known
     )

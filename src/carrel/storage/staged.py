@@ -22,6 +22,7 @@ UPLOAD = "upload-"
 """Begins names of what several requests may bring."""
 PART = ".part"
 """Ends the name of what counts only when all of its request is there and right."""
+_OPENED = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_PIECES = 512
 _WRITE_BACK_BYTES = 32 << 20
 _SYNC_FILE_RANGE_WRITE = 2
@@ -135,13 +136,22 @@ def create(stage: Path, name: str) -> Staged:
 
 def fresh(stage: Path, name: str) -> Staged:
     """The same, of a name that nothing ever had. Raises: OSError."""
-    return _opened(stage, name, os.O_CREAT | os.O_EXCL)
+    with directory(stage, "") as handle:
+        return fresh_in(handle, stage, name)
+
+
+def fresh_in(handle: int, stage: Path, name: str) -> Staged:
+    """The same, by a handle of the stage. Raises: OSError."""
+    staged = Staged(os.open(name, _OPENED | os.O_CREAT | os.O_EXCL, FILE_MODE, dir_fd=handle), stage, name)
+    own(staged.fd, FILE_MODE)
+    fcntl.flock(staged.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return staged
 
 
 def opened(stage: Path, name: str) -> Staged:
     """One that is there. Raises: NotFound, Locked."""
     try:
-        return _opened(stage, name, 0)
+        return _opened(stage, name)
     except FileNotFoundError:
         raise NotFound("upload.not_found", "There is no such upload, or it is over.") from None
 
@@ -230,12 +240,9 @@ def sizes(stage: Path, names: Sequence[str]) -> list[int | None]:
         return [_size(handle, name) for name in names]
 
 
-def _opened(stage: Path, name: str, flags: int) -> Staged:
-    flags |= os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+def _opened(stage: Path, name: str) -> Staged:
     with directory(stage, "") as handle:
-        staged = Staged(os.open(name, flags, FILE_MODE, dir_fd=handle), stage, name)
-        if flags & os.O_CREAT:
-            own(staged.fd, FILE_MODE)
+        staged = Staged(os.open(name, _OPENED, dir_fd=handle), stage, name)
         try:
             fcntl.flock(staged.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from io import FileIO
 
 from carrel_client.crew import Crew, Meter, Patience, holds_for_all
 from carrel_client.errors import CarrelError
 from carrel_client.fetching import EXECUTABLE, fetch, part_of
 from carrel_client.files import Files
 from carrel_client.sending import Place, Source, changed, landed, local_error, naming, send
+from carrel_client.tar_headers import BLOCK, header, padded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 SMALL = 256 << 10
 """Files up to this travel together."""
 _MOST_FILES = 200
-_MOST_BYTES = 4 << 20
+_MOST_BYTES = 1 << 20
+"""With what stands before each file in a tar file: the server takes so much apart in memory."""
+_OVERHEAD = 4 * BLOCK
 
 
 class Bundle:
@@ -44,11 +48,11 @@ class Bundle:
 
     def add(self, name: str, size: int, one: object) -> None:
         """name: for words."""
+        if len(self._held) >= _MOST_FILES or self._size + size + _OVERHEAD > _MOST_BYTES:
+            self.flush()
         self._held.append(one)
         self._names.append(name)
-        self._size += size
-        if len(self._held) >= _MOST_FILES or self._size >= _MOST_BYTES:
-            self.flush()
+        self._size += size + _OVERHEAD
 
     def flush(self) -> None:
         """Have done what was gathered."""
@@ -122,28 +126,23 @@ def fetch_packed(
 
 def _tar(crew: Crew, sources: Sequence[Source]) -> tuple[list[Source], bytes]:
     """Those that could be read, and all of them as a tar file."""
-    from io import BytesIO
-    from tarfile import PAX_FORMAT, TarFile, TarInfo
-
-    made, packed = BytesIO(), []
-    with TarFile(fileobj=made, mode="w", format=PAX_FORMAT) as tar:
-        for source in sources:
-            try:
-                with open(source.local, "rb") as file:
-                    content = file.read(source.size + 1)
-            except OSError as wrong:
-                crew.fail(source.local, local_error(source.local, wrong))
-                continue
-            if len(content) != source.size:
-                crew.fail(source.local, changed(source))
-                continue
-            info = TarInfo(source.path)
-            info.size = source.size
-            info.mtime = source.modified_s
-            info.mode = 0o755 if source.executable else 0o644
-            tar.addfile(info, BytesIO(content))
-            packed.append(source)
-    return packed, made.getvalue()
+    made, packed = [], []
+    for source in sources:
+        try:
+            with FileIO(source.local) as file:
+                content = file.read(source.size + 1)
+        except OSError as wrong:
+            crew.fail(source.local, local_error(source.local, wrong))
+            continue
+        if len(content) != source.size:
+            crew.fail(source.local, changed(source))
+            continue
+        mode = 0o755 if source.executable else 0o644
+        made.append(header(source.path, size=source.size, mode=mode, modified_s=source.modified_s))
+        made.append(padded(content))
+        packed.append(source)
+    made.append(bytes(2 * BLOCK))
+    return packed, b"".join(made)
 
 
 def _read(
