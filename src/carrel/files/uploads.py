@@ -118,19 +118,20 @@ async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> 
 
 
 async def offset(request: Request, actor: Actor, ref: str, upload: str) -> Response:
-    """How much has arrived. Raises: NotFound, Forbidden, Conflict."""
+    """How much has arrived; all of it only when the file is in its place. Raises: NotFound, Forbidden, Conflict."""
     _speaks(request)
     sought = await seek(request, actor, ref, upload)
     arriving: Arrivals = request.app.state.arrivals
     await arriving.cut(upload, unless_busy=True)
     row = sought.row
-    size = row.length if row.done_path is not None else await size_of(request, sought)
-    headers = {
-        "Upload-Offset": str(size),
-        "Upload-Expires": tus.date(row.expires_at),
-        "Cache-Control": "no-store",
-    }
-    headers |= {"Upload-Defer-Length": "1"} if row.length is None else {"Upload-Length": str(row.length)}
+    size = row.length or 0 if row.done_path is not None else await size_of(request, sought)
+    headers = {"Upload-Expires": tus.date(row.expires_at), "Cache-Control": "no-store"}
+    if not row.parts or row.done_path is not None:
+        headers["Upload-Offset"] = str(confirmed(row, size))
+    if row.length is None or (row.length == 0 and row.done_path is None):
+        headers["Upload-Defer-Length"] = "1"
+    else:
+        headers["Upload-Length"] = str(row.length)
     if row.metadata_text:
         headers["Upload-Metadata"] = row.metadata_text
     if row.partial:
@@ -161,6 +162,8 @@ async def append(request: Request, actor: Actor, ref: str, upload: str) -> Respo
         await recover(request, sought)
         return _over(sought.row, at)
     with let_go(file):
+        if at == confirmed(sought.row, file.size()) < file.size():
+            await sought.reached.call(file.truncate, at)
         await _note_length(request, sought, tus.number(request.headers, "upload-length"), at)
         with suppress(LineBroke):
             await _receive(request, sought, file, at, checksum)
@@ -204,7 +207,7 @@ async def unfinished(request: Request, actor: Actor, ref: str) -> UploadList:
                 id=row.id,
                 path=row.path or tus.path_of(row.metadata_text),
                 partial=row.partial,
-                offset_bytes=size,
+                offset_bytes=confirmed(row, size),
                 length_bytes=row.length,
                 created_at=row.created_at,
                 expires_at=row.expires_at,
@@ -294,6 +297,16 @@ def _require_free(root: Path, path: str, clash: Clash) -> None:
         return
     if clash is Clash.REFUSE or (clash is Clash.REPLACE and found.kind is listing.FileKind.DIRECTORY):
         raise exists(path)
+
+
+def confirmed(row: Upload, size: int) -> int:
+    """How many of the bytes that have arrived the client need not send again: not the last one before the file is in
+    its place. Clients take an offset that equals the length for success; so they send that byte, and learn the outcome.
+
+    size: how much is in the stage.
+    """
+    unplaced = row.done_path is None and not row.partial
+    return max(0, size - 1) if unplaced and size == row.length else size
 
 
 def _over(row: Upload, at: int) -> Response:

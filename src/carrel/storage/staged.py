@@ -85,6 +85,10 @@ class Staged:
             while left:
                 left = left[os.write(self.fd, left) :]
 
+    def truncate(self, size: int) -> None:
+        """Forget what is behind so many bytes. Raises: OSError."""
+        os.ftruncate(self.fd, size)
+
     def take(self, other: "Staged") -> None:
         """Add what is in another one. Raises: OSError; then it is as it was before."""
         size, at, left = self.size(), 0, other.size()
