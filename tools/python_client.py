@@ -107,7 +107,7 @@ def _definition(name: str, schema: Schema, *, partial: bool) -> str:
     """partial: this is sent by clients, which may leave out what has a default; the server leaves nothing out."""
     if "enum" in schema:
         return f"\n\n{name} = {_alternatives(schema['enum'])}\n"
-    if "properties" not in schema and isinstance(schema.get("additionalProperties"), Mapping):
+    if isinstance(schema.get("additionalProperties"), Mapping) and (partial or "properties" not in schema):
         return f"\n\n{name} = dict[str, {_values(schema)}]\n"
     required = set(schema.get("required", ()))
     lines = [f"\n\nclass {name}(TypedDict):\n"]

@@ -6,6 +6,7 @@ export default defineConfig({
   plugins: [
     { name: "@hey-api/client-fetch", throwOnError: true },
     { name: "@hey-api/typescript", enums: false },
-    { name: "@hey-api/sdk" },
+    // The page's credential is its cookie, which the browser sends: nothing to choose per request.
+    { name: "@hey-api/sdk", auth: false },
   ],
 });

@@ -127,6 +127,7 @@ def generated(tally: Tally) -> None:
     """Files made from others must be what would be made now."""
     for tool in ("openapi.py", "python_client.py", "cli_docs.py", "reference.py", "web_client.py", "make_migration.py"):
         step(tally, f"tools/{tool}", [sys.executable, f"tools/{tool}", "--check"])
+    step(tally, "openapi.json: redocly", ["npm", "run", "--silent", "lint:api"], folder=ROOT / "web")
 
 
 def web(tally: Tally) -> None:

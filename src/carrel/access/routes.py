@@ -35,7 +35,12 @@ def _place(session: Session, settings: AppsSettings) -> Place:
     return Place(session.id, session.address, apps.app_secret(settings.key(), session.id))
 
 
-@router.get("/sessions/{ref}/apps", operation_id="apps.list", openapi_extra=names("app.read"))
+@router.get(
+    "/sessions/{ref}/apps",
+    operation_id="apps.list",
+    summary="List apps of a session",
+    openapi_extra=names("app.read"),
+)
 async def list_apps(request: Request, actor: CurrentActor, ref: Ref) -> AppList:
     """The apps of a session, and whether each answers."""
     state = request.app.state
@@ -56,7 +61,12 @@ async def list_apps(request: Request, actor: CurrentActor, ref: Ref) -> AppList:
     )  # fmt: skip
 
 
-@router.post("/sessions/{ref}/apps/{app}/open", operation_id="apps.open", openapi_extra=names("app.open"))
+@router.post(
+    "/sessions/{ref}/apps/{app}/open",
+    operation_id="apps.open",
+    summary="Open an app in a browser",
+    openapi_extra=names("app.open"),
+)
 async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName) -> OpenedApp:
     """A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment."""
     state = request.app.state
@@ -85,6 +95,7 @@ async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName
 @router.get(
     "/sessions/{ref}/logs",
     operation_id="sessions.logs",
+    summary="Read or follow the log of a session",
     openapi_extra=names("session.read"),
     response_class=StreamingResponse,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The log"}},

@@ -32,7 +32,9 @@ _FILE: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/audit", operation_id="audit.list", openapi_extra=names("audit.read"))
+@router.get(
+    "/audit", operation_id="audit.list", summary="List audit entries", openapi_extra=names("audit.read")
+)
 async def list_entries(
     request: Request, actor: CurrentActor, wanted: Annotated[AuditQuery, Query()]
 ) -> AuditList:
@@ -45,6 +47,7 @@ async def list_entries(
 @router.get(
     "/audit/export",
     operation_id="audit.export",
+    summary="Export audit entries",
     openapi_extra=names("audit.export"),
     response_class=StreamingResponse,
     responses=_FILE,
@@ -66,7 +69,12 @@ async def export_entries(
     )
 
 
-@router.get("/audit/verify", operation_id="audit.verify", openapi_extra=names("audit.verify"))
+@router.get(
+    "/audit/verify",
+    operation_id="audit.verify",
+    summary="Verify the audit chain",
+    openapi_extra=names("audit.verify"),
+)
 async def verify(
     request: Request, actor: CurrentActor, wanted: Annotated[AuditVerifyQuery, Query()]
 ) -> AuditCheck:

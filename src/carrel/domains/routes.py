@@ -13,7 +13,9 @@ router = APIRouter(tags=["domains"])
 Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
 
 
-@router.get("/domains", operation_id="domains.list", openapi_extra=names("domain.read"))
+@router.get(
+    "/domains", operation_id="domains.list", summary="List domains", openapi_extra=names("domain.read")
+)
 async def list_domains(
     request: Request, actor: CurrentActor, wanted: Annotated[DomainQuery, Query()]
 ) -> DomainList:
@@ -22,7 +24,13 @@ async def list_domains(
         return await queries.page(tx, actor, wanted)
 
 
-@router.post("/domains", operation_id="domains.create", openapi_extra=names("domain.create"), status_code=201)
+@router.post(
+    "/domains",
+    operation_id="domains.create",
+    summary="Create a domain",
+    openapi_extra=names("domain.create"),
+    status_code=201,
+)
 async def create(request: Request, actor: CurrentActor, body: DomainCreate) -> DomainView:
     """Make a domain. Its name is unique, whatever the case of its letters."""
     state = request.app.state
@@ -31,7 +39,9 @@ async def create(request: Request, actor: CurrentActor, body: DomainCreate) -> D
         return await queries.detail(tx, domain)
 
 
-@router.get("/domains/{ref}", operation_id="domains.show", openapi_extra=names("domain.read"))
+@router.get(
+    "/domains/{ref}", operation_id="domains.show", summary="Get a domain", openapi_extra=names("domain.read")
+)
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> DomainView:
     """One domain."""
     async with request.app.state.database.transaction() as tx:
@@ -39,7 +49,12 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> DomainView:
         return await queries.detail(tx, domain.id)
 
 
-@router.patch("/domains/{ref}", operation_id="domains.update", openapi_extra=names("domain.update"))
+@router.patch(
+    "/domains/{ref}",
+    operation_id="domains.update",
+    summary="Update a domain",
+    openapi_extra=names("domain.update"),
+)
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: DomainUpdate) -> DomainView:
     """Change a domain. Disabled, its people are signed out at once, and it takes no new sessions."""
     state = request.app.state
@@ -51,7 +66,11 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: DomainUp
 
 
 @router.delete(
-    "/domains/{ref}", operation_id="domains.remove", openapi_extra=names("domain.remove"), status_code=204
+    "/domains/{ref}",
+    operation_id="domains.remove",
+    summary="Delete a domain",
+    openapi_extra=names("domain.remove"),
+    status_code=204,
 )
 async def remove(request: Request, actor: RecentlyConfirmed, ref: Ref) -> None:
     """Remove a domain that holds nothing."""

@@ -16,15 +16,25 @@ from carrel.http.auth import CurrentActor, current_actor, names
 from carrel.policy.decide import Actor
 
 router = APIRouter(tags=["events"])
+_STREAM = {
+    "schema": {
+        "type": "string",
+        "description": (
+            "With follow=true: server-sent events, until the client leaves. `event` is the kind, `id` the position "
+            "to resume after, `data` an EventView as JSON. The first has the kind hello; a comment comes every 15 s."
+        ),
+    }
+}
 PING_S = 15.0
 
 
 @router.get(
     "/events",
     operation_id="events.list",
+    summary="List or follow events",
     openapi_extra=names("event.read"),
     response_model=EventList,
-    responses={200: {"content": {"text/event-stream": {}}}},
+    responses={200: {"content": {"text/event-stream": _STREAM}}},
 )
 async def list_events(
     request: Request,

@@ -26,7 +26,9 @@ _USE = names("vfolder.use")
 PathQuery = Annotated[str, Query(max_length=4096, pattern=PATH_PATTERN, description="relative to the folder")]
 
 
-@router.get("/vfolders/{ref}/files", operation_id="files.list", openapi_extra=_USE)
+@router.get(
+    "/vfolders/{ref}/files", operation_id="files.list", summary="List a directory", openapi_extra=_USE
+)
 async def list_files(
     request: Request, actor: CurrentActor, ref: Ref, wanted: Annotated[FileQuery, Query()]
 ) -> FileList:
@@ -34,13 +36,23 @@ async def list_files(
     return await service.listing(request.app.state, actor, ref, wanted)
 
 
-@router.get("/vfolders/{ref}/files/info", operation_id="files.show", openapi_extra=_USE)
+@router.get(
+    "/vfolders/{ref}/files/info",
+    operation_id="files.show",
+    summary="Get a file or directory",
+    openapi_extra=_USE,
+)
 async def show(request: Request, actor: CurrentActor, ref: Ref, path: PathQuery) -> FileView:
     """One file or directory."""
     return await service.show(request.app.state, actor, ref, path)
 
 
-@router.get("/vfolders/{ref}/files/search", operation_id="files.search", openapi_extra=_USE)
+@router.get(
+    "/vfolders/{ref}/files/search",
+    operation_id="files.search",
+    summary="Search files by name",
+    openapi_extra=_USE,
+)
 async def search(
     request: Request,
     actor: CurrentActor,
@@ -56,6 +68,7 @@ async def search(
 @router.post(
     "/vfolders/{ref}/files/directories",
     operation_id="files.make_directory",
+    summary="Create a directory",
     openapi_extra=_USE,
     status_code=201,
 )
@@ -64,19 +77,32 @@ async def make_directory(request: Request, actor: CurrentActor, ref: Ref, body: 
     return await service.make_directory(request.app.state, actor, ref, body.path)
 
 
-@router.post("/vfolders/{ref}/files/move", operation_id="files.move", openapi_extra=_USE)
+@router.post(
+    "/vfolders/{ref}/files/move",
+    operation_id="files.move",
+    summary="Move or rename files",
+    openapi_extra=_USE,
+)
 async def move(request: Request, actor: CurrentActor, ref: Ref, body: FilesMove) -> FilesDone:
     """Move files and directories within a folder, or rename one."""
     return await service.move(request.app.state, actor, ref, body)
 
 
-@router.post("/vfolders/{ref}/files/copy", operation_id="files.copy", openapi_extra=_USE, status_code=202)
+@router.post(
+    "/vfolders/{ref}/files/copy",
+    operation_id="files.copy",
+    summary="Copy files",
+    openapi_extra=_USE,
+    status_code=202,
+)
 async def copy(request: Request, actor: CurrentActor, ref: Ref, body: FilesCopy) -> TaskView:
     """Copy files and directories, within a folder or into another. The task tells how far it is."""
     return await service.copy(request.app.state, actor, ref, body)
 
 
-@router.post("/vfolders/{ref}/files/remove", operation_id="files.remove", openapi_extra=_USE)
+@router.post(
+    "/vfolders/{ref}/files/remove", operation_id="files.remove", summary="Delete files", openapi_extra=_USE
+)
 async def remove(request: Request, actor: CurrentActor, ref: Ref, body: FilesRemove) -> FilesDone:
     """Delete files and directories. They are gone at once; their space comes back as a task goes on."""
     return await service.remove(request.app.state, actor, ref, body.paths)

@@ -31,6 +31,36 @@ _BYTES = {"content": {"application/octet-stream": _RAW}}
 _ZIP = {"content": {"application/zip": _RAW}}
 _TAR = {"application/x-tar": _RAW}
 _BODY = {"requestBody": {"content": {"application/octet-stream": _RAW}}}
+
+
+def _header(name: str, kind: str, description: str, *, required: bool = False) -> dict[str, object]:
+    """A request header that the endpoint reads by itself."""
+    return {
+        "name": name,
+        "in": "header",
+        "required": required,
+        "description": description,
+        "schema": {"type": kind},
+    }
+
+
+_VERSION = _header("Tus-Resumable", "string", "1.0.0; other versions are refused.")
+_OFFSET_HEADER = _header("Upload-Offset", "integer", "Where the body begins in the file.", required=True)
+_TUS_CREATE = {
+    "parameters": [
+        _VERSION,
+        _header("Upload-Length", "integer", "Bytes of the whole file."),
+        _header("Upload-Defer-Length", "integer", "1 when the length is not known yet."),
+        _header("Upload-Metadata", "string", "Pairs of a key and a Base64 value, separated by commas."),
+    ]
+}
+_TUS_APPEND = {"parameters": [_VERSION, _OFFSET_HEADER]}
+_CONDITIONS = {
+    "parameters": [
+        _header("If-Match", "string", "Write only if this is still the file's ETag."),
+        _header("If-None-Match", "string", "With *: write only if there is no such file."),
+    ]
+}
 _TUS = _USE | {"requestBody": {"content": {_OFFSET: _RAW}}}
 UploadRef = Annotated[str, Path(max_length=64, description="An id.")]
 Selection = Annotated[
@@ -41,7 +71,8 @@ Selection = Annotated[
 
 @router.head("/vfolders/{ref}/content", openapi_extra=_USE, include_in_schema=False)
 @router.get(
-    "/vfolders/{ref}/content", operation_id="files.download", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/content", operation_id="files.download",
+    summary="Download a file", openapi_extra=_USE, response_class=Response,
     responses={200: _BYTES, 206: _BYTES, 304: {"description": "Not changed."}, 416: {"description": "No such range."}},
 )  # fmt: skip
 async def download(request: Request, actor: CurrentActor, ref: Ref, path: PathQuery) -> Response:
@@ -49,7 +80,10 @@ async def download(request: Request, actor: CurrentActor, ref: Ref, path: PathQu
     return await downloads.file(request, actor, ref, path)
 
 
-@router.put("/vfolders/{ref}/content", operation_id="files.write", openapi_extra=_USE | _BODY)
+@router.put(
+    "/vfolders/{ref}/content", operation_id="files.write", summary="Write a file",
+    openapi_extra=_USE | _BODY | _CONDITIONS,
+)
 async def write(request: Request, actor: CurrentActor, ref: Ref, path: PathQuery) -> FileView:
     """Make a file of the body, or replace one; readers see the old or the new, whole. With If-Match: only when it is
     still the one that was read. With If-None-Match: * only when there is none. Else 412."""
@@ -57,7 +91,8 @@ async def write(request: Request, actor: CurrentActor, ref: Ref, path: PathQuery
 
 
 @router.get(
-    "/vfolders/{ref}/archive", operation_id="files.archive", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/archive", operation_id="files.archive",
+    summary="Download files as a zip archive", openapi_extra=_USE, response_class=Response,
     responses={200: _ZIP},
 )  # fmt: skip
 async def archive(request: Request, actor: CurrentActor, ref: Ref, path: Selection) -> Response:
@@ -65,14 +100,21 @@ async def archive(request: Request, actor: CurrentActor, ref: Ref, path: Selecti
     return await downloads.archive(request, actor, ref, path)
 
 
-@router.post("/vfolders/{ref}/links", operation_id="files.link", openapi_extra=_USE, status_code=201)
+@router.post(
+    "/vfolders/{ref}/links",
+    operation_id="files.link",
+    summary="Create a download link",
+    openapi_extra=_USE,
+    status_code=201,
+)
 async def link(request: Request, actor: CurrentActor, ref: Ref, body: LinkCreate) -> LinkView:
     """An address that gives one file, or a selection as a zip file, to whoever has it, for a minute."""
     return await links.make(request, actor, ref, body.paths)
 
 
 @router.get(
-    "/downloads/{token}", operation_id="files.by_link", openapi_extra=names("vfolder.link"),
+    "/downloads/{token}", operation_id="files.by_link",
+    summary="Download through a signed link", openapi_extra=names("vfolder.link"),
     response_class=Response, responses={200: _BYTES, 206: _BYTES},
 )  # fmt: skip
 async def by_link(request: Request, token: Annotated[str, Path(max_length=8192)]) -> Response:
@@ -81,8 +123,8 @@ async def by_link(request: Request, token: Annotated[str, Path(max_length=8192)]
 
 
 @router.post(
-    "/vfolders/{ref}/files/unpack", operation_id="files.unpack",
-    openapi_extra=_USE | {"requestBody": {"content": _TAR}},
+    "/vfolders/{ref}/files/unpack", operation_id="files.unpack", summary="Upload many small files as a tar archive",
+    openapi_extra=_USE | {"requestBody": {"content": _TAR, "required": True}},
 )  # fmt: skip
 async def unpack(
     request: Request, actor: CurrentActor, ref: Ref, path: PathQuery = "", clash: Clash = Clash.REFUSE
@@ -93,7 +135,8 @@ async def unpack(
 
 
 @router.post(
-    "/vfolders/{ref}/files/pack", operation_id="files.pack", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/files/pack", operation_id="files.pack",
+    summary="Download many small files as a tar archive", openapi_extra=_USE, response_class=Response,
     responses={200: {"content": _TAR}},
 )  # fmt: skip
 async def pack(request: Request, actor: CurrentActor, ref: Ref, body: FilesPack) -> Response:
@@ -102,14 +145,20 @@ async def pack(request: Request, actor: CurrentActor, ref: Ref, body: FilesPack)
     return await packs.pack(request, actor, ref, body.paths)
 
 
-@router.get("/vfolders/{ref}/uploads", operation_id="uploads.list", openapi_extra=_USE)
+@router.get(
+    "/vfolders/{ref}/uploads",
+    operation_id="uploads.list",
+    summary="List unfinished uploads",
+    openapi_extra=_USE,
+)
 async def list_uploads(request: Request, actor: CurrentActor, ref: Ref) -> UploadList:
     """Your uploads into a folder that are not finished."""
     return await uploads.unfinished(request, actor, ref)
 
 
 @router.options(
-    "/vfolders/{ref}/uploads", operation_id="uploads.options", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/uploads", operation_id="uploads.options",
+    summary="Show supported tus extensions", openapi_extra=_USE, response_class=Response,
     status_code=204,
 )  # fmt: skip
 async def options(request: Request, actor: CurrentActor, ref: Ref) -> Response:
@@ -118,7 +167,8 @@ async def options(request: Request, actor: CurrentActor, ref: Ref) -> Response:
 
 
 @router.post(
-    "/vfolders/{ref}/uploads", operation_id="uploads.create", openapi_extra=_TUS, response_class=Response,
+    "/vfolders/{ref}/uploads", operation_id="uploads.create",
+    summary="Create an upload", openapi_extra=_TUS | _TUS_CREATE, response_class=Response,
     status_code=201, responses={201: {"description": "Location says where to send the bytes."}},
 )  # fmt: skip
 async def create(request: Request, actor: CurrentActor, ref: Ref) -> Response:
@@ -128,7 +178,8 @@ async def create(request: Request, actor: CurrentActor, ref: Ref) -> Response:
 
 
 @router.head(
-    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.show", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.show",
+    summary="Get the offset of an upload", openapi_extra=_USE, response_class=Response,
     responses={200: {"description": "Upload-Offset says how much has arrived."}},
 )  # fmt: skip
 async def show(request: Request, actor: CurrentActor, ref: Ref, upload: UploadRef) -> Response:
@@ -137,7 +188,8 @@ async def show(request: Request, actor: CurrentActor, ref: Ref, upload: UploadRe
 
 
 @router.patch(
-    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.append", openapi_extra=_TUS, response_class=Response,
+    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.append",
+    summary="Append to an upload", openapi_extra=_TUS | _TUS_APPEND, response_class=Response,
     status_code=204,
 )  # fmt: skip
 async def append(request: Request, actor: CurrentActor, ref: Ref, upload: UploadRef) -> Response:
@@ -152,7 +204,8 @@ async def override(request: Request, actor: CurrentActor, ref: Ref, upload: Uplo
 
 
 @router.delete(
-    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.remove", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.remove",
+    summary="Cancel an upload", openapi_extra=_USE, response_class=Response,
     status_code=204,
 )  # fmt: skip
 async def remove(request: Request, actor: CurrentActor, ref: Ref, upload: UploadRef) -> Response:

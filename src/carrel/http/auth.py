@@ -244,11 +244,18 @@ def _require_confirmed(connection: HTTPConnection, identity: Identity) -> None:
         )
 
 
+def identifies(call: object) -> bool:
+    """Whether this dependency of a route refuses requests without credentials."""
+    return call in _IDENTIFYING or getattr(call, "__qualname__", "").startswith(f"{finishing.__name__}.")
+
+
 _PENDING = {
     "factor": "The second step of signing in is still missing.",
     "password": "You must change your password first.",
     "enrol": "You must set up a second factor first.",
 }
+
+_IDENTIFYING = (identify, current_identity, current_actor, confirmed_actor, require_confirmed)
 
 ByAddress = Depends(by_address)
 CurrentActor = Annotated[Actor, Depends(current_actor)]

@@ -55,8 +55,8 @@ class Problem(BaseModel):
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": Problem, "description": "Why not, and what to do"},
-    "5XX": {"model": Problem, "description": "A part does not answer, or something is wrong on our side"},
+    "4XX": {"model": Problem, "description": "Refused: `code` says why, `hint` what to do"},
+    "5XX": {"model": Problem, "description": "The server failed, or something that it depends on does not answer"},
 }
 """What every route may answer."""
 

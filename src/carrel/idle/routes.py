@@ -10,7 +10,12 @@ from carrel.sessions.routes import Ref
 router = APIRouter(tags=["sessions"])
 
 
-@router.get("/sessions/{ref}/idle", operation_id="sessions.idle", openapi_extra=names("session.read"))
+@router.get(
+    "/sessions/{ref}/idle",
+    operation_id="sessions.idle",
+    summary="Show idle timeouts of a session",
+    openapi_extra=names("session.read"),
+)
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> IdleView:
     """What would end a running session by itself, and how much time it has left by each rule."""
     state = request.app.state
@@ -18,7 +23,12 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> IdleView:
         return await service.show(tx, state.clock, actor, ref)
 
 
-@router.post("/sessions/{ref}/keep", operation_id="sessions.keep", openapi_extra=names("session.keep"))
+@router.post(
+    "/sessions/{ref}/keep",
+    operation_id="sessions.keep",
+    summary="Reset the idle timeouts of a session",
+    openapi_extra=names("session.keep"),
+)
 async def keep(request: Request, actor: CurrentActor, ref: Ref) -> IdleView:
     """Say that a running session is in use: its idle clocks begin anew. Its lifetime stays as it is."""
     state = request.app.state
@@ -28,7 +38,12 @@ async def keep(request: Request, actor: CurrentActor, ref: Ref) -> IdleView:
         return await service.show(tx, state.clock, actor, session)
 
 
-@router.put("/sessions/{ref}/exemption", operation_id="sessions.exempt", openapi_extra=names("session.exempt"))
+@router.put(
+    "/sessions/{ref}/exemption",
+    operation_id="sessions.exempt",
+    summary="Exempt a session from idle timeouts",
+    openapi_extra=names("session.exempt"),
+)
 async def exempt(request: Request, actor: CurrentActor, ref: Ref, body: ExemptionUpdate) -> IdleView:
     """Let a session never count as idle, or let it again; for administrators."""
     state = request.app.state

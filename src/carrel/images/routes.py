@@ -9,7 +9,7 @@ from carrel.images.schemas import ImageList, ImageView
 router = APIRouter(tags=["images"])
 
 
-@router.get("/images", operation_id="images.list", openapi_extra=names("image.read"))
+@router.get("/images", operation_id="images.list", summary="List images", openapi_extra=names("image.read"))
 async def list_images(request: Request, actor: CurrentActor) -> ImageList:
     """The images that sessions can be started from by name."""
     async with request.app.state.database.transaction() as tx:

@@ -30,7 +30,13 @@ from carrel.tenancy.schemas import UserRef
 router = APIRouter()
 
 
-@router.get("/keypairs", operation_id="keypairs.list", openapi_extra=names("keypair.read"), tags=["keypairs"])
+@router.get(
+    "/keypairs",
+    operation_id="keypairs.list",
+    summary="List keypairs",
+    openapi_extra=names("keypair.read"),
+    tags=["keypairs"],
+)
 async def list_keypairs(
     request: Request,
     actor: CurrentActor,
@@ -45,6 +51,7 @@ async def list_keypairs(
 @router.post(
     "/keypairs",
     operation_id="keypairs.create",
+    summary="Create a keypair",
     openapi_extra=names("keypair.create"),
     status_code=201,
     tags=["keypairs"],
@@ -62,6 +69,7 @@ async def create_keypair(
 @router.patch(
     "/keypairs/{access_key}",
     operation_id="keypairs.update",
+    summary="Update a keypair",
     openapi_extra=names("keypair.update"),
     tags=["keypairs"],
 )
@@ -78,6 +86,7 @@ async def update_keypair(
 @router.post(
     "/keypairs/{access_key}/rotate",
     operation_id="keypairs.rotate",
+    summary="Rotate the secret of a keypair",
     openapi_extra=names("keypair.rotate"),
     tags=["keypairs"],
     dependencies=[Confirmed],
@@ -93,6 +102,7 @@ async def rotate_keypair(request: Request, actor: CurrentActor, access_key: str)
 @router.delete(
     "/keypairs/{access_key}",
     operation_id="keypairs.remove",
+    summary="Delete a keypair",
     openapi_extra=names("keypair.remove"),
     status_code=204,
     tags=["keypairs"],
@@ -104,7 +114,13 @@ async def remove_keypair(request: Request, actor: CurrentActor, access_key: str)
     request.app.state.authenticator.forget()
 
 
-@router.get("/tokens", operation_id="tokens.list", openapi_extra=names("token.read"), tags=["tokens"])
+@router.get(
+    "/tokens",
+    operation_id="tokens.list",
+    summary="List personal tokens",
+    openapi_extra=names("token.read"),
+    tags=["tokens"],
+)
 async def list_tokens(request: Request, actor: CurrentActor) -> TokenList:
     """Your personal tokens, newest first."""
     async with request.app.state.database.transaction() as tx:
@@ -115,6 +131,7 @@ async def list_tokens(request: Request, actor: CurrentActor) -> TokenList:
 @router.post(
     "/tokens",
     operation_id="tokens.create",
+    summary="Create a personal token",
     openapi_extra=names("token.create"),
     status_code=201,
     tags=["tokens"],
@@ -138,6 +155,7 @@ async def create_token(request: Request, actor: CurrentActor, body: TokenCreate)
 @router.delete(
     "/tokens/{token}",
     operation_id="tokens.remove",
+    summary="Revoke a personal token",
     openapi_extra=names("token.remove"),
     status_code=204,
     tags=["tokens"],
@@ -149,7 +167,13 @@ async def remove_token(request: Request, actor: CurrentActor, token: str) -> Non
     request.app.state.authenticator.forget()
 
 
-@router.get("/ssh-keys", operation_id="ssh_keys.list", openapi_extra=names("ssh_key.read"), tags=["ssh-keys"])
+@router.get(
+    "/ssh-keys",
+    operation_id="ssh_keys.list",
+    summary="List SSH keys",
+    openapi_extra=names("ssh_key.read"),
+    tags=["ssh-keys"],
+)
 async def list_ssh_keys(request: Request, actor: CurrentActor) -> SshKeyList:
     """Your SSH keys, newest first."""
     async with request.app.state.database.transaction() as tx:
@@ -160,6 +184,7 @@ async def list_ssh_keys(request: Request, actor: CurrentActor) -> SshKeyList:
 @router.post(
     "/ssh-keys",
     operation_id="ssh_keys.add",
+    summary="Add an SSH key",
     openapi_extra=names("ssh_key.update"),
     status_code=201,
     tags=["ssh-keys"],
@@ -177,6 +202,7 @@ async def add_ssh_key(request: Request, actor: CurrentActor, body: SshKeyAdd) ->
 @router.delete(
     "/ssh-keys/{key}",
     operation_id="ssh_keys.remove",
+    summary="Delete an SSH key",
     openapi_extra=names("ssh_key.update"),
     status_code=204,
     tags=["ssh-keys"],

@@ -21,7 +21,12 @@ router = APIRouter(tags=["policies"])
 Ref = Annotated[str, Path(max_length=64, description="An id, or a name that only one kind has.")]
 
 
-@router.get("/policies", operation_id="policies.list", openapi_extra=names("policy.read"))
+@router.get(
+    "/policies",
+    operation_id="policies.list",
+    summary="List resource policies",
+    openapi_extra=names("policy.read"),
+)
 async def list_policies(
     request: Request, actor: CurrentActor, wanted: Annotated[PolicyQuery, Query()]
 ) -> PolicyList:
@@ -30,7 +35,12 @@ async def list_policies(
         return await queries.page(tx, actor, wanted)
 
 
-@router.get("/policies/mine", operation_id="policies.mine", openapi_extra=names("limit.read"))
+@router.get(
+    "/policies/mine",
+    operation_id="policies.mine",
+    summary="Show the limits that apply to you",
+    openapi_extra=names("limit.read"),
+)
 async def mine(request: Request, actor: CurrentActor) -> OwnPolicyList:
     """What limits you: as a person, with each keypair and without one, and in each of your projects."""
     async with request.app.state.database.transaction() as tx:
@@ -38,7 +48,11 @@ async def mine(request: Request, actor: CurrentActor) -> OwnPolicyList:
 
 
 @router.post(
-    "/policies", operation_id="policies.create", openapi_extra=names("policy.create"), status_code=201
+    "/policies",
+    operation_id="policies.create",
+    summary="Create a resource policy",
+    openapi_extra=names("policy.create"),
+    status_code=201,
 )
 async def create(request: Request, actor: CurrentActor, body: PolicyCreate) -> PolicyView:
     """Make a policy. All limits of its kind are given; "unlimited" is written out."""
@@ -48,7 +62,12 @@ async def create(request: Request, actor: CurrentActor, body: PolicyCreate) -> P
         return await queries.detail(tx, actor, policy)
 
 
-@router.get("/policies/{ref}", operation_id="policies.show", openapi_extra=names("policy.read"))
+@router.get(
+    "/policies/{ref}",
+    operation_id="policies.show",
+    summary="Get a resource policy",
+    openapi_extra=names("policy.read"),
+)
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> PolicyView:
     """One policy."""
     async with request.app.state.database.transaction() as tx:
@@ -56,7 +75,12 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> PolicyView:
         return await queries.detail(tx, actor, policy.id)
 
 
-@router.patch("/policies/{ref}", operation_id="policies.update", openapi_extra=names("policy.update"))
+@router.patch(
+    "/policies/{ref}",
+    operation_id="policies.update",
+    summary="Update a resource policy",
+    openapi_extra=names("policy.update"),
+)
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: PolicyUpdate) -> PolicyView:
     """Change a policy, or single limits of it. It holds from the next decision on; what runs goes on."""
     async with request.app.state.database.transaction() as tx:
@@ -65,7 +89,11 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: PolicyUp
 
 
 @router.delete(
-    "/policies/{ref}", operation_id="policies.remove", openapi_extra=names("policy.remove"), status_code=204
+    "/policies/{ref}",
+    operation_id="policies.remove",
+    summary="Delete a resource policy",
+    openapi_extra=names("policy.remove"),
+    status_code=204,
 )
 async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     """Remove a policy that nobody has."""
@@ -76,6 +104,7 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
 @router.post(
     "/policies/{ref}/copy",
     operation_id="policies.copy",
+    summary="Copy a resource policy",
     openapi_extra=names("policy.create"),
     status_code=201,
 )
@@ -87,7 +116,12 @@ async def copy(request: Request, actor: CurrentActor, ref: Ref, body: PolicyCopy
         return await queries.detail(tx, actor, policy)
 
 
-@router.put("/policies/{ref}/holders", operation_id="policies.assign", openapi_extra=names("policy.assign"))
+@router.put(
+    "/policies/{ref}/holders",
+    operation_id="policies.assign",
+    summary="Assign a resource policy",
+    openapi_extra=names("policy.assign"),
+)
 async def assign(request: Request, actor: CurrentActor, ref: Ref, body: PolicyAssign) -> PolicyView:
     """Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none."""
     async with request.app.state.database.transaction() as tx:

@@ -26,7 +26,12 @@ from carrel.tenancy import service as tenancy
 router = APIRouter(tags=["factors"])
 
 
-@router.get("/factors", operation_id="factors.show", openapi_extra=names("factor.read"))
+@router.get(
+    "/factors",
+    operation_id="factors.show",
+    summary="Show your second factors",
+    openapi_extra=names("factor.read"),
+)
 async def show(request: Request, identity: EnrolIdentity) -> FactorsView:
     """Your second factors."""
     state = request.app.state
@@ -46,6 +51,7 @@ async def show(request: Request, identity: EnrolIdentity) -> FactorsView:
 @router.post(
     "/factors/totp",
     operation_id="totp.create",
+    summary="Set up an authenticator app",
     openapi_extra=names("factor.update"),
     dependencies=[Confirmed],
 )
@@ -60,6 +66,7 @@ async def offer_totp(request: Request, identity: EnrolIdentity) -> TotpOffer:
 @router.post(
     "/factors/totp/confirm",
     operation_id="totp.confirm",
+    summary="Confirm an authenticator app",
     openapi_extra=names("factor.update"),
     dependencies=[Confirmed],
 )
@@ -74,7 +81,11 @@ async def confirm_totp(
 
 
 @router.delete(
-    "/factors/totp", operation_id="totp.remove", openapi_extra=names("factor.update"), status_code=204
+    "/factors/totp",
+    operation_id="totp.remove",
+    summary="Remove your authenticator app",
+    openapi_extra=names("factor.update"),
+    status_code=204,
 )
 async def remove_totp(request: Request, actor: RecentlyConfirmed) -> None:
     """Let codes of your app count no longer."""
@@ -84,7 +95,10 @@ async def remove_totp(request: Request, actor: RecentlyConfirmed) -> None:
 
 
 @router.post(
-    "/factors/recovery-codes", operation_id="recovery_codes.create", openapi_extra=names("factor.update")
+    "/factors/recovery-codes",
+    operation_id="recovery_codes.create",
+    summary="Generate new recovery codes",
+    openapi_extra=names("factor.update"),
 )
 async def renew_recovery_codes(request: Request, actor: RecentlyConfirmed) -> RecoveryCodes:
     """Fresh recovery codes; those before are good no longer."""
@@ -95,6 +109,7 @@ async def renew_recovery_codes(request: Request, actor: RecentlyConfirmed) -> Re
 @router.post(
     "/factors/passkeys/options",
     operation_id="passkeys.options",
+    summary="Get a challenge for a new passkey",
     openapi_extra=names("factor.update"),
     dependencies=[Confirmed],
 )
@@ -110,6 +125,7 @@ async def passkey_options(request: Request, identity: EnrolIdentity) -> PasskeyO
 @router.post(
     "/factors/passkeys",
     operation_id="passkeys.create",
+    summary="Register a passkey",
     openapi_extra=names("factor.update"),
     status_code=201,
     dependencies=[Confirmed],
@@ -129,7 +145,10 @@ async def add_passkey(
 
 
 @router.patch(
-    "/factors/passkeys/{passkey}", operation_id="passkeys.rename", openapi_extra=names("factor.update")
+    "/factors/passkeys/{passkey}",
+    operation_id="passkeys.rename",
+    summary="Rename a passkey",
+    openapi_extra=names("factor.update"),
 )
 async def rename_passkey(
     request: Request, actor: CurrentActor, passkey: str, body: PasskeyUpdate
@@ -142,6 +161,7 @@ async def rename_passkey(
 @router.delete(
     "/factors/passkeys/{passkey}",
     operation_id="passkeys.remove",
+    summary="Delete a passkey",
     openapi_extra=names("factor.update"),
     status_code=204,
 )
@@ -155,6 +175,7 @@ async def remove_passkey(request: Request, actor: RecentlyConfirmed, passkey: st
 @router.delete(
     "/users/{ref}/factors",
     operation_id="factors.reset",
+    summary="Reset the second factors of a user",
     openapi_extra=names("factor.reset"),
     status_code=204,
 )
@@ -170,6 +191,7 @@ async def reset(request: Request, actor: RecentlyConfirmed, ref: str) -> None:
 @router.post(
     "/users/{ref}/recover",
     operation_id="users.recover",
+    summary="Create a password reset link for a user",
     openapi_extra=names("user.recover"),
 )
 async def recover(request: Request, actor: RecentlyConfirmed, ref: str) -> RecoveryLink:

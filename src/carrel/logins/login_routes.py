@@ -13,7 +13,7 @@ from carrel.tenancy.schemas import UserRef
 router = APIRouter(tags=["logins"])
 
 
-@router.get("/logins", operation_id="logins.list", openapi_extra=names("login.read"))
+@router.get("/logins", operation_id="logins.list", summary="List sign-ins", openapi_extra=names("login.read"))
 async def list_logins(
     request: Request, actor: CurrentActor, wanted: Annotated[LoginQuery, Query()]
 ) -> LoginList:
@@ -41,7 +41,11 @@ async def list_logins(
 
 
 @router.delete(
-    "/logins/{login}", operation_id="logins.remove", openapi_extra=names("login.remove"), status_code=204
+    "/logins/{login}",
+    operation_id="logins.remove",
+    summary="Revoke a sign-in",
+    openapi_extra=names("login.remove"),
+    status_code=204,
 )
 async def end_login(request: Request, actor: CurrentActor, login: str) -> None:
     """Sign one browser out."""
@@ -50,7 +54,12 @@ async def end_login(request: Request, actor: CurrentActor, login: str) -> None:
     request.app.state.authenticator.forget()
 
 
-@router.delete("/logins", operation_id="logins.remove_all", openapi_extra=names("login.remove"))
+@router.delete(
+    "/logins",
+    operation_id="logins.remove_all",
+    summary="Revoke all sign-ins of a user",
+    openapi_extra=names("login.remove"),
+)
 async def end_logins(
     request: Request, actor: CurrentActor, user: Annotated[str | None, Query(max_length=254)] = None
 ) -> LoginsEnded:

@@ -49,7 +49,11 @@ EnrolIdentity = Annotated[Identity, Depends(finishing("enrol"))]
 
 
 @router.post(
-    "/auth/login", operation_id="auth.login", openapi_extra=names("auth.login"), dependencies=[ByAddress]
+    "/auth/login",
+    operation_id="auth.login",
+    summary="Sign in with a password",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
 )
 async def login(request: Request, response: Response, body: LoginRequest) -> Me:
     """Sign in by password; the cookie that comes back is the page's credential.
@@ -71,6 +75,7 @@ async def login(request: Request, response: Response, body: LoginRequest) -> Me:
 @router.post(
     "/auth/passkey-options",
     operation_id="auth.passkey_options",
+    summary="Get a passkey challenge for signing in",
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
 )
@@ -94,6 +99,7 @@ async def passkey_options(request: Request) -> PasskeyOptions:
 @router.post(
     "/auth/passkey",
     operation_id="auth.passkey",
+    summary="Sign in with a passkey",
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
 )
@@ -103,7 +109,12 @@ async def passkey(request: Request, response: Response, body: PasskeyLogin) -> M
     return await let_in(request, response, token)
 
 
-@router.post("/auth/factor", operation_id="auth.factor", openapi_extra=names("auth.login"))
+@router.post(
+    "/auth/factor",
+    operation_id="auth.factor",
+    summary="Complete the second step of a sign-in",
+    openapi_extra=names("auth.login"),
+)
 async def factor(request: Request, response: Response, identity: UnfinishedIdentity, body: Step) -> Me:
     """The second step of signing in, after `pending` was "factor"."""
     if identity.pending != "factor":
@@ -112,13 +123,21 @@ async def factor(request: Request, response: Response, identity: UnfinishedIdent
     return await let_in(request, response, token)
 
 
-@router.get("/auth/me", operation_id="auth.me", openapi_extra=names("auth.me"))
+@router.get(
+    "/auth/me", operation_id="auth.me", summary="Show the current user", openapi_extra=names("auth.me")
+)
 async def me(request: Request, identity: UnfinishedIdentity) -> Me:
     """Who you are, your projects, and what you may do."""
     return await describe(request, identity)
 
 
-@router.post("/auth/logout", operation_id="auth.logout", openapi_extra=names("auth.logout"), status_code=204)
+@router.post(
+    "/auth/logout",
+    operation_id="auth.logout",
+    summary="Sign out",
+    openapi_extra=names("auth.logout"),
+    status_code=204,
+)
 async def logout(request: Request, response: Response, identity: UnfinishedIdentity) -> None:
     """Sign this browser out. With a keypair: no-op."""
     if token := request.cookies.get(COOKIE):
@@ -126,14 +145,24 @@ async def logout(request: Request, response: Response, identity: UnfinishedIdent
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
 
 
-@router.post("/auth/confirm", operation_id="auth.confirm", openapi_extra=names("auth.confirm"))
+@router.post(
+    "/auth/confirm",
+    operation_id="auth.confirm",
+    summary="Confirm your identity again",
+    openapi_extra=names("auth.confirm"),
+)
 async def confirm(request: Request, response: Response, identity: EnrolIdentity, body: Proof) -> Me:
     """Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes."""
     token = await proofs.confirm(means_of(request), identity.actor, evidence_of(body), client_of(request))
     return await let_in(request, response, token)
 
 
-@router.post("/auth/password", operation_id="password.update", openapi_extra=names("password.update"))
+@router.post(
+    "/auth/password",
+    operation_id="password.update",
+    summary="Change your password",
+    openapi_extra=names("password.update"),
+)
 async def change_password(
     request: Request, response: Response, identity: PasswordIdentity, body: PasswordChange
 ) -> Me:
@@ -149,6 +178,7 @@ async def change_password(
 @router.post(
     "/auth/forgot",
     operation_id="auth.forgot",
+    summary="Request a password reset",
     openapi_extra=names("auth.recover"),
     dependencies=[ByAddress],
     status_code=202,
@@ -162,6 +192,7 @@ async def forgot(request: Request, body: ForgotRequest) -> None:
 @router.post(
     "/auth/reset",
     operation_id="auth.reset",
+    summary="Set a new password with a reset link",
     openapi_extra=names("auth.recover"),
     dependencies=[ByAddress],
     status_code=204,
@@ -178,6 +209,7 @@ async def reset(request: Request, body: ResetRequest) -> None:
 @router.post(
     "/auth/sign-up",
     operation_id="auth.sign_up",
+    summary="Create your own account",
     openapi_extra=names("auth.sign_up"),
     dependencies=[ByAddress],
     status_code=202,
@@ -192,6 +224,7 @@ async def make_account(request: Request, body: SignUpRequest) -> None:
 @router.post(
     "/auth/verify",
     operation_id="auth.verify",
+    summary="Verify an e-mail address",
     openapi_extra=names("auth.sign_up"),
     dependencies=[ByAddress],
     status_code=204,
@@ -206,6 +239,7 @@ async def verify(request: Request, body: VerifyRequest) -> None:
 @router.post(
     "/auth/verify-again",
     operation_id="auth.verify_again",
+    summary="Resend the verification e-mail",
     openapi_extra=names("auth.sign_up"),
     dependencies=[ByAddress],
     status_code=202,

@@ -11,7 +11,12 @@ from carrel.nodes.schemas import ResourcesView
 router = APIRouter(tags=["resources"])
 
 
-@router.get("/resources", operation_id="resources.show", openapi_extra=names("resource.read"))
+@router.get(
+    "/resources",
+    operation_id="resources.show",
+    summary="Show capacity, usage and availability",
+    openapi_extra=names("resource.read"),
+)
 async def show_resources(request: Request, actor: CurrentActor) -> ResourcesView:
     """Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use."""
     async with request.app.state.database.transaction() as tx:

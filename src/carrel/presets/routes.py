@@ -13,14 +13,22 @@ Ref = Annotated[str, Path(max_length=64, description="An id, or a name that only
 GroupQuery = Annotated[str | None, Query(max_length=64, description="id or name of a resource group")]
 
 
-@router.get("/presets", operation_id="presets.list", openapi_extra=names("preset.read"))
+@router.get(
+    "/presets", operation_id="presets.list", summary="List presets", openapi_extra=names("preset.read")
+)
 async def list_presets(request: Request, actor: CurrentActor, group: GroupQuery = None) -> PresetList:
     """Presets of the resource groups that one may use, and those of all groups."""
     async with request.app.state.database.transaction() as tx:
         return PresetList(items=await service.offered(tx, actor, group))
 
 
-@router.post("/presets", operation_id="presets.create", openapi_extra=names("preset.update"), status_code=201)
+@router.post(
+    "/presets",
+    operation_id="presets.create",
+    summary="Create a preset",
+    openapi_extra=names("preset.update"),
+    status_code=201,
+)
 async def create(request: Request, actor: CurrentActor, body: PresetCreate) -> PresetView:
     """Make a preset. Its name is unique in its group, whatever the case of its letters."""
     state = request.app.state
@@ -28,7 +36,12 @@ async def create(request: Request, actor: CurrentActor, body: PresetCreate) -> P
         return await service.create(tx, state.clock, actor, body)
 
 
-@router.patch("/presets/{ref}", operation_id="presets.update", openapi_extra=names("preset.update"))
+@router.patch(
+    "/presets/{ref}",
+    operation_id="presets.update",
+    summary="Update a preset",
+    openapi_extra=names("preset.update"),
+)
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: PresetUpdate) -> PresetView:
     """Change a preset."""
     async with request.app.state.database.transaction() as tx:
@@ -36,7 +49,11 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: PresetUp
 
 
 @router.delete(
-    "/presets/{ref}", operation_id="presets.remove", openapi_extra=names("preset.update"), status_code=204
+    "/presets/{ref}",
+    operation_id="presets.remove",
+    summary="Delete a preset",
+    openapi_extra=names("preset.update"),
+    status_code=204,
 )
 async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     """Remove a preset; what was started with it stays."""

@@ -28,7 +28,9 @@ Ref = Annotated[str, Path(max_length=64, description="An id, or a name when only
 UserRef = Annotated[str, Path(max_length=254, description="An id or an e-mail.")]
 
 
-@router.get("/projects", operation_id="projects.list", openapi_extra=names("project.read"))
+@router.get(
+    "/projects", operation_id="projects.list", summary="List projects", openapi_extra=names("project.read")
+)
 async def list_projects(
     request: Request, actor: CurrentActor, wanted: Annotated[ProjectQuery, Query()]
 ) -> ProjectList:
@@ -38,7 +40,11 @@ async def list_projects(
 
 
 @router.post(
-    "/projects", operation_id="projects.create", openapi_extra=names("project.create"), status_code=201
+    "/projects",
+    operation_id="projects.create",
+    summary="Create a project",
+    openapi_extra=names("project.create"),
+    status_code=201,
 )
 async def create(request: Request, actor: CurrentActor, body: ProjectCreate) -> ProjectView:
     """Make a project. Its name is unique in its domain."""
@@ -48,7 +54,12 @@ async def create(request: Request, actor: CurrentActor, body: ProjectCreate) -> 
         return await queries.detail(tx, project)
 
 
-@router.get("/projects/{ref}", operation_id="projects.show", openapi_extra=names("project.read"))
+@router.get(
+    "/projects/{ref}",
+    operation_id="projects.show",
+    summary="Get a project",
+    openapi_extra=names("project.read"),
+)
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProjectView:
     """One project."""
     async with request.app.state.database.transaction() as tx:
@@ -56,7 +67,12 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProjectView:
         return await queries.detail(tx, project.id)
 
 
-@router.patch("/projects/{ref}", operation_id="projects.update", openapi_extra=names("project.update"))
+@router.patch(
+    "/projects/{ref}",
+    operation_id="projects.update",
+    summary="Update a project",
+    openapi_extra=names("project.update"),
+)
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: ProjectUpdate) -> ProjectView:
     """Change a project."""
     async with request.app.state.database.transaction() as tx:
@@ -65,7 +81,10 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: ProjectU
 
 
 @router.post(
-    "/projects/{ref}/archive", operation_id="projects.archive", openapi_extra=names("project.update")
+    "/projects/{ref}/archive",
+    operation_id="projects.archive",
+    summary="Archive a project",
+    openapi_extra=names("project.update"),
 )
 async def archive(request: Request, actor: CurrentActor, ref: Ref, body: ProjectArchive) -> ProjectView:
     """Take no new sessions in it. With live ones and no choice for them: a conflict that names them."""
@@ -76,7 +95,10 @@ async def archive(request: Request, actor: CurrentActor, ref: Ref, body: Project
 
 
 @router.post(
-    "/projects/{ref}/restore", operation_id="projects.restore", openapi_extra=names("project.update")
+    "/projects/{ref}/restore",
+    operation_id="projects.restore",
+    summary="Restore an archived project",
+    openapi_extra=names("project.update"),
 )
 async def restore(request: Request, actor: CurrentActor, ref: Ref) -> ProjectView:
     """Take new sessions in an archived project again."""
@@ -86,7 +108,11 @@ async def restore(request: Request, actor: CurrentActor, ref: Ref) -> ProjectVie
 
 
 @router.delete(
-    "/projects/{ref}", operation_id="projects.remove", openapi_extra=names("project.remove"), status_code=204
+    "/projects/{ref}",
+    operation_id="projects.remove",
+    summary="Delete a project",
+    openapi_extra=names("project.remove"),
+    status_code=204,
 )
 async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     """Remove a project that never held a session."""
@@ -96,7 +122,10 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
 
 
 @router.get(
-    "/projects/{ref}/members", operation_id="project_members.list", openapi_extra=names("project.read")
+    "/projects/{ref}/members",
+    operation_id="project_members.list",
+    summary="List members of a project",
+    openapi_extra=names("project.read"),
 )
 async def list_members(
     request: Request, actor: CurrentActor, ref: Ref, wanted: Annotated[MemberQuery, Query()]
@@ -108,7 +137,10 @@ async def list_members(
 
 
 @router.post(
-    "/projects/{ref}/members", operation_id="project_members.add", openapi_extra=names("project.enrol")
+    "/projects/{ref}/members",
+    operation_id="project_members.add",
+    summary="Add members to a project",
+    openapi_extra=names("project.enrol"),
 )
 async def add_members(request: Request, actor: CurrentActor, ref: Ref, body: MembersAdd) -> MembersAdded:
     """Put people of its domain in a project. Who cannot be is named with the reason; the others are added."""
@@ -121,6 +153,7 @@ async def add_members(request: Request, actor: CurrentActor, ref: Ref, body: Mem
 @router.patch(
     "/projects/{ref}/members/{user}",
     operation_id="project_members.update",
+    summary="Update the role of a project member",
     openapi_extra=names("project.enrol"),
 )
 async def update_member(
@@ -137,6 +170,7 @@ async def update_member(
 @router.delete(
     "/projects/{ref}/members/{user}",
     operation_id="project_members.remove",
+    summary="Remove a member from a project",
     openapi_extra=names("project.enrol"),
 )
 async def remove_member(request: Request, actor: CurrentActor, ref: Ref, user: UserRef) -> MemberRemoved:

@@ -25,7 +25,12 @@ router = APIRouter(tags=["providers"])
 Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
 
 
-@router.get("/providers", operation_id="providers.list", openapi_extra=names("provider.read"))
+@router.get(
+    "/providers",
+    operation_id="providers.list",
+    summary="List identity providers",
+    openapi_extra=names("provider.read"),
+)
 async def list_providers(request: Request, actor: CurrentActor) -> ProviderList:
     """Every identity provider, by name. Secrets are never shown."""
     async with request.app.state.database.transaction() as tx:
@@ -37,6 +42,7 @@ async def list_providers(request: Request, actor: CurrentActor) -> ProviderList:
 @router.post(
     "/providers",
     operation_id="providers.create",
+    summary="Create an identity provider",
     openapi_extra=names("provider.update"),
     status_code=201,
     dependencies=[Confirmed],
@@ -49,7 +55,12 @@ async def create(request: Request, actor: CurrentActor, body: ProviderCreate) ->
         return await _view(request, tx, made)
 
 
-@router.get("/providers/{ref}", operation_id="providers.show", openapi_extra=names("provider.read"))
+@router.get(
+    "/providers/{ref}",
+    operation_id="providers.show",
+    summary="Get an identity provider",
+    openapi_extra=names("provider.read"),
+)
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProviderView:
     """One identity provider."""
     async with request.app.state.database.transaction() as tx:
@@ -59,6 +70,7 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProviderView:
 @router.patch(
     "/providers/{ref}",
     operation_id="providers.update",
+    summary="Update an identity provider",
     openapi_extra=names("provider.update"),
     dependencies=[Confirmed],
 )
@@ -75,6 +87,7 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: Provider
 @router.delete(
     "/providers/{ref}",
     operation_id="providers.remove",
+    summary="Delete an identity provider",
     openapi_extra=names("provider.update"),
     status_code=204,
     dependencies=[Confirmed],
@@ -86,7 +99,12 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     request.app.state.authenticator.forget()
 
 
-@router.post("/providers/{ref}/test", operation_id="providers.test", openapi_extra=names("provider.update"))
+@router.post(
+    "/providers/{ref}/test",
+    operation_id="providers.test",
+    summary="Test an identity provider",
+    openapi_extra=names("provider.update"),
+)
 async def try_out(
     request: Request, actor: CurrentActor, ref: Ref, body: ProviderTest | None = None
 ) -> ProviderTestResult:

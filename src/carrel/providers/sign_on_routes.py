@@ -24,6 +24,7 @@ _COOKIES_BELOW = "/api/v1/auth/providers"
 @router.get(
     "/auth/providers/{name}/start",
     operation_id="auth.providers_start",
+    summary="Start a sign-in at an identity provider",
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
     status_code=303,
@@ -52,6 +53,7 @@ async def start(request: Request, name: Name, wanted: Annotated[StartQuery, Quer
 @router.get(
     "/auth/providers/{name}/callback",
     operation_id="auth.providers_callback",
+    summary="Return from an identity provider",
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
     status_code=303,
@@ -76,6 +78,7 @@ async def callback(request: Request, name: Name, said: Annotated[CallbackQuery, 
 @router.post(
     "/auth/providers/exchange",
     operation_id="auth.providers_exchange",
+    summary="Exchange a sign-in code of the command line",
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
 )

@@ -24,7 +24,9 @@ router = APIRouter(tags=["groups"])
 Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
 
 
-@router.get("/groups", operation_id="groups.list", openapi_extra=names("group.read"))
+@router.get(
+    "/groups", operation_id="groups.list", summary="List resource groups", openapi_extra=names("group.read")
+)
 async def list_groups(
     request: Request, actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
 ) -> GroupList:
@@ -33,7 +35,13 @@ async def list_groups(
         return await queries.page(tx, actor, wanted)
 
 
-@router.post("/groups", operation_id="groups.create", openapi_extra=names("group.create"), status_code=201)
+@router.post(
+    "/groups",
+    operation_id="groups.create",
+    summary="Create a resource group",
+    openapi_extra=names("group.create"),
+    status_code=201,
+)
 async def create(request: Request, actor: CurrentActor, body: GroupCreate) -> GroupView:
     """Make a resource group. Its name is unique, whatever the case of its letters."""
     state = request.app.state
@@ -42,7 +50,12 @@ async def create(request: Request, actor: CurrentActor, body: GroupCreate) -> Gr
         return await queries.detail(tx, actor, group)
 
 
-@router.get("/groups/{ref}", operation_id="groups.show", openapi_extra=names("group.read"))
+@router.get(
+    "/groups/{ref}",
+    operation_id="groups.show",
+    summary="Get a resource group",
+    openapi_extra=names("group.read"),
+)
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> GroupView:
     """One resource group."""
     async with request.app.state.database.transaction() as tx:
@@ -50,7 +63,12 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> GroupView:
         return await queries.detail(tx, actor, group.id)
 
 
-@router.patch("/groups/{ref}", operation_id="groups.update", openapi_extra=names("group.update"))
+@router.patch(
+    "/groups/{ref}",
+    operation_id="groups.update",
+    summary="Update a resource group",
+    openapi_extra=names("group.update"),
+)
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: GroupUpdate) -> GroupView:
     """Change a resource group. The scheduler goes by it from its next decision on."""
     async with request.app.state.database.transaction() as tx:
@@ -59,7 +77,11 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: GroupUpd
 
 
 @router.delete(
-    "/groups/{ref}", operation_id="groups.remove", openapi_extra=names("group.remove"), status_code=204
+    "/groups/{ref}",
+    operation_id="groups.remove",
+    summary="Delete a resource group",
+    openapi_extra=names("group.remove"),
+    status_code=204,
 )
 async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     """Remove a resource group that holds nothing."""
@@ -67,7 +89,12 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
         await groups.remove(tx, actor, ref)
 
 
-@router.put("/groups/{ref}/access", operation_id="groups.set_access", openapi_extra=names("group.update"))
+@router.put(
+    "/groups/{ref}/access",
+    operation_id="groups.set_access",
+    summary="Replace the access list of a resource group",
+    openapi_extra=names("group.update"),
+)
 async def set_access(request: Request, actor: CurrentActor, ref: Ref, body: AccessUpdate) -> GroupView:
     """Say which domains, projects and users may use the group while it is not public."""
     async with request.app.state.database.transaction() as tx:
@@ -76,7 +103,10 @@ async def set_access(request: Request, actor: CurrentActor, ref: Ref, body: Acce
 
 
 @router.patch(
-    "/groups/{ref}/access", operation_id="groups.change_access", openapi_extra=names("group.update")
+    "/groups/{ref}/access",
+    operation_id="groups.change_access",
+    summary="Add or remove access entries of a resource group",
+    openapi_extra=names("group.update"),
 )
 async def change_access(request: Request, actor: CurrentActor, ref: Ref, body: AccessChange) -> GroupView:
     """Let single domains, projects and users use the group while it is not public, or no longer."""
@@ -85,7 +115,12 @@ async def change_access(request: Request, actor: CurrentActor, ref: Ref, body: A
         return await queries.detail(tx, actor, group)
 
 
-@router.put("/groups/{ref}/weights", operation_id="groups.set_weights", openapi_extra=names("group.update"))
+@router.put(
+    "/groups/{ref}/weights",
+    operation_id="groups.set_weights",
+    summary="Replace the fair-share weights of a resource group",
+    openapi_extra=names("group.update"),
+)
 async def set_weights(request: Request, actor: CurrentActor, ref: Ref, body: WeightsUpdate) -> GroupView:
     """Set who is entitled to how much of the group, beside the others of the same place."""
     async with request.app.state.database.transaction() as tx:
@@ -94,7 +129,10 @@ async def set_weights(request: Request, actor: CurrentActor, ref: Ref, body: Wei
 
 
 @router.patch(
-    "/groups/{ref}/weights", operation_id="groups.change_weights", openapi_extra=names("group.update")
+    "/groups/{ref}/weights",
+    operation_id="groups.change_weights",
+    summary="Update single fair-share weights of a resource group",
+    openapi_extra=names("group.update"),
 )
 async def change_weights(request: Request, actor: CurrentActor, ref: Ref, body: WeightsChange) -> GroupView:
     """Set what single domains, projects and users are entitled to; the others keep their weights."""

@@ -22,7 +22,7 @@ router = APIRouter(tags=["nodes"])
 Ref = Annotated[str, Path(max_length=253, description="An id or a name.")]
 
 
-@router.get("/nodes", operation_id="nodes.list", openapi_extra=names("node.read"))
+@router.get("/nodes", operation_id="nodes.list", summary="List nodes", openapi_extra=names("node.read"))
 async def list_nodes(
     request: Request, actor: CurrentActor, wanted: Annotated[NodeQuery, Query()]
 ) -> NodeList:
@@ -32,28 +32,40 @@ async def list_nodes(
         return await queries.page(tx, actor, wanted)
 
 
-@router.get("/nodes/{ref}", operation_id="nodes.show", openapi_extra=names("node.read"))
+@router.get("/nodes/{ref}", operation_id="nodes.show", summary="Get a node", openapi_extra=names("node.read"))
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> NodeDetail:
     """One node, with the sessions on it that one may see."""
     async with request.app.state.database.transaction() as tx:
         return await queries.detail(tx, actor, await queries.find(tx, actor, ref))
 
 
-@router.patch("/nodes/{ref}", operation_id="nodes.update", openapi_extra=names("node.update"))
+@router.patch(
+    "/nodes/{ref}", operation_id="nodes.update", summary="Update a node", openapi_extra=names("node.update")
+)
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: NodeUpdate) -> NodeDetail:
     """Change a node's group, close or open it to new sessions, reserve some of it, offer more CPU than it has."""
     async with request.app.state.database.transaction() as tx:
         return await queries.detail(tx, actor, await nodes.update(tx, actor, ref, body))
 
 
-@router.post("/nodes/{ref}/drain", operation_id="nodes.drain", openapi_extra=names("node.update"))
+@router.post(
+    "/nodes/{ref}/drain",
+    operation_id="nodes.drain",
+    summary="Drain a node",
+    openapi_extra=names("node.update"),
+)
 async def drain(request: Request, actor: CurrentActor, ref: Ref, body: DrainRequest) -> DrainView:
     """Empty a node: it takes nothing new, and each session on it is dealt with as is said first."""
     async with request.app.state.database.transaction() as tx:
         return await nodes.drain(tx, actor, ref, body)
 
 
-@router.post("/nodes/{ref}/forget", operation_id="nodes.forget", openapi_extra=names("node.update"))
+@router.post(
+    "/nodes/{ref}/forget",
+    operation_id="nodes.forget",
+    summary="Remove a node that is down",
+    openapi_extra=names("node.update"),
+)
 async def forget(request: Request, actor: CurrentActor, ref: Ref, body: ForgetRequest) -> Forgotten:
     """Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more."""
     state = request.app.state

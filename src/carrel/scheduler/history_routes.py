@@ -31,6 +31,7 @@ class TraceQuery(BaseModel):
 @router.get(
     "/scheduler/trace",
     operation_id="scheduler.trace",
+    summary="Export the scheduling trace",
     openapi_extra=names("scheduler.export"),
     response_class=StreamingResponse,
     responses=_FILE,
@@ -53,7 +54,12 @@ async def trace(
     )
 
 
-@router.get("/scheduler/policy", operation_id="scheduler.policy", openapi_extra=names("scheduler.export"))
+@router.get(
+    "/scheduler/policy",
+    operation_id="scheduler.policy",
+    summary="Export the scheduling policy for a replay",
+    openapi_extra=names("scheduler.export"),
+)
 async def policy(request: Request, actor: CurrentActor) -> SchedulerPolicy:
     """Nodes, resource groups, weights and ceilings as they are now, in the form that a replay reads."""
     require(actor, "scheduler.export", audit.NOBODY)

@@ -13,7 +13,13 @@ router = APIRouter()
 Place = Annotated[str, Path(max_length=64, description="An id or a name.")]
 
 
-@router.get("/held", operation_id="held.list", openapi_extra=names("session.read"), tags=["scheduler"])
+@router.get(
+    "/held",
+    operation_id="held.list",
+    summary="List allocations by node, group or holder",
+    openapi_extra=names("session.read"),
+    tags=["scheduler"],
+)
 async def list_held(request: Request, actor: CurrentActor, wanted: Annotated[HeldQuery, Query()]) -> HeldList:
     """What the sessions that you may see hold together: sums over the ledger, by node, group or holder."""
     async with request.app.state.database.transaction() as tx:
@@ -23,6 +29,7 @@ async def list_held(request: Request, actor: CurrentActor, wanted: Annotated[Hel
 @router.post(
     "/policies/{ref}/over",
     operation_id="policies.over",
+    summary="Check new limits of a policy against usage",
     openapi_extra=names("policy.update"),
     tags=["policies"],
 )
@@ -33,7 +40,11 @@ async def policy_over(request: Request, actor: CurrentActor, ref: Ref, body: Lim
 
 
 @router.post(
-    "/domains/{ref}/over", operation_id="domains.over", openapi_extra=names("domain.update"), tags=["domains"]
+    "/domains/{ref}/over",
+    operation_id="domains.over",
+    summary="Check new ceilings of a domain against its usage",
+    openapi_extra=names("domain.update"),
+    tags=["domains"],
 )
 async def domain_over(request: Request, actor: CurrentActor, ref: Place, body: CeilingsTry) -> OverList:
     """Where a domain would be over its ceilings now, were they these. Changes nothing."""
@@ -44,6 +55,7 @@ async def domain_over(request: Request, actor: CurrentActor, ref: Place, body: C
 @router.post(
     "/projects/{ref}/over",
     operation_id="projects.over",
+    summary="Check new ceilings of a project against its usage",
     openapi_extra=names("project.update"),
     tags=["projects"],
 )

@@ -45,7 +45,12 @@ from carrel.tenancy.schemas import ProjectRef
 router = APIRouter(tags=["scheduler"])
 
 
-@router.get("/sessions/{ref}/why", operation_id="sessions.why", openapi_extra=names("session.read"))
+@router.get(
+    "/sessions/{ref}/why",
+    operation_id="sessions.why",
+    summary="Explain why a session is pending",
+    openapi_extra=names("session.read"),
+)
 async def why(request: Request, actor: CurrentActor, ref: Ref) -> WhyView:
     """Why a session waits, what would start it now, and when it will start as far as that is known."""
     state = request.app.state
@@ -69,7 +74,12 @@ async def why(request: Request, actor: CurrentActor, ref: Ref) -> WhyView:
     )
 
 
-@router.post("/sessions/check", operation_id="sessions.check", openapi_extra=names("session.create"))
+@router.post(
+    "/sessions/check",
+    operation_id="sessions.check",
+    summary="Check a session request without creating it",
+    openapi_extra=names("session.create"),
+)
 async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> CheckView:
     """What would happen to such a request, and what is left for you, without asking for it."""
     state = request.app.state
@@ -115,7 +125,12 @@ async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> Ch
     )
 
 
-@router.get("/scheduler/queue", operation_id="scheduler.queue", openapi_extra=names("queue.read"))
+@router.get(
+    "/scheduler/queue",
+    operation_id="scheduler.queue",
+    summary="Show the queue of a resource group",
+    openapi_extra=names("queue.read"),
+)
 async def show_queue(
     request: Request, actor: CurrentActor, wanted: Annotated[QueueQuery, Query()]
 ) -> QueueView:
@@ -126,7 +141,12 @@ async def show_queue(
         return await queue.queue(tx, actor, wanted, snapshot, decided)
 
 
-@router.get("/scheduler/shares", operation_id="scheduler.shares", openapi_extra=names("share.read"))
+@router.get(
+    "/scheduler/shares",
+    operation_id="scheduler.shares",
+    summary="Show fair shares of a resource group",
+    openapi_extra=names("share.read"),
+)
 async def show_shares(
     request: Request, actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
 ) -> SharesView:

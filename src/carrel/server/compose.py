@@ -53,7 +53,7 @@ from carrel.scheduler import history_routes as history
 from carrel.scheduler import ledger_routes as ledger
 from carrel.scheduler import routes as scheduler
 from carrel.scheduler.queue import Plans
-from carrel.server import greeting, metrics, page
+from carrel.server import api_document, greeting, metrics, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
@@ -111,7 +111,7 @@ def application() -> FastAPI:
     app = FastAPI(
         title="Carrel",
         version=carrel.__version__,
-        description="Self-hosted, multi-tenant compute sessions.",
+        description=api_document.DESCRIPTION,
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -122,8 +122,7 @@ def application() -> FastAPI:
     problems.install(app)
     for router in _ROUTERS:
         app.include_router(router, prefix="/api/v1")
-    described = app.openapi
-    app.openapi = lambda: problems.document(described())  # type: ignore[method-assign]
+    api_document.install(app, [route for router in _ROUTERS for route in router.routes])
     page.install(app)
     app.add_middleware(NoteRefusals)
     quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, QuickRoute)]

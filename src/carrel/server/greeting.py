@@ -48,6 +48,7 @@ class Greeting(BaseModel):
 @router.get(
     "/auth/greeting",
     operation_id="auth.greeting",
+    summary="Show what the sign-in page needs",
     openapi_extra=names("server.greet"),
     dependencies=[ByAddress],
 )

@@ -31,6 +31,7 @@ router = APIRouter(tags=["server"])
 @router.get(
     "/metrics",
     operation_id="metrics.show",
+    summary="Show Prometheus metrics",
     openapi_extra=names("metrics.read"),
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The gauges"}},

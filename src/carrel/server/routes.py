@@ -29,14 +29,24 @@ class Health(BaseModel):
     status: str
 
 
-@router.get("/health", operation_id="server.health", openapi_extra=names("server.health"))
+@router.get(
+    "/health",
+    operation_id="server.health",
+    summary="Check the health of the server",
+    openapi_extra=names("server.health"),
+)
 async def health(request: Request) -> Health:
     """Answers when the server can reach its database; 503 otherwise."""
     await request.app.state.database.ping()
     return Health(status="ok")
 
 
-@router.get("/server", operation_id="server.show", openapi_extra=names("server.read"))
+@router.get(
+    "/server",
+    operation_id="server.show",
+    summary="Show the version and status of the server",
+    openapi_extra=names("server.read"),
+)
 async def show(request: Request, actor: CurrentActor) -> ServerView:
     """Version, and each part with its state."""
     state = request.app.state

@@ -30,6 +30,7 @@ def _json(body: bytes, status: int = 200) -> Response:
 @router.post(
     "/sessions",
     operation_id="sessions.create",
+    summary="Create a session",
     openapi_extra=names("session.create"),
     status_code=201,
     response_model=SessionDetail,
@@ -84,6 +85,7 @@ router.add_api_route(
     list_sessions,
     methods=["GET"],
     operation_id="sessions.list",
+    summary="List sessions",
     openapi_extra=names("session.read"),
     response_model=SessionList,
     route_class_override=QuickRoute,
@@ -93,6 +95,7 @@ router.add_api_route(
 @router.get(
     "/sessions/{ref}",
     operation_id="sessions.show",
+    summary="Get a session",
     openapi_extra=names("session.read"),
     response_model=SessionDetail,
 )
@@ -106,6 +109,7 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> Response:
 @router.patch(
     "/sessions/{ref}",
     operation_id="sessions.rename",
+    summary="Rename a session",
     openapi_extra=names("session.update"),
     response_model=SessionDetail,
 )
@@ -120,6 +124,7 @@ async def rename(request: Request, actor: CurrentActor, ref: Ref, body: SessionR
 @router.put(
     "/sessions/{ref}/priority",
     operation_id="sessions.prioritise",
+    summary="Set the priority of a pending session",
     openapi_extra=names("session.update"),
     response_model=SessionDetail,
 )
@@ -136,6 +141,7 @@ async def prioritise(request: Request, actor: CurrentActor, ref: Ref, body: Sess
 @router.delete(
     "/sessions/{ref}",
     operation_id="sessions.remove",
+    summary="Terminate or cancel a session",
     openapi_extra=names("session.remove"),
     status_code=202,
     response_model=SessionDetail,
@@ -149,7 +155,12 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref, force: bool = 
         return _json(await queries.detail(tx, request.app.state.seal, actor, session), 202)
 
 
-@router.get("/sessions/{ref}/history", operation_id="sessions.history", openapi_extra=names("session.read"))
+@router.get(
+    "/sessions/{ref}/history",
+    operation_id="sessions.history",
+    summary="Show the state history of a session",
+    openapi_extra=names("session.read"),
+)
 async def history(request: Request, actor: CurrentActor, ref: Ref) -> HistoryList:
     """Every transition with its time, cause and actor, oldest first."""
     async with request.app.state.database.transaction() as tx:
@@ -173,6 +184,7 @@ async def history(request: Request, actor: CurrentActor, ref: Ref) -> HistoryLis
 @router.get(
     "/vfolders/{ref}/mounts",
     operation_id="vfolders.mounts",
+    summary="List sessions that mount a folder",
     openapi_extra=names("vfolder.read"),
 )
 async def mounts(request: Request, actor: CurrentActor, ref: Ref) -> MountList:

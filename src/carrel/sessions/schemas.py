@@ -35,8 +35,7 @@ Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole numbe
 
 
 def _any_slot(schema: dict[str, Any]) -> None:
-    """What clients are told: any slot by its name. Which there must be is the description's to say."""
-    schema.pop("properties")
+    """cpu and mem by name, and any accelerator's slot beside them."""
     schema |= {
         "additionalProperties": {"type": "integer", "minimum": 0},
         "examples": [{"cpu": 1000, "mem": 1 << 30}],

@@ -12,7 +12,9 @@ from carrel.site.schemas import SiteUpdate, SiteView, TestMail, TestMailResult
 router = APIRouter(tags=["site"])
 
 
-@router.get("/site", operation_id="site.show", openapi_extra=names("site.read"))
+@router.get(
+    "/site", operation_id="site.show", summary="Show installation settings", openapi_extra=names("site.read")
+)
 async def show(request: Request, actor: CurrentActor) -> SiteView:
     """The settings of the installation."""
     async with request.app.state.database.transaction() as tx:
@@ -20,7 +22,11 @@ async def show(request: Request, actor: CurrentActor) -> SiteView:
 
 
 @router.patch(
-    "/site", operation_id="site.update", openapi_extra=names("site.update"), dependencies=[Confirmed]
+    "/site",
+    operation_id="site.update",
+    summary="Update installation settings",
+    openapi_extra=names("site.update"),
+    dependencies=[Confirmed],
 )
 async def update(request: Request, actor: CurrentActor, body: SiteUpdate) -> SiteView:
     """Change settings; what is left out stays as it is."""
@@ -30,7 +36,12 @@ async def update(request: Request, actor: CurrentActor, body: SiteUpdate) -> Sit
     return changed
 
 
-@router.post("/site/test-mail", operation_id="site.test_mail", openapi_extra=names("site.update"))
+@router.post(
+    "/site/test-mail",
+    operation_id="site.test_mail",
+    summary="Send a test e-mail",
+    openapi_extra=names("site.update"),
+)
 async def test_mail(request: Request, actor: CurrentActor, body: TestMail) -> TestMailResult:
     """Send a letter to somebody, and say what the mail server said."""
     require(actor, "site.update", Target())

@@ -19,7 +19,12 @@ router = APIRouter(tags=["storage hosts"])
 Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
 
 
-@router.get("/storage-hosts", operation_id="storage_hosts.list", openapi_extra=names("storage_host.read"))
+@router.get(
+    "/storage-hosts",
+    operation_id="storage_hosts.list",
+    summary="List storage hosts",
+    openapi_extra=names("storage_host.read"),
+)
 async def list_hosts(
     request: Request, actor: CurrentActor, wanted: Annotated[StorageHostQuery, Query()]
 ) -> StorageHostList:
@@ -29,7 +34,8 @@ async def list_hosts(
 
 
 @router.post(
-    "/storage-hosts", operation_id="storage_hosts.create", openapi_extra=names("storage_host.update"),
+    "/storage-hosts", operation_id="storage_hosts.create",
+    summary="Create a storage host", openapi_extra=names("storage_host.update"),
     status_code=201,
 )  # fmt: skip
 async def create(request: Request, actor: CurrentActor, body: StorageHostCreate) -> StorageHostView:
@@ -43,7 +49,10 @@ async def create(request: Request, actor: CurrentActor, body: StorageHostCreate)
 
 
 @router.get(
-    "/storage-hosts/{ref}", operation_id="storage_hosts.show", openapi_extra=names("storage_host.read")
+    "/storage-hosts/{ref}",
+    operation_id="storage_hosts.show",
+    summary="Get a storage host",
+    openapi_extra=names("storage_host.read"),
 )
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> StorageHostView:
     """One storage host."""
@@ -53,7 +62,10 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> StorageHostVi
 
 
 @router.patch(
-    "/storage-hosts/{ref}", operation_id="storage_hosts.update", openapi_extra=names("storage_host.update")
+    "/storage-hosts/{ref}",
+    operation_id="storage_hosts.update",
+    summary="Update a storage host",
+    openapi_extra=names("storage_host.update"),
 )
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: StorageHostUpdate) -> StorageHostView:
     """Change a storage host."""
@@ -63,7 +75,8 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: StorageH
 
 
 @router.delete(
-    "/storage-hosts/{ref}", operation_id="storage_hosts.remove", openapi_extra=names("storage_host.update"),
+    "/storage-hosts/{ref}", operation_id="storage_hosts.remove",
+    summary="Delete a storage host", openapi_extra=names("storage_host.update"),
     status_code=204,
 )  # fmt: skip
 async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
@@ -74,6 +87,7 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
 
 @router.put(
     "/storage-hosts/{ref}/access", operation_id="storage_hosts.set_access",
+    summary="Replace the access list of a storage host",
     openapi_extra=names("storage_host.update"),
 )  # fmt: skip
 async def set_access(

@@ -16,7 +16,12 @@ from carrel.usage.schemas import RecentUsage, SampleList, SampleView, Series
 router = APIRouter(tags=["usage"])
 
 
-@router.get("/sessions/{ref}/usage", operation_id="sessions.usage", openapi_extra=names("session.read"))
+@router.get(
+    "/sessions/{ref}/usage",
+    operation_id="sessions.usage",
+    summary="Show recent usage of a session",
+    openapi_extra=names("session.read"),
+)
 async def session_usage(
     request: Request, actor: CurrentActor, ref: Ref, minutes: Annotated[int, Query(ge=1, le=1440)] = 60
 ) -> SampleList:
@@ -28,7 +33,12 @@ async def session_usage(
     return SampleList(samples=[SampleView.model_validate(s, from_attributes=True) for s in samples])
 
 
-@router.get("/usage", operation_id="usage.recent", openapi_extra=names("session.read"))
+@router.get(
+    "/usage",
+    operation_id="usage.recent",
+    summary="Show recent usage of several sessions",
+    openapi_extra=names("session.read"),
+)
 async def recent(
     request: Request,
     actor: CurrentActor,

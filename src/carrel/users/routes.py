@@ -31,7 +31,12 @@ router = APIRouter(tags=["users"])
 Ref = Annotated[str, Path(max_length=254, description="An id or an e-mail.")]
 
 
-@router.patch("/auth/me", operation_id="profile.update", openapi_extra=names("profile.update"))
+@router.patch(
+    "/auth/me",
+    operation_id="profile.update",
+    summary="Update your profile",
+    openapi_extra=names("profile.update"),
+)
 async def update_profile(request: Request, actor: CurrentActor, body: ProfileUpdate) -> UserProfile:
     """Change your name and preferences."""
     async with request.app.state.database.transaction() as tx:
@@ -47,7 +52,7 @@ async def update_profile(request: Request, actor: CurrentActor, body: ProfileUpd
     )
 
 
-@router.get("/users", operation_id="users.list", openapi_extra=names("user.read"))
+@router.get("/users", operation_id="users.list", summary="List users", openapi_extra=names("user.read"))
 async def list_users(
     request: Request, actor: CurrentActor, wanted: Annotated[UserQuery, Query()]
 ) -> UserList:
@@ -56,7 +61,13 @@ async def list_users(
         return await queries.page(tx, actor, wanted)
 
 
-@router.post("/users", operation_id="users.create", openapi_extra=names("user.create"), status_code=201)
+@router.post(
+    "/users",
+    operation_id="users.create",
+    summary="Create a user",
+    openapi_extra=names("user.create"),
+    status_code=201,
+)
 async def create(request: Request, actor: CurrentActor, body: UserCreate) -> UserCreated:
     """Make a user. A generated password or a link is in this answer and nowhere else."""
     state = request.app.state
@@ -69,7 +80,12 @@ async def create(request: Request, actor: CurrentActor, body: UserCreate) -> Use
     return UserCreated(**detail.model_dump(), password=made.password, link=link)
 
 
-@router.post("/users/batch", operation_id="users.create_many", openapi_extra=names("user.create"))
+@router.post(
+    "/users/batch",
+    operation_id="users.create_many",
+    summary="Create many users",
+    openapi_extra=names("user.create"),
+)
 async def create_many(
     request: Request, actor: CurrentActor, body: UserBatch, dry_run: bool = False
 ) -> UsersMade:
@@ -77,7 +93,12 @@ async def create_many(
     return await batch.create(_means(request), actor, body, dry_run=dry_run)
 
 
-@router.post("/users/purge", operation_id="users.purge_many", openapi_extra=names("user.purge"))
+@router.post(
+    "/users/purge",
+    operation_id="users.purge_many",
+    summary="Purge many users",
+    openapi_extra=names("user.purge"),
+)
 async def purge_many(request: Request, actor: RecentlyConfirmed, body: UsersPurge) -> UsersPurged:
     """Delete inactive users for good. Each says what became of it."""
     state = request.app.state
@@ -86,7 +107,7 @@ async def purge_many(request: Request, actor: RecentlyConfirmed, body: UsersPurg
     return purged
 
 
-@router.get("/users/{ref}", operation_id="users.show", openapi_extra=names("user.read"))
+@router.get("/users/{ref}", operation_id="users.show", summary="Get a user", openapi_extra=names("user.read"))
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> UserDetail:
     """One user."""
     async with request.app.state.database.transaction() as tx:
@@ -94,7 +115,9 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> UserDetail:
         return await queries.detail(tx, actor, user.id)
 
 
-@router.patch("/users/{ref}", operation_id="users.update", openapi_extra=names("user.update"))
+@router.patch(
+    "/users/{ref}", operation_id="users.update", summary="Update a user", openapi_extra=names("user.update")
+)
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: UserUpdate) -> UserDetail:
     """Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused."""
     if "role" in body.model_fields_set:
@@ -107,7 +130,12 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: UserUpda
     return view
 
 
-@router.post("/users/{ref}/purge", operation_id="users.purge", openapi_extra=names("user.purge"))
+@router.post(
+    "/users/{ref}/purge",
+    operation_id="users.purge",
+    summary="Purge a user",
+    openapi_extra=names("user.purge"),
+)
 async def purge_one(request: Request, actor: RecentlyConfirmed, ref: Ref, body: UserPurge) -> UserPurged:
     """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
     state = request.app.state

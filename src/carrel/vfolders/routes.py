@@ -30,7 +30,9 @@ Ref = Annotated[str, Path(max_length=64, description="An id, or a name when only
 TaskRef = Annotated[str, Path(max_length=64, description="An id.")]
 
 
-@router.get("/vfolders", operation_id="vfolders.list", openapi_extra=names("vfolder.read"))
+@router.get(
+    "/vfolders", operation_id="vfolders.list", summary="List folders", openapi_extra=names("vfolder.read")
+)
 async def list_folders(
     request: Request, actor: CurrentActor, wanted: Annotated[VFolderQuery, Query()]
 ) -> VFolderList:
@@ -40,7 +42,11 @@ async def list_folders(
 
 
 @router.post(
-    "/vfolders", operation_id="vfolders.create", openapi_extra=names("vfolder.create"), status_code=201
+    "/vfolders",
+    operation_id="vfolders.create",
+    summary="Create a folder",
+    openapi_extra=names("vfolder.create"),
+    status_code=201,
 )
 async def create(
     request: Request,
@@ -57,7 +63,12 @@ async def create(
         return await queries.detail(tx, actor, folder)
 
 
-@router.get("/vfolders/{ref}", operation_id="vfolders.show", openapi_extra=names("vfolder.read"))
+@router.get(
+    "/vfolders/{ref}",
+    operation_id="vfolders.show",
+    summary="Get a folder",
+    openapi_extra=names("vfolder.read"),
+)
 async def show(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
     """One folder."""
     async with request.app.state.database.transaction() as tx:
@@ -65,7 +76,12 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
         return await queries.detail(tx, actor, folder.id)
 
 
-@router.patch("/vfolders/{ref}", operation_id="vfolders.update", openapi_extra=names("vfolder.update"))
+@router.patch(
+    "/vfolders/{ref}",
+    operation_id="vfolders.update",
+    summary="Update a folder",
+    openapi_extra=names("vfolder.update"),
+)
 async def update(request: Request, actor: CurrentActor, ref: Ref, body: VFolderUpdate) -> VFolderView:
     """Rename a folder, or change what it is for and what others may do with it."""
     database: Database = request.app.state.database
@@ -80,6 +96,7 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: VFolderU
 @router.post(
     "/vfolders/{ref}/clone",
     operation_id="vfolders.clone",
+    summary="Clone a folder",
     openapi_extra=names("vfolder.create"),
     status_code=201,
 )
@@ -95,7 +112,12 @@ async def clone(request: Request, actor: CurrentActor, ref: Ref, body: VFolderCl
     return await database.run(change)
 
 
-@router.post("/vfolders/{ref}/move", operation_id="vfolders.move", openapi_extra=names("vfolder.update"))
+@router.post(
+    "/vfolders/{ref}/move",
+    operation_id="vfolders.move",
+    summary="Move a folder to another storage host",
+    openapi_extra=names("vfolder.update"),
+)
 async def move(request: Request, actor: CurrentActor, ref: Ref, body: VFolderMove) -> VFolderView:
     """Move a folder to another storage host. It can only be read meanwhile, and must not be mounted."""
     state = request.app.state
@@ -108,7 +130,12 @@ async def move(request: Request, actor: CurrentActor, ref: Ref, body: VFolderMov
     return await database.run(change)
 
 
-@router.post("/vfolders/{ref}/trash", operation_id="vfolders.trash", openapi_extra=names("vfolder.update"))
+@router.post(
+    "/vfolders/{ref}/trash",
+    operation_id="vfolders.trash",
+    summary="Move a folder to the trash",
+    openapi_extra=names("vfolder.update"),
+)
 async def trash(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
     """Put a folder in the trash. It must not be mounted in a live session."""
     state = request.app.state
@@ -122,7 +149,10 @@ async def trash(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
 
 
 @router.post(
-    "/vfolders/{ref}/restore", operation_id="vfolders.restore", openapi_extra=names("vfolder.update")
+    "/vfolders/{ref}/restore",
+    operation_id="vfolders.restore",
+    summary="Restore a folder from the trash",
+    openapi_extra=names("vfolder.update"),
 )
 async def restore(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
     """Take a folder back from the trash."""
@@ -135,7 +165,12 @@ async def restore(request: Request, actor: CurrentActor, ref: Ref) -> VFolderVie
     return await database.run(change)
 
 
-@router.delete("/vfolders/{ref}", operation_id="vfolders.remove", openapi_extra=names("vfolder.remove"))
+@router.delete(
+    "/vfolders/{ref}",
+    operation_id="vfolders.remove",
+    summary="Delete a folder permanently",
+    openapi_extra=names("vfolder.remove"),
+)
 async def remove(
     request: Request,
     actor: CurrentActor,
@@ -154,7 +189,10 @@ async def remove(
 
 
 @router.post(
-    "/vfolders/{ref}/hand-over", operation_id="vfolders.hand_over", openapi_extra=names("vfolder.hand_over")
+    "/vfolders/{ref}/hand-over",
+    operation_id="vfolders.hand_over",
+    summary="Transfer ownership of a folder",
+    openapi_extra=names("vfolder.hand_over"),
 )
 async def hand_over(request: Request, actor: CurrentActor, ref: Ref, body: VFolderHandOver) -> VFolderView:
     """Make a folder somebody else's, within their limits. It must not be mounted in a live session."""
@@ -168,14 +206,24 @@ async def hand_over(request: Request, actor: CurrentActor, ref: Ref, body: VFold
     return await database.run(change)
 
 
-@router.get("/vfolders/{ref}/access", operation_id="vfolders.access", openapi_extra=names("vfolder.read"))
+@router.get(
+    "/vfolders/{ref}/access",
+    operation_id="vfolders.access",
+    summary="List who can access a folder",
+    openapi_extra=names("vfolder.read"),
+)
 async def access(request: Request, actor: CurrentActor, ref: Ref) -> AccessList:
     """Everybody who can reach the files of a folder, since when and why; for its owner and administrators."""
     async with request.app.state.database.transaction() as tx:
         return AccessList(items=await reach.access(tx, actor, ref))
 
 
-@router.get("/vfolder-tasks", operation_id="vfolder_tasks.list", openapi_extra=names("vfolder.read"))
+@router.get(
+    "/vfolder-tasks",
+    operation_id="vfolder_tasks.list",
+    summary="List folder tasks",
+    openapi_extra=names("vfolder.read"),
+)
 async def list_tasks(
     request: Request, actor: CurrentActor, wanted: Annotated[TaskQuery, Query()]
 ) -> TaskList:
@@ -184,7 +232,12 @@ async def list_tasks(
         return await queries.tasks(tx, actor, wanted)
 
 
-@router.get("/vfolder-tasks/{ref}", operation_id="vfolder_tasks.show", openapi_extra=names("vfolder.read"))
+@router.get(
+    "/vfolder-tasks/{ref}",
+    operation_id="vfolder_tasks.show",
+    summary="Get a folder task",
+    openapi_extra=names("vfolder.read"),
+)
 async def show_task(request: Request, actor: CurrentActor, ref: TaskRef) -> TaskView:
     """How far one task is."""
     async with request.app.state.database.transaction() as tx:
@@ -192,7 +245,10 @@ async def show_task(request: Request, actor: CurrentActor, ref: TaskRef) -> Task
 
 
 @router.post(
-    "/vfolder-tasks/{ref}/cancel", operation_id="vfolder_tasks.cancel", openapi_extra=names("vfolder.update")
+    "/vfolder-tasks/{ref}/cancel",
+    operation_id="vfolder_tasks.cancel",
+    summary="Cancel a folder task",
+    openapi_extra=names("vfolder.update"),
 )
 async def cancel_task(request: Request, actor: CurrentActor, ref: TaskRef) -> TaskView:
     """End a task early; what it made so far is taken away again. Deleting cannot be ended."""
@@ -206,7 +262,9 @@ async def cancel_task(request: Request, actor: CurrentActor, ref: TaskRef) -> Ta
     return await database.run(change)
 
 
-@router.get("/quotas", operation_id="quotas.list", openapi_extra=names("quota.read"))
+@router.get(
+    "/quotas", operation_id="quotas.list", summary="List storage quotas", openapi_extra=names("quota.read")
+)
 async def list_quotas(
     request: Request, actor: CurrentActor, wanted: Annotated[QuotaQuery, Query()]
 ) -> QuotaList:

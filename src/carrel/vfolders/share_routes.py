@@ -28,14 +28,24 @@ router = APIRouter(tags=["folders"])
 ShareRef = Annotated[str, Path(max_length=254, description="An id, an e-mail, or a project's name.")]
 
 
-@router.get("/vfolders/{ref}/shares", operation_id="shares.list", openapi_extra=names("vfolder.read"))
+@router.get(
+    "/vfolders/{ref}/shares",
+    operation_id="shares.list",
+    summary="List shares of a folder",
+    openapi_extra=names("vfolder.read"),
+)
 async def list_shares(request: Request, actor: CurrentActor, ref: Ref) -> ShareList:
     """With whom a folder is shared, those invited too; for its owner and administrators."""
     async with request.app.state.database.transaction() as tx:
         return ShareList(items=await sharing.shares(tx, actor, ref))
 
 
-@router.post("/vfolders/{ref}/shares", operation_id="shares.create", openapi_extra=names("vfolder.share"))
+@router.post(
+    "/vfolders/{ref}/shares",
+    operation_id="shares.create",
+    summary="Share a folder",
+    openapi_extra=names("vfolder.share"),
+)
 async def create(request: Request, actor: CurrentActor, ref: Ref, body: ShareCreate) -> SharesAdded:
     """Invite people by e-mail, and share with projects. Who cannot be is named with the reason."""
     state = request.app.state
@@ -47,7 +57,10 @@ async def create(request: Request, actor: CurrentActor, ref: Ref, body: ShareCre
 
 
 @router.patch(
-    "/vfolders/{ref}/shares/{share}", operation_id="shares.update", openapi_extra=names("vfolder.share")
+    "/vfolders/{ref}/shares/{share}",
+    operation_id="shares.update",
+    summary="Update a share",
+    openapi_extra=names("vfolder.share"),
 )
 async def update(
     request: Request, actor: CurrentActor, ref: Ref, share: ShareRef, body: ShareUpdate
@@ -62,7 +75,10 @@ async def update(
 
 
 @router.delete(
-    "/vfolders/{ref}/shares/{share}", operation_id="shares.remove", openapi_extra=names("vfolder.share")
+    "/vfolders/{ref}/shares/{share}",
+    operation_id="shares.remove",
+    summary="Revoke a share",
+    openapi_extra=names("vfolder.share"),
 )
 async def remove(request: Request, actor: CurrentActor, ref: Ref, share: ShareRef) -> ShareChanged:
     """Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named."""
@@ -74,7 +90,12 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref, share: ShareRe
     return await database.run(change)
 
 
-@router.post("/vfolders/{ref}/leave", operation_id="shares.leave", openapi_extra=names("vfolder.join"))
+@router.post(
+    "/vfolders/{ref}/leave",
+    operation_id="shares.leave",
+    summary="Leave a shared folder",
+    openapi_extra=names("vfolder.join"),
+)
 async def leave(request: Request, actor: CurrentActor, ref: Ref) -> ShareChanged:
     """Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named."""
     database: Database = request.app.state.database
@@ -85,7 +106,12 @@ async def leave(request: Request, actor: CurrentActor, ref: Ref) -> ShareChanged
     return await database.run(change)
 
 
-@router.get("/invitations", operation_id="invitations.list", openapi_extra=names("vfolder.join"))
+@router.get(
+    "/invitations",
+    operation_id="invitations.list",
+    summary="List invitations to folders",
+    openapi_extra=names("vfolder.join"),
+)
 async def list_invitations(request: Request, actor: CurrentActor) -> InvitationList:
     """Folders that others offer you."""
     async with request.app.state.database.transaction() as tx:
@@ -93,7 +119,8 @@ async def list_invitations(request: Request, actor: CurrentActor) -> InvitationL
 
 
 @router.post(
-    "/invitations/{share}/accept", operation_id="invitations.accept", openapi_extra=names("vfolder.join"),
+    "/invitations/{share}/accept", operation_id="invitations.accept",
+    summary="Accept an invitation to a folder", openapi_extra=names("vfolder.join"),
     status_code=204,
 )  # fmt: skip
 async def accept(request: Request, actor: CurrentActor, share: ShareRef) -> None:
@@ -108,7 +135,8 @@ async def accept(request: Request, actor: CurrentActor, share: ShareRef) -> None
 
 
 @router.post(
-    "/invitations/{share}/decline", operation_id="invitations.decline", openapi_extra=names("vfolder.join"),
+    "/invitations/{share}/decline", operation_id="invitations.decline",
+    summary="Decline an invitation to a folder", openapi_extra=names("vfolder.join"),
     status_code=204,
 )  # fmt: skip
 async def decline(request: Request, actor: CurrentActor, share: ShareRef) -> None:

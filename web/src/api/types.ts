@@ -86,6 +86,7 @@ export type {
   ShareView as FolderShare,
   SiteUpdate,
   SiteView as Site,
+  SlotRequest,
   SlotRoomView as SlotRoom,
   SshKeyAdded as NewSshKey,
   SshKeyView as SshKey,

@@ -1,4 +1,4 @@
-import type { CheckRequest, SessionCreate, SessionDetail, Slots } from "@/api/types";
+import type { CheckRequest, SessionCreate, SessionDetail, SlotRequest, Slots } from "@/api/types";
 import { type MountRow, mountFault, mountRow, toMount } from "./mounts";
 
 export interface EnvironmentRow {
@@ -67,7 +67,8 @@ export function variableFault(env: EnvironmentRow[], index: number): VariableFau
 /** What the scheduler looks at. */
 function toWish(form: LaunchForm, project: string | undefined): Omit<CheckRequest, "image"> {
   return {
-    slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)),
+    // What is missing here is refused by the server, which names the field.
+    slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)) as SlotRequest,
     ...(form.group ? { group: form.group } : {}),
     ...(form.priority === "" ? {} : { priority: form.priority }),
     ...(form.time_limit_s === null ? {} : { time_limit_s: form.time_limit_s }),

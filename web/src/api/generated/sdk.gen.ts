@@ -19,28 +19,28 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 };
 
 /**
- * List Entries
+ * List audit entries
  *
  * Who did what, newest first: what you did and what was done to what is yours; administrators see their reach.
  */
 export const auditList = <ThrowOnError extends boolean = true>(options?: Options<AuditListData, ThrowOnError>) => (options?.client ?? client).get<AuditListResponses, AuditListErrors, ThrowOnError>({ url: '/api/v1/audit', ...options });
 
 /**
- * Export Entries
+ * Export audit entries
  *
  * Everything that fits, as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check.
  */
 export const auditExport = <ThrowOnError extends boolean = true>(options?: Options<AuditExportData, ThrowOnError>) => (options?.client ?? client).get<AuditExportResponses, AuditExportErrors, ThrowOnError>({ url: '/api/v1/audit/export', ...options });
 
 /**
- * Verify
+ * Verify the audit chain
  *
  * Look through a part of the chain for what was altered, is missing or was moved, and say exactly where.
  */
 export const auditVerify = <ThrowOnError extends boolean = true>(options?: Options<AuditVerifyData, ThrowOnError>) => (options?.client ?? client).get<AuditVerifyResponses, AuditVerifyErrors, ThrowOnError>({ url: '/api/v1/audit/verify', ...options });
 
 /**
- * Confirm
+ * Confirm your identity again
  *
  * Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes.
  */
@@ -54,7 +54,7 @@ export const authConfirm = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * Factor
+ * Complete the second step of a sign-in
  *
  * The second step of signing in, after `pending` was "factor".
  */
@@ -68,7 +68,7 @@ export const authFactor = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * Forgot
+ * Request a password reset
  *
  * Have a link mailed with which you set a new password. The answer tells nothing of who has an account.
  */
@@ -82,14 +82,14 @@ export const authForgot = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * Greeting
+ * Show what the sign-in page needs
  *
  * What the sign-in page must know.
  */
 export const authGreeting = <ThrowOnError extends boolean = true>(options?: Options<AuthGreetingData, ThrowOnError>) => (options?.client ?? client).get<AuthGreetingResponses, AuthGreetingErrors, ThrowOnError>({ url: '/api/v1/auth/greeting', ...options });
 
 /**
- * Login
+ * Sign in with a password
  *
  * Sign in by password; the cookie that comes back is the page's credential.
  *
@@ -105,21 +105,21 @@ export const authLogin = <ThrowOnError extends boolean = true>(options: Options<
 });
 
 /**
- * Logout
+ * Sign out
  *
  * Sign this browser out. With a keypair: no-op.
  */
 export const authLogout = <ThrowOnError extends boolean = true>(options?: Options<AuthLogoutData, ThrowOnError>) => (options?.client ?? client).post<AuthLogoutResponses, AuthLogoutErrors, ThrowOnError>({ url: '/api/v1/auth/logout', ...options });
 
 /**
- * Me
+ * Show the current user
  *
  * Who you are, your projects, and what you may do.
  */
 export const authMe = <ThrowOnError extends boolean = true>(options?: Options<AuthMeData, ThrowOnError>) => (options?.client ?? client).get<AuthMeResponses, AuthMeErrors, ThrowOnError>({ url: '/api/v1/auth/me', ...options });
 
 /**
- * Update Profile
+ * Update your profile
  *
  * Change your name and preferences.
  */
@@ -133,7 +133,7 @@ export const profileUpdate = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * Passkey
+ * Sign in with a passkey
  *
  * Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN).
  */
@@ -147,14 +147,14 @@ export const authPasskey = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * Passkey Options
+ * Get a passkey challenge for signing in
  *
  * What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in.
  */
 export const authPasskeyOptions = <ThrowOnError extends boolean = true>(options?: Options<AuthPasskeyOptionsData, ThrowOnError>) => (options?.client ?? client).post<AuthPasskeyOptionsResponses, AuthPasskeyOptionsErrors, ThrowOnError>({ url: '/api/v1/auth/passkey-options', ...options });
 
 /**
- * Change Password
+ * Change your password
  *
  * Change your password; your other browsers are signed out.
  */
@@ -168,7 +168,7 @@ export const passwordUpdate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Exchange
+ * Exchange a sign-in code of the command line
  *
  * Sign a command line in with the code that its browser brought; `pending` as after a password.
  */
@@ -182,21 +182,21 @@ export const authProvidersExchange = <ThrowOnError extends boolean = true>(optio
 });
 
 /**
- * Callback
+ * Return from an identity provider
  *
  * Where the provider sends the browser back to: signs in and goes to the page; a page for browsers.
  */
 export const authProvidersCallback = <ThrowOnError extends boolean = true>(options: Options<AuthProvidersCallbackData, ThrowOnError>) => (options.client ?? client).get<AuthProvidersCallbackResponses, AuthProvidersCallbackErrors, ThrowOnError>({ url: '/api/v1/auth/providers/{name}/callback', ...options });
 
 /**
- * Start
+ * Start a sign-in at an identity provider
  *
  * Send the browser to the provider to sign in; a page for browsers, not for scripts.
  */
 export const authProvidersStart = <ThrowOnError extends boolean = true>(options: Options<AuthProvidersStartData, ThrowOnError>) => (options.client ?? client).get<unknown, AuthProvidersStartErrors, ThrowOnError>({ url: '/api/v1/auth/providers/{name}/start', ...options });
 
 /**
- * Reset
+ * Set a new password with a reset link
  *
  * Set a new password by a one-time link; you are signed out everywhere.
  */
@@ -210,7 +210,7 @@ export const authReset = <ThrowOnError extends boolean = true>(options: Options<
 });
 
 /**
- * Make Account
+ * Create your own account
  *
  * Make an account of your own. The answer tells nothing of who has one already.
  */
@@ -224,7 +224,7 @@ export const authSignUp = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * Verify
+ * Verify an e-mail address
  *
  * Prove your e-mail by the link that was mailed; then you can sign in.
  */
@@ -238,7 +238,7 @@ export const authVerify = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * Verify Again
+ * Resend the verification e-mail
  *
  * Have the link mailed again. The answer tells nothing of who has an account.
  */
@@ -252,14 +252,14 @@ export const authVerifyAgain = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
- * List Domains
+ * List domains
  *
  * Domains with how many people, projects and live sessions each holds, and who its administrators are.
  */
 export const domainsList = <ThrowOnError extends boolean = true>(options?: Options<DomainsListData, ThrowOnError>) => (options?.client ?? client).get<DomainsListResponses, DomainsListErrors, ThrowOnError>({ url: '/api/v1/domains', ...options });
 
 /**
- * Create
+ * Create a domain
  *
  * Make a domain. Its name is unique, whatever the case of its letters.
  */
@@ -273,21 +273,21 @@ export const domainsCreate = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * Remove
+ * Delete a domain
  *
  * Remove a domain that holds nothing.
  */
 export const domainsRemove = <ThrowOnError extends boolean = true>(options: Options<DomainsRemoveData, ThrowOnError>) => (options.client ?? client).delete<DomainsRemoveResponses, DomainsRemoveErrors, ThrowOnError>({ url: '/api/v1/domains/{ref}', ...options });
 
 /**
- * Show
+ * Get a domain
  *
  * One domain.
  */
 export const domainsShow = <ThrowOnError extends boolean = true>(options: Options<DomainsShowData, ThrowOnError>) => (options.client ?? client).get<DomainsShowResponses, DomainsShowErrors, ThrowOnError>({ url: '/api/v1/domains/{ref}', ...options });
 
 /**
- * Update
+ * Update a domain
  *
  * Change a domain. Disabled, its people are signed out at once, and it takes no new sessions.
  */
@@ -301,7 +301,7 @@ export const domainsUpdate = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * Domain Over
+ * Check new ceilings of a domain against its usage
  *
  * Where a domain would be over its ceilings now, were they these. Changes nothing.
  */
@@ -315,28 +315,28 @@ export const domainsOver = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * By Link
+ * Download through a signed link
  *
  * What a link was made for.
  */
 export const filesByLink = <ThrowOnError extends boolean = true>(options: Options<FilesByLinkData, ThrowOnError>) => (options.client ?? client).get<FilesByLinkResponses, FilesByLinkErrors, ThrowOnError>({ url: '/api/v1/downloads/{token}', ...options });
 
 /**
- * List Events
+ * List or follow events
  *
  * What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID.
  */
 export const eventsList = <ThrowOnError extends boolean = true>(options?: Options<EventsListData, ThrowOnError>) => (options?.client ?? client).get<EventsListResponses, EventsListErrors, ThrowOnError>({ url: '/api/v1/events', ...options });
 
 /**
- * Show
+ * Show your second factors
  *
  * Your second factors.
  */
 export const factorsShow = <ThrowOnError extends boolean = true>(options?: Options<FactorsShowData, ThrowOnError>) => (options?.client ?? client).get<FactorsShowResponses, FactorsShowErrors, ThrowOnError>({ url: '/api/v1/factors', ...options });
 
 /**
- * Add Passkey
+ * Register a passkey
  *
  * Register the passkey that the browser made.
  */
@@ -350,21 +350,21 @@ export const passkeysCreate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Passkey Options
+ * Get a challenge for a new passkey
  *
  * What the browser needs to make a passkey.
  */
 export const passkeysOptions = <ThrowOnError extends boolean = true>(options?: Options<PasskeysOptionsData, ThrowOnError>) => (options?.client ?? client).post<PasskeysOptionsResponses, PasskeysOptionsErrors, ThrowOnError>({ url: '/api/v1/factors/passkeys/options', ...options });
 
 /**
- * Remove Passkey
+ * Delete a passkey
  *
  * Remove a passkey.
  */
 export const passkeysRemove = <ThrowOnError extends boolean = true>(options: Options<PasskeysRemoveData, ThrowOnError>) => (options.client ?? client).delete<PasskeysRemoveResponses, PasskeysRemoveErrors, ThrowOnError>({ url: '/api/v1/factors/passkeys/{passkey}', ...options });
 
 /**
- * Rename Passkey
+ * Rename a passkey
  *
  * Call a passkey otherwise.
  */
@@ -378,28 +378,28 @@ export const passkeysRename = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Renew Recovery Codes
+ * Generate new recovery codes
  *
  * Fresh recovery codes; those before are good no longer.
  */
 export const recoveryCodesCreate = <ThrowOnError extends boolean = true>(options?: Options<RecoveryCodesCreateData, ThrowOnError>) => (options?.client ?? client).post<RecoveryCodesCreateResponses, RecoveryCodesCreateErrors, ThrowOnError>({ url: '/api/v1/factors/recovery-codes', ...options });
 
 /**
- * Remove Totp
+ * Remove your authenticator app
  *
  * Let codes of your app count no longer.
  */
 export const totpRemove = <ThrowOnError extends boolean = true>(options?: Options<TotpRemoveData, ThrowOnError>) => (options?.client ?? client).delete<TotpRemoveResponses, TotpRemoveErrors, ThrowOnError>({ url: '/api/v1/factors/totp', ...options });
 
 /**
- * Offer Totp
+ * Set up an authenticator app
  *
  * A secret for an authenticator app; codes of it count once you have confirmed it by one.
  */
 export const totpCreate = <ThrowOnError extends boolean = true>(options?: Options<TotpCreateData, ThrowOnError>) => (options?.client ?? client).post<TotpCreateResponses, TotpCreateErrors, ThrowOnError>({ url: '/api/v1/factors/totp', ...options });
 
 /**
- * Confirm Totp
+ * Confirm an authenticator app
  *
  * Let codes of the app count from now on.
  */
@@ -413,14 +413,14 @@ export const totpConfirm = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * List Groups
+ * List resource groups
  *
  * Resource groups that one may use, with what they have; superadmins see all.
  */
 export const groupsList = <ThrowOnError extends boolean = true>(options?: Options<GroupsListData, ThrowOnError>) => (options?.client ?? client).get<GroupsListResponses, GroupsListErrors, ThrowOnError>({ url: '/api/v1/groups', ...options });
 
 /**
- * Create
+ * Create a resource group
  *
  * Make a resource group. Its name is unique, whatever the case of its letters.
  */
@@ -434,21 +434,21 @@ export const groupsCreate = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * Remove
+ * Delete a resource group
  *
  * Remove a resource group that holds nothing.
  */
 export const groupsRemove = <ThrowOnError extends boolean = true>(options: Options<GroupsRemoveData, ThrowOnError>) => (options.client ?? client).delete<GroupsRemoveResponses, GroupsRemoveErrors, ThrowOnError>({ url: '/api/v1/groups/{ref}', ...options });
 
 /**
- * Show
+ * Get a resource group
  *
  * One resource group.
  */
 export const groupsShow = <ThrowOnError extends boolean = true>(options: Options<GroupsShowData, ThrowOnError>) => (options.client ?? client).get<GroupsShowResponses, GroupsShowErrors, ThrowOnError>({ url: '/api/v1/groups/{ref}', ...options });
 
 /**
- * Update
+ * Update a resource group
  *
  * Change a resource group. The scheduler goes by it from its next decision on.
  */
@@ -462,7 +462,7 @@ export const groupsUpdate = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * Change Access
+ * Add or remove access entries of a resource group
  *
  * Let single domains, projects and users use the group while it is not public, or no longer.
  */
@@ -476,7 +476,7 @@ export const groupsChangeAccess = <ThrowOnError extends boolean = true>(options:
 });
 
 /**
- * Set Access
+ * Replace the access list of a resource group
  *
  * Say which domains, projects and users may use the group while it is not public.
  */
@@ -490,7 +490,7 @@ export const groupsSetAccess = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
- * Change Weights
+ * Update single fair-share weights of a resource group
  *
  * Set what single domains, projects and users are entitled to; the others keep their weights.
  */
@@ -504,7 +504,7 @@ export const groupsChangeWeights = <ThrowOnError extends boolean = true>(options
 });
 
 /**
- * Set Weights
+ * Replace the fair-share weights of a resource group
  *
  * Set who is entitled to how much of the group, beside the others of the same place.
  */
@@ -518,56 +518,56 @@ export const groupsSetWeights = <ThrowOnError extends boolean = true>(options: O
 });
 
 /**
- * Health
+ * Check the health of the server
  *
  * Answers when the server can reach its database; 503 otherwise.
  */
 export const serverHealth = <ThrowOnError extends boolean = true>(options?: Options<ServerHealthData, ThrowOnError>) => (options?.client ?? client).get<ServerHealthResponses, ServerHealthErrors, ThrowOnError>({ url: '/api/v1/health', ...options });
 
 /**
- * List Held
+ * List allocations by node, group or holder
  *
  * What the sessions that you may see hold together: sums over the ledger, by node, group or holder.
  */
 export const heldList = <ThrowOnError extends boolean = true>(options: Options<HeldListData, ThrowOnError>) => (options.client ?? client).get<HeldListResponses, HeldListErrors, ThrowOnError>({ url: '/api/v1/held', ...options });
 
 /**
- * List Images
+ * List images
  *
  * The images that sessions can be started from by name.
  */
 export const imagesList = <ThrowOnError extends boolean = true>(options?: Options<ImagesListData, ThrowOnError>) => (options?.client ?? client).get<ImagesListResponses, ImagesListErrors, ThrowOnError>({ url: '/api/v1/images', ...options });
 
 /**
- * List Invitations
+ * List invitations to folders
  *
  * Folders that others offer you.
  */
 export const invitationsList = <ThrowOnError extends boolean = true>(options?: Options<InvitationsListData, ThrowOnError>) => (options?.client ?? client).get<InvitationsListResponses, InvitationsListErrors, ThrowOnError>({ url: '/api/v1/invitations', ...options });
 
 /**
- * Accept
+ * Accept an invitation to a folder
  *
  * Take a folder that somebody offers you.
  */
 export const invitationsAccept = <ThrowOnError extends boolean = true>(options: Options<InvitationsAcceptData, ThrowOnError>) => (options.client ?? client).post<InvitationsAcceptResponses, InvitationsAcceptErrors, ThrowOnError>({ url: '/api/v1/invitations/{share}/accept', ...options });
 
 /**
- * Decline
+ * Decline an invitation to a folder
  *
  * Refuse a folder that somebody offers you.
  */
 export const invitationsDecline = <ThrowOnError extends boolean = true>(options: Options<InvitationsDeclineData, ThrowOnError>) => (options.client ?? client).post<InvitationsDeclineResponses, InvitationsDeclineErrors, ThrowOnError>({ url: '/api/v1/invitations/{share}/decline', ...options });
 
 /**
- * List Keypairs
+ * List keypairs
  *
  * Keypairs, newest first; secrets are never shown again.
  */
 export const keypairsList = <ThrowOnError extends boolean = true>(options?: Options<KeypairsListData, ThrowOnError>) => (options?.client ?? client).get<KeypairsListResponses, KeypairsListErrors, ThrowOnError>({ url: '/api/v1/keypairs', ...options });
 
 /**
- * Create Keypair
+ * Create a keypair
  *
  * Make a keypair of yours. The secret is in this answer and nowhere else.
  */
@@ -581,14 +581,14 @@ export const keypairsCreate = <ThrowOnError extends boolean = true>(options?: Op
 });
 
 /**
- * Remove Keypair
+ * Delete a keypair
  *
  * Remove a keypair; what still uses it is refused from now on.
  */
 export const keypairsRemove = <ThrowOnError extends boolean = true>(options: Options<KeypairsRemoveData, ThrowOnError>) => (options.client ?? client).delete<KeypairsRemoveResponses, KeypairsRemoveErrors, ThrowOnError>({ url: '/api/v1/keypairs/{access_key}', ...options });
 
 /**
- * Update Keypair
+ * Update a keypair
  *
  * Name a keypair, activate or deactivate it; administrators also set its rate limit.
  */
@@ -602,42 +602,42 @@ export const keypairsUpdate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Rotate Keypair
+ * Rotate the secret of a keypair
  *
  * Give a keypair of yours another secret; the former is refused from now on.
  */
 export const keypairsRotate = <ThrowOnError extends boolean = true>(options: Options<KeypairsRotateData, ThrowOnError>) => (options.client ?? client).post<KeypairsRotateResponses, KeypairsRotateErrors, ThrowOnError>({ url: '/api/v1/keypairs/{access_key}/rotate', ...options });
 
 /**
- * End Logins
+ * Revoke all sign-ins of a user
  *
  * Sign somebody out everywhere, or yourself everywhere else.
  */
 export const loginsRemoveAll = <ThrowOnError extends boolean = true>(options?: Options<LoginsRemoveAllData, ThrowOnError>) => (options?.client ?? client).delete<LoginsRemoveAllResponses, LoginsRemoveAllErrors, ThrowOnError>({ url: '/api/v1/logins', ...options });
 
 /**
- * List Logins
+ * List sign-ins
  *
  * Where you, or somebody you administer, are signed in; used last comes first.
  */
 export const loginsList = <ThrowOnError extends boolean = true>(options?: Options<LoginsListData, ThrowOnError>) => (options?.client ?? client).get<LoginsListResponses, LoginsListErrors, ThrowOnError>({ url: '/api/v1/logins', ...options });
 
 /**
- * End Login
+ * Revoke a sign-in
  *
  * Sign one browser out.
  */
 export const loginsRemove = <ThrowOnError extends boolean = true>(options: Options<LoginsRemoveData, ThrowOnError>) => (options.client ?? client).delete<LoginsRemoveResponses, LoginsRemoveErrors, ThrowOnError>({ url: '/api/v1/logins/{login}', ...options });
 
 /**
- * Show
+ * Show Prometheus metrics
  *
  * Gauges in the text format of Prometheus: what is held, what there is, how many sessions, how long they wait.
  */
 export const metricsShow = <ThrowOnError extends boolean = true>(options?: Options<MetricsShowData, ThrowOnError>) => (options?.client ?? client).get<MetricsShowResponses, MetricsShowErrors, ThrowOnError>({ url: '/api/v1/metrics', ...options });
 
 /**
- * List Nodes
+ * List nodes
  *
  * Nodes with what they have and what is in use. Others than superadmins see those of groups that they may
  * use, where the installation shows them.
@@ -645,14 +645,14 @@ export const metricsShow = <ThrowOnError extends boolean = true>(options?: Optio
 export const nodesList = <ThrowOnError extends boolean = true>(options?: Options<NodesListData, ThrowOnError>) => (options?.client ?? client).get<NodesListResponses, NodesListErrors, ThrowOnError>({ url: '/api/v1/nodes', ...options });
 
 /**
- * Show
+ * Get a node
  *
  * One node, with the sessions on it that one may see.
  */
 export const nodesShow = <ThrowOnError extends boolean = true>(options: Options<NodesShowData, ThrowOnError>) => (options.client ?? client).get<NodesShowResponses, NodesShowErrors, ThrowOnError>({ url: '/api/v1/nodes/{ref}', ...options });
 
 /**
- * Update
+ * Update a node
  *
  * Change a node's group, close or open it to new sessions, reserve some of it, offer more CPU than it has.
  */
@@ -666,7 +666,7 @@ export const nodesUpdate = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * Drain
+ * Drain a node
  *
  * Empty a node: it takes nothing new, and each session on it is dealt with as is said first.
  */
@@ -680,7 +680,7 @@ export const nodesDrain = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * Forget
+ * Remove a node that is down
  *
  * Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more.
  */
@@ -694,14 +694,14 @@ export const nodesForget = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * List Policies
+ * List resource policies
  *
  * Resource policies, with how many have each, of those that you administer.
  */
 export const policiesList = <ThrowOnError extends boolean = true>(options?: Options<PoliciesListData, ThrowOnError>) => (options?.client ?? client).get<PoliciesListResponses, PoliciesListErrors, ThrowOnError>({ url: '/api/v1/policies', ...options });
 
 /**
- * Create
+ * Create a resource policy
  *
  * Make a policy. All limits of its kind are given; "unlimited" is written out.
  */
@@ -715,28 +715,28 @@ export const policiesCreate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Mine
+ * Show the limits that apply to you
  *
  * What limits you: as a person, with each keypair and without one, and in each of your projects.
  */
 export const policiesMine = <ThrowOnError extends boolean = true>(options?: Options<PoliciesMineData, ThrowOnError>) => (options?.client ?? client).get<PoliciesMineResponses, PoliciesMineErrors, ThrowOnError>({ url: '/api/v1/policies/mine', ...options });
 
 /**
- * Remove
+ * Delete a resource policy
  *
  * Remove a policy that nobody has.
  */
 export const policiesRemove = <ThrowOnError extends boolean = true>(options: Options<PoliciesRemoveData, ThrowOnError>) => (options.client ?? client).delete<PoliciesRemoveResponses, PoliciesRemoveErrors, ThrowOnError>({ url: '/api/v1/policies/{ref}', ...options });
 
 /**
- * Show
+ * Get a resource policy
  *
  * One policy.
  */
 export const policiesShow = <ThrowOnError extends boolean = true>(options: Options<PoliciesShowData, ThrowOnError>) => (options.client ?? client).get<PoliciesShowResponses, PoliciesShowErrors, ThrowOnError>({ url: '/api/v1/policies/{ref}', ...options });
 
 /**
- * Update
+ * Update a resource policy
  *
  * Change a policy, or single limits of it. It holds from the next decision on; what runs goes on.
  */
@@ -750,7 +750,7 @@ export const policiesUpdate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Copy
+ * Copy a resource policy
  *
  * Make another policy with the same limits, which nobody has yet.
  */
@@ -764,7 +764,7 @@ export const policiesCopy = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * Assign
+ * Assign a resource policy
  *
  * Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none.
  */
@@ -778,7 +778,7 @@ export const policiesAssign = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Policy Over
+ * Check new limits of a policy against usage
  *
  * Who of those that have the policy would be over it now, were its limits these. Changes nothing.
  */
@@ -792,14 +792,14 @@ export const policiesOver = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * List Presets
+ * List presets
  *
  * Presets of the resource groups that one may use, and those of all groups.
  */
 export const presetsList = <ThrowOnError extends boolean = true>(options?: Options<PresetsListData, ThrowOnError>) => (options?.client ?? client).get<PresetsListResponses, PresetsListErrors, ThrowOnError>({ url: '/api/v1/presets', ...options });
 
 /**
- * Create
+ * Create a preset
  *
  * Make a preset. Its name is unique in its group, whatever the case of its letters.
  */
@@ -813,14 +813,14 @@ export const presetsCreate = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * Remove
+ * Delete a preset
  *
  * Remove a preset; what was started with it stays.
  */
 export const presetsRemove = <ThrowOnError extends boolean = true>(options: Options<PresetsRemoveData, ThrowOnError>) => (options.client ?? client).delete<PresetsRemoveResponses, PresetsRemoveErrors, ThrowOnError>({ url: '/api/v1/presets/{ref}', ...options });
 
 /**
- * Update
+ * Update a preset
  *
  * Change a preset.
  */
@@ -834,14 +834,14 @@ export const presetsUpdate = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * List Projects
+ * List projects
  *
  * Projects that you are in or administer, with how many people and live sessions each holds.
  */
 export const projectsList = <ThrowOnError extends boolean = true>(options?: Options<ProjectsListData, ThrowOnError>) => (options?.client ?? client).get<ProjectsListResponses, ProjectsListErrors, ThrowOnError>({ url: '/api/v1/projects', ...options });
 
 /**
- * Create
+ * Create a project
  *
  * Make a project. Its name is unique in its domain.
  */
@@ -855,21 +855,21 @@ export const projectsCreate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Remove
+ * Delete a project
  *
  * Remove a project that never held a session.
  */
 export const projectsRemove = <ThrowOnError extends boolean = true>(options: Options<ProjectsRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProjectsRemoveResponses, ProjectsRemoveErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}', ...options });
 
 /**
- * Show
+ * Get a project
  *
  * One project.
  */
 export const projectsShow = <ThrowOnError extends boolean = true>(options: Options<ProjectsShowData, ThrowOnError>) => (options.client ?? client).get<ProjectsShowResponses, ProjectsShowErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}', ...options });
 
 /**
- * Update
+ * Update a project
  *
  * Change a project.
  */
@@ -883,7 +883,7 @@ export const projectsUpdate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Archive
+ * Archive a project
  *
  * Take no new sessions in it. With live ones and no choice for them: a conflict that names them.
  */
@@ -897,14 +897,14 @@ export const projectsArchive = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
- * List Members
+ * List members of a project
  *
  * Who is in a project.
  */
 export const projectMembersList = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersListData, ThrowOnError>) => (options.client ?? client).get<ProjectMembersListResponses, ProjectMembersListErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/members', ...options });
 
 /**
- * Add Members
+ * Add members to a project
  *
  * Put people of its domain in a project. Who cannot be is named with the reason; the others are added.
  */
@@ -918,14 +918,14 @@ export const projectMembersAdd = <ThrowOnError extends boolean = true>(options: 
 });
 
 /**
- * Remove Member
+ * Remove a member from a project
  *
  * Take somebody out of a project. Their sessions in it go on; those that keep folders of it are named.
  */
 export const projectMembersRemove = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProjectMembersRemoveResponses, ProjectMembersRemoveErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/members/{user}', ...options });
 
 /**
- * Update Member
+ * Update the role of a project member
  *
  * Make a member an administrator of the project, or no more.
  */
@@ -939,7 +939,7 @@ export const projectMembersUpdate = <ThrowOnError extends boolean = true>(option
 });
 
 /**
- * Project Over
+ * Check new ceilings of a project against its usage
  *
  * Where a project would be over its ceilings now, were they these. Changes nothing.
  */
@@ -953,21 +953,21 @@ export const projectsOver = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * Restore
+ * Restore an archived project
  *
  * Take new sessions in an archived project again.
  */
 export const projectsRestore = <ThrowOnError extends boolean = true>(options: Options<ProjectsRestoreData, ThrowOnError>) => (options.client ?? client).post<ProjectsRestoreResponses, ProjectsRestoreErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/restore', ...options });
 
 /**
- * List Providers
+ * List identity providers
  *
  * Every identity provider, by name. Secrets are never shown.
  */
 export const providersList = <ThrowOnError extends boolean = true>(options?: Options<ProvidersListData, ThrowOnError>) => (options?.client ?? client).get<ProvidersListResponses, ProvidersListErrors, ThrowOnError>({ url: '/api/v1/providers', ...options });
 
 /**
- * Create
+ * Create an identity provider
  *
  * Set an identity provider up. Its name is unique.
  */
@@ -981,21 +981,21 @@ export const providersCreate = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
- * Remove
+ * Delete an identity provider
  *
  * Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay.
  */
 export const providersRemove = <ThrowOnError extends boolean = true>(options: Options<ProvidersRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProvidersRemoveResponses, ProvidersRemoveErrors, ThrowOnError>({ url: '/api/v1/providers/{ref}', ...options });
 
 /**
- * Show
+ * Get an identity provider
  *
  * One identity provider.
  */
 export const providersShow = <ThrowOnError extends boolean = true>(options: Options<ProvidersShowData, ThrowOnError>) => (options.client ?? client).get<ProvidersShowResponses, ProvidersShowErrors, ThrowOnError>({ url: '/api/v1/providers/{ref}', ...options });
 
 /**
- * Update
+ * Update an identity provider
  *
  * Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it.
  */
@@ -1009,7 +1009,7 @@ export const providersUpdate = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
- * Try Out
+ * Test an identity provider
  *
  * Try an identity provider out, active or not, and say step by step what works.
  */
@@ -1023,63 +1023,63 @@ export const providersTest = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * List Quotas
+ * List storage quotas
  *
  * How much of the space for folders people and projects take, and how much they may.
  */
 export const quotasList = <ThrowOnError extends boolean = true>(options?: Options<QuotasListData, ThrowOnError>) => (options?.client ?? client).get<QuotasListResponses, QuotasListErrors, ThrowOnError>({ url: '/api/v1/quotas', ...options });
 
 /**
- * Show Resources
+ * Show capacity, usage and availability
  *
  * Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use.
  */
 export const resourcesShow = <ThrowOnError extends boolean = true>(options?: Options<ResourcesShowData, ThrowOnError>) => (options?.client ?? client).get<ResourcesShowResponses, ResourcesShowErrors, ThrowOnError>({ url: '/api/v1/resources', ...options });
 
 /**
- * Policy
+ * Export the scheduling policy for a replay
  *
  * Nodes, resource groups, weights and ceilings as they are now, in the form that a replay reads.
  */
 export const schedulerPolicy = <ThrowOnError extends boolean = true>(options?: Options<SchedulerPolicyData, ThrowOnError>) => (options?.client ?? client).get<SchedulerPolicyResponses, SchedulerPolicyErrors, ThrowOnError>({ url: '/api/v1/scheduler/policy', ...options });
 
 /**
- * Show Queue
+ * Show the queue of a resource group
  *
  * Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless.
  */
 export const schedulerQueue = <ThrowOnError extends boolean = true>(options?: Options<SchedulerQueueData, ThrowOnError>) => (options?.client ?? client).get<SchedulerQueueResponses, SchedulerQueueErrors, ThrowOnError>({ url: '/api/v1/scheduler/queue', ...options });
 
 /**
- * Show Shares
+ * Show fair shares of a resource group
  *
  * Who has, and has had, how much of a resource group, beside what their weight entitles them to.
  */
 export const schedulerShares = <ThrowOnError extends boolean = true>(options?: Options<SchedulerSharesData, ThrowOnError>) => (options?.client ?? client).get<SchedulerSharesResponses, SchedulerSharesErrors, ThrowOnError>({ url: '/api/v1/scheduler/shares', ...options });
 
 /**
- * Trace
+ * Export the scheduling trace
  *
  * What was asked for, when, by whom (ids only) and for how long it ran: JSON lines to replay.
  */
 export const schedulerTrace = <ThrowOnError extends boolean = true>(options?: Options<SchedulerTraceData, ThrowOnError>) => (options?.client ?? client).get<SchedulerTraceResponses, SchedulerTraceErrors, ThrowOnError>({ url: '/api/v1/scheduler/trace', ...options });
 
 /**
- * Show
+ * Show the version and status of the server
  *
  * Version, and each part with its state.
  */
 export const serverShow = <ThrowOnError extends boolean = true>(options?: Options<ServerShowData, ThrowOnError>) => (options?.client ?? client).get<ServerShowResponses, ServerShowErrors, ThrowOnError>({ url: '/api/v1/server', ...options });
 
 /**
- * List Sessions
+ * List sessions
  *
  * Your sessions, newest first unless sorted; with owner=all, every session that you may see.
  */
 export const sessionsList = <ThrowOnError extends boolean = true>(options?: Options<SessionsListData, ThrowOnError>) => (options?.client ?? client).get<SessionsListResponses, SessionsListErrors, ThrowOnError>({ url: '/api/v1/sessions', ...options });
 
 /**
- * Create
+ * Create a session
  *
  * Ask for a session. It is PENDING at once and starts as soon as there is room.
  */
@@ -1093,7 +1093,7 @@ export const sessionsCreate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Check
+ * Check a session request without creating it
  *
  * What would happen to such a request, and what is left for you, without asking for it.
  */
@@ -1107,21 +1107,21 @@ export const sessionsCheck = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * Remove
+ * Terminate or cancel a session
  *
  * Terminate a session, or cancel it while it waits. Repeating it changes nothing.
  */
 export const sessionsRemove = <ThrowOnError extends boolean = true>(options: Options<SessionsRemoveData, ThrowOnError>) => (options.client ?? client).delete<SessionsRemoveResponses, SessionsRemoveErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}', ...options });
 
 /**
- * Show
+ * Get a session
  *
  * One session, with its environment and apps.
  */
 export const sessionsShow = <ThrowOnError extends boolean = true>(options: Options<SessionsShowData, ThrowOnError>) => (options.client ?? client).get<SessionsShowResponses, SessionsShowErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}', ...options });
 
 /**
- * Rename
+ * Rename a session
  *
  * Give a live session another name.
  */
@@ -1135,21 +1135,21 @@ export const sessionsRename = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * List Apps
+ * List apps of a session
  *
  * The apps of a session, and whether each answers.
  */
 export const appsList = <ThrowOnError extends boolean = true>(options: Options<AppsListData, ThrowOnError>) => (options.client ?? client).get<AppsListResponses, AppsListErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps', ...options });
 
 /**
- * Open App
+ * Open an app in a browser
  *
  * A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment.
  */
 export const appsOpen = <ThrowOnError extends boolean = true>(options: Options<AppsOpenData, ThrowOnError>) => (options.client ?? client).post<AppsOpenResponses, AppsOpenErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps/{app}/open', ...options });
 
 /**
- * Exempt
+ * Exempt a session from idle timeouts
  *
  * Let a session never count as idle, or let it again; for administrators.
  */
@@ -1163,35 +1163,35 @@ export const sessionsExempt = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * History
+ * Show the state history of a session
  *
  * Every transition with its time, cause and actor, oldest first.
  */
 export const sessionsHistory = <ThrowOnError extends boolean = true>(options: Options<SessionsHistoryData, ThrowOnError>) => (options.client ?? client).get<SessionsHistoryResponses, SessionsHistoryErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/history', ...options });
 
 /**
- * Show
+ * Show idle timeouts of a session
  *
  * What would end a running session by itself, and how much time it has left by each rule.
  */
 export const sessionsIdle = <ThrowOnError extends boolean = true>(options: Options<SessionsIdleData, ThrowOnError>) => (options.client ?? client).get<SessionsIdleResponses, SessionsIdleErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/idle', ...options });
 
 /**
- * Keep
+ * Reset the idle timeouts of a session
  *
  * Say that a running session is in use: its idle clocks begin anew. Its lifetime stays as it is.
  */
 export const sessionsKeep = <ThrowOnError extends boolean = true>(options: Options<SessionsKeepData, ThrowOnError>) => (options.client ?? client).post<SessionsKeepResponses, SessionsKeepErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/keep', ...options });
 
 /**
- * Logs
+ * Read or follow the log of a session
  *
  * What the session's main process and its apps wrote; kept after the end.
  */
 export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Options<SessionsLogsData, ThrowOnError>) => (options.client ?? client).get<SessionsLogsResponses, SessionsLogsErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/logs', ...options });
 
 /**
- * Prioritise
+ * Set the priority of a pending session
  *
  * Say how soon a waiting session is to start, beside the others; above what your policy allows,
  * administrators may.
@@ -1206,28 +1206,28 @@ export const sessionsPrioritise = <ThrowOnError extends boolean = true>(options:
 });
 
 /**
- * Session Usage
+ * Show recent usage of a session
  *
  * CPU and memory of the last minutes, oldest first.
  */
 export const sessionsUsage = <ThrowOnError extends boolean = true>(options: Options<SessionsUsageData, ThrowOnError>) => (options.client ?? client).get<SessionsUsageResponses, SessionsUsageErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/usage', ...options });
 
 /**
- * Why
+ * Explain why a session is pending
  *
  * Why a session waits, what would start it now, and when it will start as far as that is known.
  */
 export const sessionsWhy = <ThrowOnError extends boolean = true>(options: Options<SessionsWhyData, ThrowOnError>) => (options.client ?? client).get<SessionsWhyResponses, SessionsWhyErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/why', ...options });
 
 /**
- * Show
+ * Show installation settings
  *
  * The settings of the installation.
  */
 export const siteShow = <ThrowOnError extends boolean = true>(options?: Options<SiteShowData, ThrowOnError>) => (options?.client ?? client).get<SiteShowResponses, SiteShowErrors, ThrowOnError>({ url: '/api/v1/site', ...options });
 
 /**
- * Update
+ * Update installation settings
  *
  * Change settings; what is left out stays as it is.
  */
@@ -1241,7 +1241,7 @@ export const siteUpdate = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * Test Mail
+ * Send a test e-mail
  *
  * Send a letter to somebody, and say what the mail server said.
  */
@@ -1255,14 +1255,14 @@ export const siteTestMail = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * List Ssh Keys
+ * List SSH keys
  *
  * Your SSH keys, newest first.
  */
 export const sshKeysList = <ThrowOnError extends boolean = true>(options?: Options<SshKeysListData, ThrowOnError>) => (options?.client ?? client).get<SshKeysListResponses, SshKeysListErrors, ThrowOnError>({ url: '/api/v1/ssh-keys', ...options });
 
 /**
- * Add Ssh Key
+ * Add an SSH key
  *
  * Keep a public key of yours, or make a pair.
  */
@@ -1276,21 +1276,21 @@ export const sshKeysAdd = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * Remove Ssh Key
+ * Delete an SSH key
  *
  * Forget an SSH key of yours.
  */
 export const sshKeysRemove = <ThrowOnError extends boolean = true>(options: Options<SshKeysRemoveData, ThrowOnError>) => (options.client ?? client).delete<SshKeysRemoveResponses, SshKeysRemoveErrors, ThrowOnError>({ url: '/api/v1/ssh-keys/{key}', ...options });
 
 /**
- * List Hosts
+ * List storage hosts
  *
  * Storage hosts that one may keep folders on, with how much room they have; superadmins see all.
  */
 export const storageHostsList = <ThrowOnError extends boolean = true>(options?: Options<StorageHostsListData, ThrowOnError>) => (options?.client ?? client).get<StorageHostsListResponses, StorageHostsListErrors, ThrowOnError>({ url: '/api/v1/storage-hosts', ...options });
 
 /**
- * Create
+ * Create a storage host
  *
  * Add a storage host. Its root is tried first; what is wrong with it is said.
  */
@@ -1304,21 +1304,21 @@ export const storageHostsCreate = <ThrowOnError extends boolean = true>(options:
 });
 
 /**
- * Remove
+ * Delete a storage host
  *
  * Forget a storage host that keeps no folder. What is in its root stays.
  */
 export const storageHostsRemove = <ThrowOnError extends boolean = true>(options: Options<StorageHostsRemoveData, ThrowOnError>) => (options.client ?? client).delete<StorageHostsRemoveResponses, StorageHostsRemoveErrors, ThrowOnError>({ url: '/api/v1/storage-hosts/{ref}', ...options });
 
 /**
- * Show
+ * Get a storage host
  *
  * One storage host.
  */
 export const storageHostsShow = <ThrowOnError extends boolean = true>(options: Options<StorageHostsShowData, ThrowOnError>) => (options.client ?? client).get<StorageHostsShowResponses, StorageHostsShowErrors, ThrowOnError>({ url: '/api/v1/storage-hosts/{ref}', ...options });
 
 /**
- * Update
+ * Update a storage host
  *
  * Change a storage host.
  */
@@ -1332,7 +1332,7 @@ export const storageHostsUpdate = <ThrowOnError extends boolean = true>(options:
 });
 
 /**
- * Set Access
+ * Replace the access list of a storage host
  *
  * Say which domains and projects may use the host while it is not public.
  */
@@ -1346,14 +1346,14 @@ export const storageHostsSetAccess = <ThrowOnError extends boolean = true>(optio
 });
 
 /**
- * List Tokens
+ * List personal tokens
  *
  * Your personal tokens, newest first.
  */
 export const tokensList = <ThrowOnError extends boolean = true>(options?: Options<TokensListData, ThrowOnError>) => (options?.client ?? client).get<TokensListResponses, TokensListErrors, ThrowOnError>({ url: '/api/v1/tokens', ...options });
 
 /**
- * Create Token
+ * Create a personal token
  *
  * Make a personal token. It is in this answer and nowhere else.
  */
@@ -1367,28 +1367,28 @@ export const tokensCreate = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * Remove Token
+ * Revoke a personal token
  *
  * Revoke a personal token by its id.
  */
 export const tokensRemove = <ThrowOnError extends boolean = true>(options: Options<TokensRemoveData, ThrowOnError>) => (options.client ?? client).delete<TokensRemoveResponses, TokensRemoveErrors, ThrowOnError>({ url: '/api/v1/tokens/{token}', ...options });
 
 /**
- * Recent
+ * Show recent usage of several sessions
  *
  * The last five minutes of several sessions; those that you may not see are left out.
  */
 export const usageRecent = <ThrowOnError extends boolean = true>(options: Options<UsageRecentData, ThrowOnError>) => (options.client ?? client).get<UsageRecentResponses, UsageRecentErrors, ThrowOnError>({ url: '/api/v1/usage', ...options });
 
 /**
- * List Users
+ * List users
  *
  * Users: those of your domain or of projects that you administer; else yourself.
  */
 export const usersList = <ThrowOnError extends boolean = true>(options?: Options<UsersListData, ThrowOnError>) => (options?.client ?? client).get<UsersListResponses, UsersListErrors, ThrowOnError>({ url: '/api/v1/users', ...options });
 
 /**
- * Create
+ * Create a user
  *
  * Make a user. A generated password or a link is in this answer and nowhere else.
  */
@@ -1402,7 +1402,7 @@ export const usersCreate = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * Create Many
+ * Create many users
  *
  * Make many users, or only check them. Each row says what became of it; those that can be are made.
  */
@@ -1416,7 +1416,7 @@ export const usersCreateMany = <ThrowOnError extends boolean = true>(options: Op
 });
 
 /**
- * Purge Many
+ * Purge many users
  *
  * Delete inactive users for good. Each says what became of it.
  */
@@ -1430,14 +1430,14 @@ export const usersPurgeMany = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Show
+ * Get a user
  *
  * One user.
  */
 export const usersShow = <ThrowOnError extends boolean = true>(options: Options<UsersShowData, ThrowOnError>) => (options.client ?? client).get<UsersShowResponses, UsersShowErrors, ThrowOnError>({ url: '/api/v1/users/{ref}', ...options });
 
 /**
- * Update
+ * Update a user
  *
  * Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused.
  */
@@ -1451,14 +1451,14 @@ export const usersUpdate = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * Reset
+ * Reset the second factors of a user
  *
  * Take all second factors from somebody who has lost them. They are signed out everywhere.
  */
 export const factorsReset = <ThrowOnError extends boolean = true>(options: Options<FactorsResetData, ThrowOnError>) => (options.client ?? client).delete<FactorsResetResponses, FactorsResetErrors, ThrowOnError>({ url: '/api/v1/users/{ref}/factors', ...options });
 
 /**
- * Purge One
+ * Purge a user
  *
  * Delete an inactive user for good: nothing is left of them but the id, which past sessions name.
  */
@@ -1472,42 +1472,42 @@ export const usersPurge = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * Recover
+ * Create a password reset link for a user
  *
  * A one-time link with which somebody sets a new password, for you to hand over; good for a day.
  */
 export const usersRecover = <ThrowOnError extends boolean = true>(options: Options<UsersRecoverData, ThrowOnError>) => (options.client ?? client).post<UsersRecoverResponses, UsersRecoverErrors, ThrowOnError>({ url: '/api/v1/users/{ref}/recover', ...options });
 
 /**
- * List Tasks
+ * List folder tasks
  *
  * What you had done with folders, newest first.
  */
 export const vfolderTasksList = <ThrowOnError extends boolean = true>(options?: Options<VfolderTasksListData, ThrowOnError>) => (options?.client ?? client).get<VfolderTasksListResponses, VfolderTasksListErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks', ...options });
 
 /**
- * Show Task
+ * Get a folder task
  *
  * How far one task is.
  */
 export const vfolderTasksShow = <ThrowOnError extends boolean = true>(options: Options<VfolderTasksShowData, ThrowOnError>) => (options.client ?? client).get<VfolderTasksShowResponses, VfolderTasksShowErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks/{ref}', ...options });
 
 /**
- * Cancel Task
+ * Cancel a folder task
  *
  * End a task early; what it made so far is taken away again. Deleting cannot be ended.
  */
 export const vfolderTasksCancel = <ThrowOnError extends boolean = true>(options: Options<VfolderTasksCancelData, ThrowOnError>) => (options.client ?? client).post<VfolderTasksCancelResponses, VfolderTasksCancelErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks/{ref}/cancel', ...options });
 
 /**
- * List Folders
+ * List folders
  *
  * Folders, by name: yours, your projects' and those that others share with you, unless asked otherwise.
  */
 export const vfoldersList = <ThrowOnError extends boolean = true>(options?: Options<VfoldersListData, ThrowOnError>) => (options?.client ?? client).get<VfoldersListResponses, VfoldersListErrors, ThrowOnError>({ url: '/api/v1/vfolders', ...options });
 
 /**
- * Create
+ * Create a folder
  *
  * Make a folder.
  */
@@ -1521,21 +1521,21 @@ export const vfoldersCreate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Remove
+ * Delete a folder permanently
  *
  * Delete a folder in the trash for good, with all that is in it. There is no way back.
  */
 export const vfoldersRemove = <ThrowOnError extends boolean = true>(options: Options<VfoldersRemoveData, ThrowOnError>) => (options.client ?? client).delete<VfoldersRemoveResponses, VfoldersRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}', ...options });
 
 /**
- * Show
+ * Get a folder
  *
  * One folder.
  */
 export const vfoldersShow = <ThrowOnError extends boolean = true>(options: Options<VfoldersShowData, ThrowOnError>) => (options.client ?? client).get<VfoldersShowResponses, VfoldersShowErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}', ...options });
 
 /**
- * Update
+ * Update a folder
  *
  * Rename a folder, or change what it is for and what others may do with it.
  */
@@ -1549,21 +1549,21 @@ export const vfoldersUpdate = <ThrowOnError extends boolean = true>(options: Opt
 });
 
 /**
- * Access
+ * List who can access a folder
  *
  * Everybody who can reach the files of a folder, since when and why; for its owner and administrators.
  */
 export const vfoldersAccess = <ThrowOnError extends boolean = true>(options: Options<VfoldersAccessData, ThrowOnError>) => (options.client ?? client).get<VfoldersAccessResponses, VfoldersAccessErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/access', ...options });
 
 /**
- * Archive
+ * Download files as a zip archive
  *
  * Files and directories as a zip file, made while it is sent. Symbolic links and special files are left out.
  */
 export const filesArchive = <ThrowOnError extends boolean = true>(options: Options<FilesArchiveData, ThrowOnError>) => (options.client ?? client).get<FilesArchiveResponses, FilesArchiveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/archive', ...options });
 
 /**
- * Clone
+ * Clone a folder
  *
  * Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on.
  */
@@ -1577,14 +1577,14 @@ export const vfoldersClone = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * Download
+ * Download a file
  *
  * A file's bytes; ranges, If-Range and If-None-Match as HTTP has them. Its ETag changes with its content.
  */
 export const filesDownload = <ThrowOnError extends boolean = true>(options: Options<FilesDownloadData, ThrowOnError>) => (options.client ?? client).get<FilesDownloadResponses, FilesDownloadErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/content', ...options });
 
 /**
- * Write
+ * Write a file
  *
  * Make a file of the body, or replace one; readers see the old or the new, whole. With If-Match: only when it is
  * still the one that was read. With If-None-Match: * only when there is none. Else 412.
@@ -1600,14 +1600,14 @@ export const filesWrite = <ThrowOnError extends boolean = true>(options: Options
 });
 
 /**
- * List Files
+ * List a directory
  *
  * What a directory holds, directories first, a page at a time.
  */
 export const filesList = <ThrowOnError extends boolean = true>(options: Options<FilesListData, ThrowOnError>) => (options.client ?? client).get<FilesListResponses, FilesListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/files', ...options });
 
 /**
- * Copy
+ * Copy files
  *
  * Copy files and directories, within a folder or into another. The task tells how far it is.
  */
@@ -1621,7 +1621,7 @@ export const filesCopy = <ThrowOnError extends boolean = true>(options: Options<
 });
 
 /**
- * Make Directory
+ * Create a directory
  *
  * Make a directory, and those above it.
  */
@@ -1635,14 +1635,14 @@ export const filesMakeDirectory = <ThrowOnError extends boolean = true>(options:
 });
 
 /**
- * Show
+ * Get a file or directory
  *
  * One file or directory.
  */
 export const filesShow = <ThrowOnError extends boolean = true>(options: Options<FilesShowData, ThrowOnError>) => (options.client ?? client).get<FilesShowResponses, FilesShowErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/files/info', ...options });
 
 /**
- * Move
+ * Move or rename files
  *
  * Move files and directories within a folder, or rename one.
  */
@@ -1656,7 +1656,7 @@ export const filesMove = <ThrowOnError extends boolean = true>(options: Options<
 });
 
 /**
- * Pack
+ * Download many small files as a tar archive
  *
  * Many small files in one answer: a tar file with each under its path. What is larger than 8 MiB, no plain file, or
  * cannot be read is left out.
@@ -1671,7 +1671,7 @@ export const filesPack = <ThrowOnError extends boolean = true>(options: Options<
 });
 
 /**
- * Remove
+ * Delete files
  *
  * Delete files and directories. They are gone at once; their space comes back as a task goes on.
  */
@@ -1685,14 +1685,14 @@ export const filesRemove = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * Search
+ * Search files by name
  *
  * Files and directories below a path whose name holds the text, whatever the case of its letters.
  */
 export const filesSearch = <ThrowOnError extends boolean = true>(options: Options<FilesSearchData, ThrowOnError>) => (options.client ?? client).get<FilesSearchResponses, FilesSearchErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/files/search', ...options });
 
 /**
- * Unpack
+ * Upload many small files as a tar archive
  *
  * Many small files in one request: a tar file of at most 32 MiB, taken apart into the directory `path`. Each file
  * is there whole or not at all; what was refused is named, and the rest has come.
@@ -1708,7 +1708,7 @@ export const filesUnpack = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * Hand Over
+ * Transfer ownership of a folder
  *
  * Make a folder somebody else's, within their limits. It must not be mounted in a live session.
  */
@@ -1722,14 +1722,14 @@ export const vfoldersHandOver = <ThrowOnError extends boolean = true>(options: O
 });
 
 /**
- * Leave
+ * Leave a shared folder
  *
  * Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named.
  */
 export const sharesLeave = <ThrowOnError extends boolean = true>(options: Options<SharesLeaveData, ThrowOnError>) => (options.client ?? client).post<SharesLeaveResponses, SharesLeaveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/leave', ...options });
 
 /**
- * Link
+ * Create a download link
  *
  * An address that gives one file, or a selection as a zip file, to whoever has it, for a minute.
  */
@@ -1743,14 +1743,14 @@ export const filesLink = <ThrowOnError extends boolean = true>(options: Options<
 });
 
 /**
- * Mounts
+ * List sessions that mount a folder
  *
  * Live sessions that have a folder mounted; of those that you may not see, only that there is one.
  */
 export const vfoldersMounts = <ThrowOnError extends boolean = true>(options: Options<VfoldersMountsData, ThrowOnError>) => (options.client ?? client).get<VfoldersMountsResponses, VfoldersMountsErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/mounts', ...options });
 
 /**
- * Move
+ * Move a folder to another storage host
  *
  * Move a folder to another storage host. It can only be read meanwhile, and must not be mounted.
  */
@@ -1764,21 +1764,21 @@ export const vfoldersMove = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * Restore
+ * Restore a folder from the trash
  *
  * Take a folder back from the trash.
  */
 export const vfoldersRestore = <ThrowOnError extends boolean = true>(options: Options<VfoldersRestoreData, ThrowOnError>) => (options.client ?? client).post<VfoldersRestoreResponses, VfoldersRestoreErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/restore', ...options });
 
 /**
- * List Shares
+ * List shares of a folder
  *
  * With whom a folder is shared, those invited too; for its owner and administrators.
  */
 export const sharesList = <ThrowOnError extends boolean = true>(options: Options<SharesListData, ThrowOnError>) => (options.client ?? client).get<SharesListResponses, SharesListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/shares', ...options });
 
 /**
- * Create
+ * Share a folder
  *
  * Invite people by e-mail, and share with projects. Who cannot be is named with the reason.
  */
@@ -1792,14 +1792,14 @@ export const sharesCreate = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * Remove
+ * Revoke a share
  *
  * Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named.
  */
 export const sharesRemove = <ThrowOnError extends boolean = true>(options: Options<SharesRemoveData, ThrowOnError>) => (options.client ?? client).delete<SharesRemoveResponses, SharesRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/shares/{share}', ...options });
 
 /**
- * Update
+ * Update a share
  *
  * Change what somebody may do. Live sessions keep the folder as it was until they end, and are named.
  */
@@ -1813,28 +1813,28 @@ export const sharesUpdate = <ThrowOnError extends boolean = true>(options: Optio
 });
 
 /**
- * Trash
+ * Move a folder to the trash
  *
  * Put a folder in the trash. It must not be mounted in a live session.
  */
 export const vfoldersTrash = <ThrowOnError extends boolean = true>(options: Options<VfoldersTrashData, ThrowOnError>) => (options.client ?? client).post<VfoldersTrashResponses, VfoldersTrashErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/trash', ...options });
 
 /**
- * List Uploads
+ * List unfinished uploads
  *
  * Your uploads into a folder that are not finished.
  */
 export const uploadsList = <ThrowOnError extends boolean = true>(options: Options<UploadsListData, ThrowOnError>) => (options.client ?? client).get<UploadsListResponses, UploadsListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads', ...options });
 
 /**
- * Options
+ * Show supported tus extensions
  *
  * What this server can do of tus.
  */
 export const uploadsOptions = <ThrowOnError extends boolean = true>(options: Options<UploadsOptionsData, ThrowOnError>) => (options.client ?? client).options<UploadsOptionsResponses, UploadsOptionsErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads', ...options });
 
 /**
- * Create
+ * Create an upload
  *
  * Begin an upload. Upload-Metadata has `path` (or `filename`) and may have `clash`: refuse, replace or rename;
  * `modified`: the file's time, in seconds since 1970; `executable`: 1.
@@ -1850,21 +1850,21 @@ export const uploadsCreate = <ThrowOnError extends boolean = true>(options: Opti
 });
 
 /**
- * Remove
+ * Cancel an upload
  *
  * Give an upload up.
  */
 export const uploadsRemove = <ThrowOnError extends boolean = true>(options: Options<UploadsRemoveData, ThrowOnError>) => (options.client ?? client).delete<UploadsRemoveResponses, UploadsRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads/{upload}', ...options });
 
 /**
- * Show
+ * Get the offset of an upload
  *
  * How much of an upload has arrived.
  */
 export const uploadsShow = <ThrowOnError extends boolean = true>(options: Options<UploadsShowData, ThrowOnError>) => (options.client ?? client).head<UploadsShowResponses, UploadsShowErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads/{upload}', ...options });
 
 /**
- * Append
+ * Append to an upload
  *
  * Send more of an upload, from Upload-Offset on. With its last byte the file appears in the folder.
  */

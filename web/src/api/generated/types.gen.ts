@@ -5462,7 +5462,15 @@ export type SlotAmounts = {
  * (thousandths of one).
  */
 export type SlotRequest = {
-    [key: string]: number;
+    /**
+     * Cpu
+     */
+    cpu: number;
+    /**
+     * Mem
+     */
+    mem: number;
+    [key: string]: number | number | number;
 };
 
 /**
@@ -7166,11 +7174,11 @@ export type AuditListData = {
 
 export type AuditListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7260,11 +7268,11 @@ export type AuditExportData = {
 
 export type AuditExportErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7302,11 +7310,11 @@ export type AuditVerifyData = {
 
 export type AuditVerifyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7331,11 +7339,11 @@ export type AuthConfirmData = {
 
 export type AuthConfirmErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7360,11 +7368,11 @@ export type AuthFactorData = {
 
 export type AuthFactorErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7389,11 +7397,11 @@ export type AuthForgotData = {
 
 export type AuthForgotErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7416,11 +7424,11 @@ export type AuthGreetingData = {
 
 export type AuthGreetingErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7445,11 +7453,11 @@ export type AuthLoginData = {
 
 export type AuthLoginErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7474,11 +7482,11 @@ export type AuthLogoutData = {
 
 export type AuthLogoutErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7503,11 +7511,11 @@ export type AuthMeData = {
 
 export type AuthMeErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7532,11 +7540,11 @@ export type ProfileUpdateData = {
 
 export type ProfileUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7561,11 +7569,11 @@ export type AuthPasskeyData = {
 
 export type AuthPasskeyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7590,11 +7598,11 @@ export type AuthPasskeyOptionsData = {
 
 export type AuthPasskeyOptionsErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7619,11 +7627,11 @@ export type PasswordUpdateData = {
 
 export type PasswordUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7648,11 +7656,11 @@ export type AuthProvidersExchangeData = {
 
 export type AuthProvidersExchangeErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7701,11 +7709,11 @@ export type AuthProvidersCallbackData = {
 
 export type AuthProvidersCallbackErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7754,11 +7762,11 @@ export type AuthProvidersStartData = {
 
 export type AuthProvidersStartErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7774,11 +7782,11 @@ export type AuthResetData = {
 
 export type AuthResetErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7803,11 +7811,11 @@ export type AuthSignUpData = {
 
 export type AuthSignUpErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7830,11 +7838,11 @@ export type AuthVerifyData = {
 
 export type AuthVerifyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7859,11 +7867,11 @@ export type AuthVerifyAgainData = {
 
 export type AuthVerifyAgainErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7911,11 +7919,11 @@ export type DomainsListData = {
 
 export type DomainsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7940,11 +7948,11 @@ export type DomainsCreateData = {
 
 export type DomainsCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -7976,11 +7984,11 @@ export type DomainsRemoveData = {
 
 export type DomainsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8012,11 +8020,11 @@ export type DomainsShowData = {
 
 export type DomainsShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8048,11 +8056,11 @@ export type DomainsUpdateData = {
 
 export type DomainsUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8084,11 +8092,11 @@ export type DomainsOverData = {
 
 export type DomainsOverErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8118,11 +8126,11 @@ export type FilesByLinkData = {
 
 export type FilesByLinkErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8174,11 +8182,11 @@ export type EventsListData = {
 
 export type EventsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8203,11 +8211,11 @@ export type FactorsShowData = {
 
 export type FactorsShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8232,11 +8240,11 @@ export type PasskeysCreateData = {
 
 export type PasskeysCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8261,11 +8269,11 @@ export type PasskeysOptionsData = {
 
 export type PasskeysOptionsErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8295,11 +8303,11 @@ export type PasskeysRemoveData = {
 
 export type PasskeysRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8329,11 +8337,11 @@ export type PasskeysRenameData = {
 
 export type PasskeysRenameErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8358,11 +8366,11 @@ export type RecoveryCodesCreateData = {
 
 export type RecoveryCodesCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8387,11 +8395,11 @@ export type TotpRemoveData = {
 
 export type TotpRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8416,11 +8424,11 @@ export type TotpCreateData = {
 
 export type TotpCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8445,11 +8453,11 @@ export type TotpConfirmData = {
 
 export type TotpConfirmErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8499,11 +8507,11 @@ export type GroupsListData = {
 
 export type GroupsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8528,11 +8536,11 @@ export type GroupsCreateData = {
 
 export type GroupsCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8564,11 +8572,11 @@ export type GroupsRemoveData = {
 
 export type GroupsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8600,11 +8608,11 @@ export type GroupsShowData = {
 
 export type GroupsShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8636,11 +8644,11 @@ export type GroupsUpdateData = {
 
 export type GroupsUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8672,11 +8680,11 @@ export type GroupsChangeAccessData = {
 
 export type GroupsChangeAccessErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8708,11 +8716,11 @@ export type GroupsSetAccessData = {
 
 export type GroupsSetAccessErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8744,11 +8752,11 @@ export type GroupsChangeWeightsData = {
 
 export type GroupsChangeWeightsErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8780,11 +8788,11 @@ export type GroupsSetWeightsData = {
 
 export type GroupsSetWeightsErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8809,11 +8817,11 @@ export type ServerHealthData = {
 
 export type ServerHealthErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8872,11 +8880,11 @@ export type HeldListData = {
 
 export type HeldListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8901,11 +8909,11 @@ export type ImagesListData = {
 
 export type ImagesListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8930,11 +8938,11 @@ export type InvitationsListData = {
 
 export type InvitationsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -8966,11 +8974,11 @@ export type InvitationsAcceptData = {
 
 export type InvitationsAcceptErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9002,11 +9010,11 @@ export type InvitationsDeclineData = {
 
 export type InvitationsDeclineErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9038,11 +9046,11 @@ export type KeypairsListData = {
 
 export type KeypairsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9070,11 +9078,11 @@ export type KeypairsCreateData = {
 
 export type KeypairsCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9104,11 +9112,11 @@ export type KeypairsRemoveData = {
 
 export type KeypairsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9138,11 +9146,11 @@ export type KeypairsUpdateData = {
 
 export type KeypairsUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9172,11 +9180,11 @@ export type KeypairsRotateData = {
 
 export type KeypairsRotateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9206,11 +9214,11 @@ export type LoginsRemoveAllData = {
 
 export type LoginsRemoveAllErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9254,11 +9262,11 @@ export type LoginsListData = {
 
 export type LoginsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9288,11 +9296,11 @@ export type LoginsRemoveData = {
 
 export type LoginsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9317,11 +9325,11 @@ export type MetricsShowData = {
 
 export type MetricsShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9381,11 +9389,11 @@ export type NodesListData = {
 
 export type NodesListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9417,11 +9425,11 @@ export type NodesShowData = {
 
 export type NodesShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9453,11 +9461,11 @@ export type NodesUpdateData = {
 
 export type NodesUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9489,11 +9497,11 @@ export type NodesDrainData = {
 
 export type NodesDrainErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9525,11 +9533,11 @@ export type NodesForgetData = {
 
 export type NodesForgetErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9579,11 +9587,11 @@ export type PoliciesListData = {
 
 export type PoliciesListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9608,11 +9616,11 @@ export type PoliciesCreateData = {
 
 export type PoliciesCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9637,11 +9645,11 @@ export type PoliciesMineData = {
 
 export type PoliciesMineErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9673,11 +9681,11 @@ export type PoliciesRemoveData = {
 
 export type PoliciesRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9709,11 +9717,11 @@ export type PoliciesShowData = {
 
 export type PoliciesShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9745,11 +9753,11 @@ export type PoliciesUpdateData = {
 
 export type PoliciesUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9781,11 +9789,11 @@ export type PoliciesCopyData = {
 
 export type PoliciesCopyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9817,11 +9825,11 @@ export type PoliciesAssignData = {
 
 export type PoliciesAssignErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9853,11 +9861,11 @@ export type PoliciesOverData = {
 
 export type PoliciesOverErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9889,11 +9897,11 @@ export type PresetsListData = {
 
 export type PresetsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9918,11 +9926,11 @@ export type PresetsCreateData = {
 
 export type PresetsCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9954,11 +9962,11 @@ export type PresetsRemoveData = {
 
 export type PresetsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -9990,11 +9998,11 @@ export type PresetsUpdateData = {
 
 export type PresetsUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10052,11 +10060,11 @@ export type ProjectsListData = {
 
 export type ProjectsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10081,11 +10089,11 @@ export type ProjectsCreateData = {
 
 export type ProjectsCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10117,11 +10125,11 @@ export type ProjectsRemoveData = {
 
 export type ProjectsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10153,11 +10161,11 @@ export type ProjectsShowData = {
 
 export type ProjectsShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10189,11 +10197,11 @@ export type ProjectsUpdateData = {
 
 export type ProjectsUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10225,11 +10233,11 @@ export type ProjectsArchiveData = {
 
 export type ProjectsArchiveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10286,11 +10294,11 @@ export type ProjectMembersListData = {
 
 export type ProjectMembersListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10322,11 +10330,11 @@ export type ProjectMembersAddData = {
 
 export type ProjectMembersAddErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10364,11 +10372,11 @@ export type ProjectMembersRemoveData = {
 
 export type ProjectMembersRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10406,11 +10414,11 @@ export type ProjectMembersUpdateData = {
 
 export type ProjectMembersUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10442,11 +10450,11 @@ export type ProjectsOverData = {
 
 export type ProjectsOverErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10478,11 +10486,11 @@ export type ProjectsRestoreData = {
 
 export type ProjectsRestoreErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10507,11 +10515,11 @@ export type ProvidersListData = {
 
 export type ProvidersListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10536,11 +10544,11 @@ export type ProvidersCreateData = {
 
 export type ProvidersCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10572,11 +10580,11 @@ export type ProvidersRemoveData = {
 
 export type ProvidersRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10608,11 +10616,11 @@ export type ProvidersShowData = {
 
 export type ProvidersShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10644,11 +10652,11 @@ export type ProvidersUpdateData = {
 
 export type ProvidersUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10683,11 +10691,11 @@ export type ProvidersTestData = {
 
 export type ProvidersTestErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10741,11 +10749,11 @@ export type QuotasListData = {
 
 export type QuotasListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10770,11 +10778,11 @@ export type ResourcesShowData = {
 
 export type ResourcesShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10799,11 +10807,11 @@ export type SchedulerPolicyData = {
 
 export type SchedulerPolicyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10841,11 +10849,11 @@ export type SchedulerQueueData = {
 
 export type SchedulerQueueErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10875,11 +10883,11 @@ export type SchedulerSharesData = {
 
 export type SchedulerSharesErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10917,11 +10925,11 @@ export type SchedulerTraceData = {
 
 export type SchedulerTraceErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -10946,11 +10954,11 @@ export type ServerShowData = {
 
 export type ServerShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11014,11 +11022,11 @@ export type SessionsListData = {
 
 export type SessionsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11049,11 +11057,11 @@ export type SessionsCreateData = {
 
 export type SessionsCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11078,11 +11086,11 @@ export type SessionsCheckData = {
 
 export type SessionsCheckErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11119,11 +11127,11 @@ export type SessionsRemoveData = {
 
 export type SessionsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11155,11 +11163,11 @@ export type SessionsShowData = {
 
 export type SessionsShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11191,11 +11199,11 @@ export type SessionsRenameData = {
 
 export type SessionsRenameErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11227,11 +11235,11 @@ export type AppsListData = {
 
 export type AppsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11267,11 +11275,11 @@ export type AppsOpenData = {
 
 export type AppsOpenErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11303,11 +11311,11 @@ export type SessionsExemptData = {
 
 export type SessionsExemptErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11339,11 +11347,11 @@ export type SessionsHistoryData = {
 
 export type SessionsHistoryErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11375,11 +11383,11 @@ export type SessionsIdleData = {
 
 export type SessionsIdleErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11411,11 +11419,11 @@ export type SessionsKeepData = {
 
 export type SessionsKeepErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11466,11 +11474,11 @@ export type SessionsLogsData = {
 
 export type SessionsLogsErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11502,11 +11510,11 @@ export type SessionsPrioritiseData = {
 
 export type SessionsPrioritiseErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11543,11 +11551,11 @@ export type SessionsUsageData = {
 
 export type SessionsUsageErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11579,11 +11587,11 @@ export type SessionsWhyData = {
 
 export type SessionsWhyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11608,11 +11616,11 @@ export type SiteShowData = {
 
 export type SiteShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11637,11 +11645,11 @@ export type SiteUpdateData = {
 
 export type SiteUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11666,11 +11674,11 @@ export type SiteTestMailData = {
 
 export type SiteTestMailErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11695,11 +11703,11 @@ export type SshKeysListData = {
 
 export type SshKeysListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11724,11 +11732,11 @@ export type SshKeysAddData = {
 
 export type SshKeysAddErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11758,11 +11766,11 @@ export type SshKeysRemoveData = {
 
 export type SshKeysRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11808,11 +11816,11 @@ export type StorageHostsListData = {
 
 export type StorageHostsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11837,11 +11845,11 @@ export type StorageHostsCreateData = {
 
 export type StorageHostsCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11873,11 +11881,11 @@ export type StorageHostsRemoveData = {
 
 export type StorageHostsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11909,11 +11917,11 @@ export type StorageHostsShowData = {
 
 export type StorageHostsShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11945,11 +11953,11 @@ export type StorageHostsUpdateData = {
 
 export type StorageHostsUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -11981,11 +11989,11 @@ export type StorageHostsSetAccessData = {
 
 export type StorageHostsSetAccessErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12010,11 +12018,11 @@ export type TokensListData = {
 
 export type TokensListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12039,11 +12047,11 @@ export type TokensCreateData = {
 
 export type TokensCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12073,11 +12081,11 @@ export type TokensRemoveData = {
 
 export type TokensRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12109,11 +12117,11 @@ export type UsageRecentData = {
 
 export type UsageRecentErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12183,11 +12191,11 @@ export type UsersListData = {
 
 export type UsersListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12212,11 +12220,11 @@ export type UsersCreateData = {
 
 export type UsersCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12246,11 +12254,11 @@ export type UsersCreateManyData = {
 
 export type UsersCreateManyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12275,11 +12283,11 @@ export type UsersPurgeManyData = {
 
 export type UsersPurgeManyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12311,11 +12319,11 @@ export type UsersShowData = {
 
 export type UsersShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12347,11 +12355,11 @@ export type UsersUpdateData = {
 
 export type UsersUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12381,11 +12389,11 @@ export type FactorsResetData = {
 
 export type FactorsResetErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12417,11 +12425,11 @@ export type UsersPurgeData = {
 
 export type UsersPurgeErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12451,11 +12459,11 @@ export type UsersRecoverData = {
 
 export type UsersRecoverErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12503,11 +12511,11 @@ export type VfolderTasksListData = {
 
 export type VfolderTasksListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12539,11 +12547,11 @@ export type VfolderTasksShowData = {
 
 export type VfolderTasksShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12575,11 +12583,11 @@ export type VfolderTasksCancelData = {
 
 export type VfolderTasksCancelErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12657,11 +12665,11 @@ export type VfoldersListData = {
 
 export type VfoldersListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12692,11 +12700,11 @@ export type VfoldersCreateData = {
 
 export type VfoldersCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12735,11 +12743,11 @@ export type VfoldersRemoveData = {
 
 export type VfoldersRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12771,11 +12779,11 @@ export type VfoldersShowData = {
 
 export type VfoldersShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12807,11 +12815,11 @@ export type VfoldersUpdateData = {
 
 export type VfoldersUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12843,11 +12851,11 @@ export type VfoldersAccessData = {
 
 export type VfoldersAccessErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12886,11 +12894,11 @@ export type FilesArchiveData = {
 
 export type FilesArchiveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12922,11 +12930,11 @@ export type VfoldersCloneData = {
 
 export type VfoldersCloneErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12969,11 +12977,11 @@ export type FilesDownloadErrors = {
      */
     416: unknown;
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -12995,6 +13003,16 @@ export type FilesDownloadResponse = FilesDownloadResponses[keyof FilesDownloadRe
 
 export type FilesWriteData = {
     body?: Blob | File;
+    headers?: {
+        /**
+         * Write only if this is still the file's ETag.
+         */
+        'If-Match'?: string;
+        /**
+         * With *: write only if there is no such file.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         /**
          * Ref
@@ -13016,11 +13034,11 @@ export type FilesWriteData = {
 
 export type FilesWriteErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13073,11 +13091,11 @@ export type FilesListData = {
 
 export type FilesListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13109,11 +13127,11 @@ export type FilesCopyData = {
 
 export type FilesCopyErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13145,11 +13163,11 @@ export type FilesMakeDirectoryData = {
 
 export type FilesMakeDirectoryErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13188,11 +13206,11 @@ export type FilesShowData = {
 
 export type FilesShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13224,11 +13242,11 @@ export type FilesMoveData = {
 
 export type FilesMoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13260,11 +13278,11 @@ export type FilesPackData = {
 
 export type FilesPackErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13296,11 +13314,11 @@ export type FilesRemoveData = {
 
 export type FilesRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13349,11 +13367,11 @@ export type FilesSearchData = {
 
 export type FilesSearchErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13370,7 +13388,7 @@ export type FilesSearchResponses = {
 export type FilesSearchResponse = FilesSearchResponses[keyof FilesSearchResponses];
 
 export type FilesUnpackData = {
-    body?: Blob | File;
+    body: Blob | File;
     path: {
         /**
          * Ref
@@ -13393,11 +13411,11 @@ export type FilesUnpackData = {
 
 export type FilesUnpackErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13429,11 +13447,11 @@ export type VfoldersHandOverData = {
 
 export type VfoldersHandOverErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13465,11 +13483,11 @@ export type SharesLeaveData = {
 
 export type SharesLeaveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13501,11 +13519,11 @@ export type FilesLinkData = {
 
 export type FilesLinkErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13537,11 +13555,11 @@ export type VfoldersMountsData = {
 
 export type VfoldersMountsErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13573,11 +13591,11 @@ export type VfoldersMoveData = {
 
 export type VfoldersMoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13609,11 +13627,11 @@ export type VfoldersRestoreData = {
 
 export type VfoldersRestoreErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13645,11 +13663,11 @@ export type SharesListData = {
 
 export type SharesListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13681,11 +13699,11 @@ export type SharesCreateData = {
 
 export type SharesCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13723,11 +13741,11 @@ export type SharesRemoveData = {
 
 export type SharesRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13765,11 +13783,11 @@ export type SharesUpdateData = {
 
 export type SharesUpdateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13801,11 +13819,11 @@ export type VfoldersTrashData = {
 
 export type VfoldersTrashErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13837,11 +13855,11 @@ export type UploadsListData = {
 
 export type UploadsListErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13873,11 +13891,11 @@ export type UploadsOptionsData = {
 
 export type UploadsOptionsErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13895,6 +13913,24 @@ export type UploadsOptionsResponse = UploadsOptionsResponses[keyof UploadsOption
 
 export type UploadsCreateData = {
     body?: Blob | File;
+    headers?: {
+        /**
+         * 1.0.0; other versions are refused.
+         */
+        'Tus-Resumable'?: string;
+        /**
+         * Bytes of the whole file.
+         */
+        'Upload-Length'?: number;
+        /**
+         * 1 when the length is not known yet.
+         */
+        'Upload-Defer-Length'?: number;
+        /**
+         * Pairs of a key and a Base64 value, separated by commas.
+         */
+        'Upload-Metadata'?: string;
+    };
     path: {
         /**
          * Ref
@@ -13909,11 +13945,11 @@ export type UploadsCreateData = {
 
 export type UploadsCreateErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13949,11 +13985,11 @@ export type UploadsRemoveData = {
 
 export type UploadsRemoveErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -13991,11 +14027,11 @@ export type UploadsShowData = {
 
 export type UploadsShowErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
@@ -14011,6 +14047,16 @@ export type UploadsShowResponses = {
 
 export type UploadsAppendData = {
     body?: Blob | File;
+    headers: {
+        /**
+         * 1.0.0; other versions are refused.
+         */
+        'Tus-Resumable'?: string;
+        /**
+         * Where the body begins in the file.
+         */
+        'Upload-Offset': number;
+    };
     path: {
         /**
          * Ref
@@ -14031,11 +14077,11 @@ export type UploadsAppendData = {
 
 export type UploadsAppendErrors = {
     /**
-     * Why not, and what to do
+     * Refused: `code` says why, `hint` what to do
      */
     '4XX': Problem;
     /**
-     * A part does not answer, or something is wrong on our side
+     * The server failed, or something that it depends on does not answer
      */
     '5XX': Problem;
 };
