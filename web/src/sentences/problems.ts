@@ -213,6 +213,8 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   /^http\.(bad_request|method_not_allowed|not_found|unsupported_media_type)$/,
   /^invalid\.(command|cursor|json|message|position|request|roles|sort|state)$/,
   "engine_unavailable",
+  // Passing refusals of PostgreSQL, which the server repeats by itself first.
+  /^database\.(?!unavailable$)/,
   /^(trace|policy_file)\./,
   // The page has a place of its own for these.
   /^auth\.(no_login|pending_.*)$/,
