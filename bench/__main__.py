@@ -4,7 +4,6 @@ What a ratio compares is measured by turns in one run, on the same machine in th
 medians. Nothing here is a test: the machine decides how large the figures are.
 """
 
-import argparse
 import asyncio
 import gc
 import importlib
@@ -17,23 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import uvloop
 
+from bench.options import NAMES, parse
 from bench.table import Line, as_json, as_table
-
-NAMES = (
-    "session_start",
-    "fifty_at_once",
-    "prompt",
-    "gateway",
-    "isolation",
-    "events",
-    "session_list",
-    "at_scale",
-    "placing",
-    "planning",
-    "files",
-    "cli",
-    "idle",
-)
 
 
 async def _measured(name: str) -> list[Line]:
@@ -46,12 +30,7 @@ async def _measured(name: str) -> list[Line]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="carrel bench", description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
-    parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
-    options = parser.parse_args()
-    if unknown := set(options.names) - set(NAMES):
-        parser.error(f"there is no bench {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    options = parse(sys.argv[1:])
     lines: list[Line] = []
     for name in options.names or NAMES:
         sys.stderr.write(f"measuring {name} ...\n")

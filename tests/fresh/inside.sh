@@ -42,9 +42,10 @@ PY
 ./carrel status
 
 echo "== a session runs"
-email=$(grep -oiE '[a-z0-9._-]+@[a-z0-9._-]+' /root/up.log | head -1)
-password=$(sed -nE 's/.*[Pp]assword:? +([^ ]+).*/\1/p' /root/up.log | head -1)
-printf '%s\n' "$password" | ./carrel login "$address" --email "$email" --password-stdin
+email=$(sed -nE 's/^ *e-mail +([^ ]+)$/\1/p' /root/up.log)
+file=$(sed -nE 's/^ *password .* in ([^ ]+)$/\1/p' /root/up.log)
+grep -qF "$(cat "$file")" /root/up.log && fail "the password is in the output, which no terminal shows"
+./carrel login "$address" --email "$email" --password-stdin < "$file"
 began=$(date +%s%N)
 ./carrel session create --image starter --cpu 1 --mem 1g --name first --wait
 echo "== RUNNING after $((($(date +%s%N) - began) / 1000000)) ms"

@@ -34,8 +34,17 @@ def checkout(tmp_path: Path) -> Path:
     (folder / "web").mkdir(parents=True)
     for name in ("carrel", "uv.lock", "pyproject.toml"):
         shutil.copy2(ROOT / name, folder / name)
-    shutil.copytree(ROOT / "tools" / "bootstrap", folder / "tools" / "bootstrap")
+    leave_out = shutil.ignore_patterns("__pycache__")
+    for name in ("tools/bootstrap", "clients/python/src", "tests/unit"):
+        shutil.copytree(ROOT / name, folder / name, ignore=leave_out)
+    for name in ("tools/checks/options.py", "bench/options.py", "src/carrel/server/grammar.py"):
+        (folder / name).parent.mkdir(parents=True)
+        shutil.copy2(ROOT / name, folder / name)
     return folder
+
+
+def _files(checkout: Path) -> set[Path]:
+    return {path for path in checkout.rglob("*") if path.name != "__pycache__" and path.suffix != ".pyc"}
 
 
 def _run(checkout: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -66,11 +75,67 @@ def test_without_a_terminal_nothing_is_installed_and_the_command_is_told(
     assert not (checkout / ".venv").exists()
 
 
-def test_help_installs_nothing(checkout: Path) -> None:
-    answer = _run(checkout, "--help")
-    assert answer.returncode == 0
-    assert "./carrel up" in answer.stdout
-    assert not (checkout / ".venv").exists()
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "./carrel up"),
+        (["--help"], "./carrel test"),
+        (["up", "--help"], "--admin-email"),
+        (["serve", "--help"], "--roles"),
+        (["test", "--help"], "--only"),
+        (["bench", "--help"], "session_start"),
+        (["session", "--help"], "session create"),
+        (["session", "create", "--help"], "--image"),
+    ],
+)
+def test_help_answers_and_installs_nothing(checkout: Path, arguments: list[str], says: str) -> None:
+    before = _files(checkout)
+    answer = _run(checkout, *arguments)
+    assert answer.returncode == 0, answer.stderr
+    assert says in answer.stdout
+    assert _files(checkout) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says", "hint"),
+    [
+        (["upp"], "there is no command 'upp'", "did you mean: carrel up"),
+        (["sesion", "ls"], "there is no command 'sesion'", "did you mean: carrel session"),
+        (["up", "--port", "99999"], "--port: '99999' is not a port", "carrel up --help"),
+        (["up", "--port", "0"], "--port: '0' is not a port", "carrel up --help"),
+        (["up", "--port", "http"], "--port: 'http' is not a port", "carrel up --help"),
+        (["up", "--host", "256.1.1.1"], "--host: '256.1.1.1' is not an address", "carrel up --help"),
+        (["up", "--data-dir", "FILE"], "is not a directory", "carrel up --help"),
+        (["up", "--data-dir", "FILE/below"], "is not a directory", "carrel up --help"),
+        (["up", "--admin-email", "bad"], "'bad' is not an e-mail address", "carrel up --help"),
+        (["up", "--apps-domain", "a b"], "'a b' is not a domain name", "carrel up --help"),
+        (["up", "--app-ports", "9-8"], "'9-8' is not a range of ports", "carrel up --help"),
+        (["up", "--prot", "80"], "unrecognized arguments: --prot 80", "did you mean --port?"),
+        (["down", "now"], "unrecognized arguments: now", "carrel down --help"),
+        (["status", "-o", "xml"], "invalid choice: 'xml'", "carrel status --help"),
+        (["serve", "--roles", "apy"], "'apy' is not a role", "carrel serve --help"),
+        (["test", "--only", "unti"], "there is no part 'unti'; did you mean unit?", "./carrel test --help"),
+        (
+            ["bench", "gatway"],
+            "there is no benchmark 'gatway'; did you mean gateway?",
+            "./carrel bench --help",
+        ),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_before_anything_is_installed(
+    checkout: Path, arguments: list[str], says: str, hint: str
+) -> None:
+    file = checkout / "file"
+    file.touch()
+    before = _files(checkout)
+    answer = _run(checkout, *(word.replace("FILE", str(file)) for word in arguments))
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("error: ")
+    assert says in answer.stderr
+    assert f"hint: {hint}\n" in answer.stderr
+    assert len(answer.stderr.splitlines()) == 2
+    assert answer.stdout == ""
+    assert _files(checkout) == before
 
 
 def test_another_first_command_is_waited_for(checkout: Path) -> None:

@@ -14,22 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+import commands
 from debian import Authorities
 from environment import Environment
 from page import Page
 from screen import SetupError, ask, has_terminal, say
 
 ROOT = Path(__file__).resolve().parents[2]
-
-_USAGE = """\
-Carrel is not set up in this folder yet. Begin with:
-
-  ./carrel up            set it up, start it, and print its address; asks before it installs anything
-  ./carrel up --yes      the same without questions
-  ./carrel test --yes    run all checks
-
-Further commands (./carrel --help) are there once it is set up.
-"""
 
 
 class Part(Protocol):
@@ -49,9 +40,11 @@ class Part(Protocol):
 
 def main(arguments: list[str]) -> int:
     command = arguments[0] if arguments else "--help"
-    if command in ("-h", "--help", "help") and not (ROOT / ".venv").exists():
-        print(_USAGE, end="")
-        return 0
+    # 1. What needs no installation: help, and refusing what cannot be understood.
+    commands.check(ROOT, command, arguments[1:])
+    if not (ROOT / ".venv").exists() and (code := commands.answer_from_sources(ROOT, arguments)) is not None:
+        return code
+    # 2. What the command needs.
     parts = wanted_parts(command, arguments)
     if not all(part.is_current() for part in parts):
         with alone():
@@ -130,7 +123,7 @@ def hand_over(command: str, arguments: Sequence[str]) -> int:
         os.execve(python, words, Page(ROOT).variables())
     if command == "bench":
         os.chdir(ROOT)
-        os.execv(python, [python, "-m", "bench", *(word for word in arguments[1:] if word != "--yes")])
+        os.execv(python, [python, "-m", "bench", *arguments[1:]])
     os.execv(programs / "carrel", ["carrel", *arguments])
 
 

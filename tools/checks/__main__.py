@@ -1,13 +1,8 @@
 """`./carrel test`: every check of the project, and one line at the end that sums them up.
 
-    ./carrel test --yes                 everything, unattended
-    ./carrel test --only lint,unit      some parts
-    ./carrel test -- -k ceiling -x      everything after -- goes to pytest
-
 Exit code: 0 when all passed, 1 when something failed, 2 when something is missing and nobody agreed to install it.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -20,13 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from machine import Asker, prepare, say
+from options import FOLDERS, ROOT, parse
 
 from carrel.core.errors import Unavailable
 
-ROOT = Path(__file__).resolve().parents[2]
 STATE = ROOT / ".tools" / "checks"
-# The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
-ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
 # What restarts daemons mostly waits, and measures shares of a core: it runs one at a time and goes first where others
 # want the same core. They wait, too, for databases and clocks: three at a time keep two cores busy. Browsers have
 # the machine for themselves: two, each with an installation of its own, keep both cores busy.
@@ -34,13 +27,6 @@ CONTAINERS = ("conformance", "crash")
 BROWSER = ("e2e",)
 # A journey through the whole of it that fails is gone through once more, and named in the end.
 AGAIN = ("--reruns", "1", "-rR")
-FOLDERS = tuple(
-    sorted(
-        {test.parent.name for test in (ROOT / "tests").glob("*/test_*.py")},
-        key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name),
-    )
-)
-PARTS = ("lint", "generated", "web", "sizes", *FOLDERS)
 
 
 @dataclass
@@ -88,25 +74,6 @@ def main() -> int:
     skipped = f", {tally.skipped} skipped" if tally.skipped else ""
     print(f"{tally.passed} passed, {len(tally.failed)} failed{skipped} in {time.monotonic() - began:.0f} s")
     return 1 if tally.failed else 0
-
-
-@dataclass(frozen=True)
-class Options:
-    yes: bool
-    parts: list[str]
-    pytest: list[str]
-
-
-def parse(arguments: Sequence[str]) -> Options:
-    parser = argparse.ArgumentParser(prog="carrel test", description="Run the checks of the project.")
-    parser.add_argument("--yes", action="store_true", help="install what is missing without asking")
-    parser.add_argument("--only", metavar="PART[,PART]", help=f"some of: {', '.join(PARTS)}")
-    known, rest = parser.parse_known_args(arguments)
-    parts = known.only.split(",") if known.only else list(PARTS)
-    unknown = set(parts) - set(PARTS)
-    if unknown:
-        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    return Options(known.yes, parts, [word for word in rest if word != "--"])
 
 
 def lint(tally: Tally) -> None:

@@ -1,4 +1,4 @@
-"""The operator's commands: up, down, status, serve. Parsed by argparse and imported lazily, to start fast."""
+"""The operator's commands: up, down, status, serve. Parsed by `grammar` and imported lazily, to start fast."""
 
 import argparse
 import json
@@ -7,20 +7,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from carrel.core.errors import CarrelError
+from carrel.core.errors import CarrelError, Invalid
+from carrel.server.grammar import EXIT_USAGE, parse
 
-COMMANDS = {
-    "up": "Start Carrel on this machine, setting up what is missing.",
-    "down": "Stop Carrel. Running sessions go on; the next start finds them.",
-    "status": "Show each part with its health, version and address.",
-    "serve": "Run some roles in the foreground against your own PostgreSQL.",
-}
-EXIT_FAILED, EXIT_USAGE, EXIT_DOWN = 1, 2, 5
+EXIT_FAILED, EXIT_DOWN = 1, 5
+_OF_A_CHECKOUT = ("test", "bench")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; give its exit code (0 well, 1 failed, 2 wrong use, 5 not running)."""
-    options = parser().parse_args(arguments)
+    if arguments[:1] and arguments[0] in _OF_A_CHECKOUT:
+        sys.stderr.write(f"error: `carrel {arguments[0]}` works only in a checkout (usage)\n")
+        sys.stderr.write(f"hint: clone the repository and run ./carrel {arguments[0]} there\n")
+        return EXIT_USAGE
+    options = parse(arguments)
     try:
         if options.command == "up":
             from carrel.server import up
@@ -33,8 +33,22 @@ def main(arguments: Sequence[str]) -> int:
         return status.down(options) if options.command == "down" else status.status(options)
     except CarrelError as error:
         return complain(error)
+    except ValueError as error:
+        return complain(_wrong_setting(error))
     except KeyboardInterrupt:
         return 130
+
+
+def _wrong_setting(error: ValueError) -> CarrelError:
+    """What a value of the environment is refused with. Raises: the error, when it is about something else."""
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError) or error.title != "Settings":
+        raise error
+    first = error.errors()[0]
+    name = f"CARREL_{str(first['loc'][0]).upper()}" if first["loc"] else "settings"
+    return Invalid("setup.setting", f"{name}={first['input']}: {first['msg']}.",
+                   hint="See docs/reference/settings.md; unset it for its default.")  # fmt: skip
 
 
 def complain(error: CarrelError) -> int:
@@ -45,58 +59,21 @@ def complain(error: CarrelError) -> int:
     return EXIT_USAGE if error.code.startswith("setup.") else EXIT_FAILED
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole grammar, for --help and the documentation."""
-    top = argparse.ArgumentParser(prog="carrel", description="Run a Carrel installation.")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    made = {name: commands.add_parser(name, help=text, description=text) for name, text in COMMANDS.items()}
-    for name, command in made.items():
-        command.formatter_class = argparse.RawDescriptionHelpFormatter
-        command.epilog = _EXAMPLES[name]
-        if name != "serve":
-            command.add_argument("--data-dir", type=Path, metavar="DIR", help="where everything is kept")
-    up = made["up"]
-    up.add_argument("--detach", action="store_true", help="return once it runs")
-    up.add_argument("--yes", action="store_true", help="install what is missing without asking")
-    up.add_argument("--host", metavar="ADDRESS", help="address to listen on (default 127.0.0.1)")
-    up.add_argument("--port", type=int, metavar="N", help="port of the page and the API (default 8700)")
-    up.add_argument(
-        "--apps-domain", metavar="DOMAIN", help="apps are at <app>-<session>.DOMAIN (default localhost)"
-    )
-    up.add_argument(
-        "--app-ports", metavar="FIRST-LAST",
-        help="ports of apps for those who come by an address, where names do not work",
-    )  # fmt: skip
-    up.add_argument("--admin-email", metavar="E", help="e-mail of the first administrator")
-    made["status"].add_argument("-o", "--output", choices=("table", "json"), default="table")
-    made["serve"].add_argument("--roles", default="api,gateway,controllers", metavar="LIST",
-                               help="some of api, gateway, controllers")  # fmt: skip
-    return top
-
-
-_EXAMPLES = {
-    "up": "examples:\n  carrel up\n  carrel up --detach --yes\n  carrel up --host 0.0.0.0 --port 80 "
-    "--apps-domain apps.example.org",
-    "down": "examples:\n  carrel down",
-    "status": "examples:\n  carrel status\n  carrel status -o json",
-    "serve": "examples:\n  CARREL_DATABASE_URL=postgresql://carrel@db/carrel carrel serve --roles api,controllers",
-}
-
-
 def _serve(options: argparse.Namespace) -> int:
-    """Become the wanted process; all three roles need a process each for the gateway and the rest."""
+    """Become the process of the roles; the gateway has one of its own beside the rest."""
     roles = set(options.roles.split(","))
-    unknown = roles - {"api", "gateway", "controllers"}
-    if unknown or not roles:
-        sys.stderr.write(f"error: there is no role {', '.join(sorted(unknown))} (invalid.roles)\n")
-        return EXIT_USAGE
-    if not os.environ.get("CARREL_DATABASE_URL"):
+    if not (url := os.environ.get("CARREL_DATABASE_URL")):
         sys.stderr.write("error: CARREL_DATABASE_URL is not set (setup.no_database)\n")
         sys.stderr.write("hint: `carrel up` runs everything with an embedded PostgreSQL.\n")
         return EXIT_USAGE
+    from carrel.server.settings import Settings
+    from carrel.server.waiting import wait_for_database
+
+    Settings()
+    wait_for_database(url)
     from carrel.db.migrate import migrate
 
-    migrate(os.environ["CARREL_DATABASE_URL"])
+    migrate(url)
     rest = ",".join(sorted(roles - {"gateway"}))
     if "gateway" in roles and rest:
         import subprocess

@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from carrel.core.errors import Invalid
 from carrel.core.hosts import is_this_machine
+from carrel.server.grammar import LAST_PORT
 
 _USUAL_PORT = 8700
 
@@ -32,8 +33,10 @@ class Settings(BaseSettings):
     database_url: str = Field(default="", description="Your own PostgreSQL; empty: the embedded one.")
     engine_url: str = Field(default="unix:///var/run/docker.sock", description="The container engine.")
     host: str = Field(default="127.0.0.1", description="Address that the page, the API and apps listen on.")
-    port: int = Field(default=_USUAL_PORT, description="Port of the page and the API.")
-    gateway_port: int = Field(default=0, description="Port of the apps' gateway; 0: the port after `port`.")
+    port: int = Field(default=_USUAL_PORT, ge=1, le=LAST_PORT, description="Port of the page and the API.")
+    gateway_port: int = Field(
+        default=0, ge=0, le=65535, description="Port of the apps' gateway; 0: the port after `port`."
+    )
     apps_domain: str = Field(default="localhost", description="Apps are at <app>-<session>.<this domain>.")
     public_url: str = Field(default="", description="Where people reach the page; empty: host and port.")
     apps_url: str = Field(default="", description="Scheme and port of apps behind a proxy of yours, such as "

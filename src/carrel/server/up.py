@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import errno
 import http.client
 import json
 import os
@@ -12,35 +13,43 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.db.revision import is_current
 from carrel.server.bootstrap import Consent
 from carrel.server.settings import Settings, default_data_dir, write_secret
+from carrel.server.waiting import wait_for_database
 
 READY_S = 60.0
 _OPTIONS = ("host", "port", "apps_domain", "app_ports")
 _ALPHABET = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 DEFAULT_EMAIL = "admin@carrel.local"
+_CRASHED_S = 10.0
+_QUICK_S = 2.0
+
+
+class Founder(NamedTuple):
+    """The first administrator, just made."""
+
+    email: str
+    password: str
 
 
 def up(options: argparse.Namespace) -> int:
     """Set up what is missing and run. In the foreground it becomes the supervisor itself."""
     settings = effective_settings(options)
     data_dir = settings.data_dir
-    data_dir.mkdir(parents=True, exist_ok=True)
-    if os.geteuid() == 0:
-        data_dir.chmod(0o711)
-    elif data_dir.stat().st_mode & 0o077:
-        data_dir.chmod(0o700)
     if running_pid(data_dir):
-        say("Carrel is running already.")
-        announce(settings, founder=None)
-        return 0
-    _require_free_ports(settings)
-    _ = settings.effective_app_ports  # a wrong range is told now, not in a log
+        return _runs_already(settings, options)
+    # 0. what would stop it later stops it here, before anything is made
+    _ = settings.effective_app_ports
     _ = settings.effective_trusted_proxies
+    _require_free_ports(settings)
+    if settings.database_url:
+        wait_for_database(settings.database_url)
+    _make_data_dir(data_dir)
     # 1. something that runs containers
     from carrel.server.bootstrap.engine import find_or_install_engine
 
@@ -54,60 +63,107 @@ def up(options: argparse.Namespace) -> int:
     # 3. schema, first administrator, starter image: before the processes the first time and after an upgrade,
     #    beside them on every other start
     founder = None
-    ready = is_current(settings.database_url)
-    if not ready:
-        try:
+    try:
+        wait_for_database(settings.database_url)
+        ready = is_current(settings.database_url)
+        if not ready:
             founder = asyncio.run(_prepare(settings, options))
-        except BaseException:
-            if embedded:
-                embedded.stop()
-            raise
+    except BaseException:
+        if embedded:
+            embedded.stop()
+        raise
     # 4. the processes
     _write_run(settings, embedded=embedded is not None)
-    later = options if ready else None
+    later = ready
     if options.detach:
-        return _accompany(settings, later, founder, _start_supervisor(data_dir).pid)
+        return _accompany(
+            settings, options, later=later, founder=founder, supervisor=_start_supervisor(data_dir).pid
+        )
     supervisor = os.getpid()
     if os.fork() == 0:
         # The child sees the start through and prints the address; the parent becomes the supervisor.
-        os._exit(_accompany(settings, later, founder, supervisor))
+        os._exit(_accompany(settings, options, later=later, founder=founder, supervisor=supervisor))
     return os.execv(sys.executable, _supervisor_command(data_dir))
 
 
 def _accompany(
     settings: Settings,
-    options: argparse.Namespace | None,
-    founder: tuple[str, str] | None,
+    options: argparse.Namespace,
+    *,
+    later: bool,
+    founder: Founder | None,
     supervisor: int,
 ) -> int:
-    """Prepare what is left (options not None), wait until it answers, print the address; else stop it."""
+    """Prepare what is left (later), wait until it answers, print the address; else stop it."""
     from carrel.server.command import complain
 
     try:
-        if options:
+        if later:
             founder = asyncio.run(_prepare(settings, options))
         _wait_until_ready(settings, supervisor)
     except CarrelError as error:
         with contextlib.suppress(ProcessLookupError):
             os.kill(supervisor, signal.SIGTERM)
         return complain(error)
-    announce(settings, founder)
+    announce(settings, founder, show_password=options.show_password)
     return 0
+
+
+def _runs_already(settings: Settings, options: argparse.Namespace) -> int:
+    """Say where it is. Raises: Conflict when it was asked for with other options than it runs with."""
+    from carrel.server.command import read_run
+
+    running = read_run(settings.data_dir)
+    for name in _OPTIONS:
+        given, actual = getattr(options, name), running.get(f"CARREL_{name.upper()}", "")
+        if given is not None and str(given) != actual:
+            raise Conflict(
+                "setup.running",
+                f"Carrel is running already, with another --{name.replace('_', '-')}"
+                + (f": {actual}." if actual else "."),
+                hint="Stop it first: carrel down. Sessions go on.",
+            )
+    say("Carrel is running already.")
+    announce(Settings(**_remembered(settings.data_dir), data_dir=settings.data_dir), founder=None)
+    return 0
+
+
+def _make_data_dir(data_dir: Path) -> None:
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            data_dir.chmod(0o711)
+        elif data_dir.stat().st_mode & 0o077:
+            data_dir.chmod(0o700)
+    except OSError as error:
+        raise Unavailable(
+            "setup.data_dir",
+            f"{data_dir} cannot be used: {error.strerror}.",
+            hint="Choose another directory with --data-dir.",
+        ) from None
 
 
 def effective_settings(options: argparse.Namespace) -> Settings:
     """Options, then the environment, then what the last `up` of this data directory used, then defaults."""
-    from carrel.server.command import read_run
-
     data_dir = Path(options.data_dir or os.environ.get("CARREL_DATA_DIR") or default_data_dir()).resolve()
     remembered = {
         key: value
-        for name, value in read_run(data_dir).items()
-        if (key := name.removeprefix("CARREL_").lower()) in (*_OPTIONS, "installation")
-        and name not in os.environ
+        for key, value in _remembered(data_dir).items()
+        if f"CARREL_{key.upper()}" not in os.environ
     }
     given = {name: value for name in _OPTIONS if (value := getattr(options, name, None)) is not None}
     return Settings(**{**remembered, **given, "data_dir": data_dir})
+
+
+def _remembered(data_dir: Path) -> dict[str, Any]:
+    """Settings that the last `up` of a data directory was given, and the next one keeps."""
+    from carrel.server.command import read_run
+
+    return {
+        key: value
+        for name, value in read_run(data_dir).items()
+        if (key := name.removeprefix("CARREL_").lower()) in (*_OPTIONS, "installation")
+    }
 
 
 def say(line: str) -> None:
@@ -139,29 +195,68 @@ def running_pid(data_dir: Path) -> int | None:
 
 
 def _require_free_ports(settings: Settings) -> None:
+    # Processes whose supervisor was killed take a moment to end.
+    crashed = (settings.data_dir / "supervisor.pid").exists()
+    deadline = time.monotonic() + (_CRASHED_S if crashed else 0)
+    for port in (settings.port, settings.effective_gateway_port):
+        while (error := _cannot_listen(settings.host, port)) is not None:
+            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                raise _port_refusal(settings.host, port, error)
+            time.sleep(0.1)
+
+
+def _cannot_listen(host: str, port: int) -> OSError | None:
     import socket
 
-    for port in (settings.port, settings.effective_gateway_port):
-        with socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET) as probe:
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((settings.host, port))
-            except OSError as error:
-                raise Conflict(
-                    "setup.port_taken",
-                    f"Cannot listen on {settings.host} port {port}: {error.strerror}.",
-                    hint="Choose another with --port; apps use the port after it.",
-                ) from None
+            probe.bind((host, port))
+    except OSError as error:
+        return error
+    return None
+
+
+def _port_refusal(host: str, port: int, error: OSError) -> Conflict:
+    if error.errno == errno.EADDRINUSE:
+        return Conflict(
+            "setup.port_taken",
+            f"Another program listens on {host} port {port}.",
+            hint="Choose another port with --port; apps use the port after it.",
+        )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return Conflict(
+            "setup.port_forbidden",
+            f"This user may not listen on port {port}.",
+            hint="Choose a port from 1024 up with --port, and put a proxy in front of it.",
+        )
+    return Conflict(
+        "setup.host",
+        f"This machine has no address {host}.",
+        hint="Give --host one of its addresses, such as 127.0.0.1, or 0.0.0.0 for all of them.",
+    )
 
 
 def _start_postgres(embedded: Embedded) -> str:
     try:
-        return embedded.start()
+        return asyncio.run(_started(embedded))
     except EmbeddedError as error:
         raise Unavailable("setup.database", str(error)) from None
 
 
-async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str, str] | None:
+async def _started(embedded: Embedded) -> str:
+    """Its URL. Recovery after a crash may take minutes, and says so."""
+    from carrel.server.bootstrap.progress import progress
+
+    starting = asyncio.create_task(asyncio.to_thread(embedded.start))
+    if not (await asyncio.wait([starting], timeout=_QUICK_S))[0]:
+        async with progress(say, "PostgreSQL") as shown:
+            shown.show("starting")
+            await starting
+    return starting.result()
+
+
+async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder | None:
     """The first administrator's e-mail and password when this is the first start, else None."""
     import carrel.server.tables  # noqa: F401 - the first rows refer to tables of everything
     from carrel.core.clock import SystemClock
@@ -189,7 +284,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> tuple[str
             email = options.admin_email or DEFAULT_EMAIL
             founded = await tenancy.found(tx, SystemClock(), email=email, password=password)
         await storage_hosts.ensure_local(database, settings.data_dir)
-        return (email, password) if founded else None
+        return Founder(email, password) if founded else None
     finally:
         await database.close()
 
@@ -256,15 +351,21 @@ def answers(host: str, port: int, path: str) -> bool:
         connection.close()
 
 
-def announce(settings: Settings, founder: tuple[str, str] | None) -> None:
-    """Print where it is, how to sign in, and how to stop."""
+def announce(settings: Settings, founder: Founder | None, *, show_password: bool = False) -> None:
+    """Print where it is, how to sign in, and how to stop.
+
+    The password appears on a terminal and where it is asked for; elsewhere it would stay in somebody's log.
+    """
     file = settings.data_dir / "admin-password"
     say("")
     say(f"Carrel is ready: {settings.effective_public_url}")
     if founder:
-        say(f"  e-mail    {founder[0]}")
-        say(f"  password  {founder[1]}   (kept in {file})")
+        say(f"  e-mail    {founder.email}")
+    if founder and (show_password or sys.stdout.isatty()):
+        say(f"  password  {founder.password}   (kept in {file})")
+    elif show_password and file.exists():
+        say(f"  password  {file.read_text()}   (of the first administrator, unless it was changed since)")
     else:
-        say(f"  the first administrator's password is in {file}")
+        say(f"  password  of the first administrator: in {file}")
     say("  stop      carrel down        state   carrel status")
     say("")

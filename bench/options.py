@@ -1,0 +1,65 @@
+"""The options of `./carrel bench`. Standard library only: read before anything is installed."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+NAMES = (
+    "session_start",
+    "fifty_at_once",
+    "prompt",
+    "gateway",
+    "isolation",
+    "events",
+    "session_list",
+    "at_scale",
+    "placing",
+    "planning",
+    "files",
+    "cli",
+    "idle",
+)
+_EXAMPLES = """\
+examples:
+  ./carrel bench                           measure everything
+  ./carrel bench session_start gateway     some of it
+  ./carrel bench -o json
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"error: {message} (usage)\nhint: ./carrel bench --help\n")
+        raise SystemExit(2)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """names, output, yes. Raises: SystemExit."""
+    parser = _Parser(
+        prog="carrel bench",
+        description="Measure Carrel against a bare equivalent on this machine, and print a table of ratios.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
+    parser.add_argument("--yes", action="store_true", help="install what is missing without asking")
+    parser.add_argument(
+        "-o", "--output", choices=("table", "json"), default="table", help="how to print the table"
+    )
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in NAMES:
+            near = difflib.get_close_matches(name, NAMES, n=1)
+            parser.error(
+                f"there is no benchmark {name!r}"
+                + (f"; did you mean {near[0]}?" if near else f"; there are {', '.join(NAMES)}")
+            )
+    return options

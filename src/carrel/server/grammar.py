@@ -1,0 +1,202 @@
+"""The grammar of the operator's commands: their options, what values these take, and their help.
+
+Standard library and Python 3.9 only, and nothing of ours: the first command reads it before anything is installed, so
+that `--help` answers and a wrong option is refused without setting anything up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import ipaddress
+import re
+import sys
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import NoReturn
+
+COMMANDS = {
+    "up": "Start Carrel on this machine, setting up what is missing.",
+    "down": "Stop Carrel. Running sessions go on; the next start finds them.",
+    "status": "Show each part with its health, version and address.",
+    "serve": "Run some roles in the foreground against your own PostgreSQL.",
+}
+ROLES = ("api", "gateway", "controllers")
+EXIT_USAGE = 2
+LAST_PORT = 65534
+"""Of the page: apps use the port after it."""
+_EMAIL = re.compile(r"[^\s@<>()\[\],;:\"\\]{1,64}@[^\s@<>()\[\],;:\"\\]+")
+_HOST_NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
+_EXAMPLES = {
+    "up": "examples:\n  carrel up\n  carrel up --detach --yes\n  carrel up --host 0.0.0.0 --port 80 "
+    "--apps-domain apps.example.org",
+    "down": "examples:\n  carrel down",
+    "status": "examples:\n  carrel status\n  carrel status -o json",
+    "serve": "examples:\n  CARREL_DATABASE_URL=postgresql://carrel@db/carrel carrel serve --roles api,controllers",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that refuses in one sentence and a hint, with exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = f"{self.prog} --help"
+        if message.startswith("unrecognized arguments: "):
+            word = message.split(" ")[2]
+            near = difflib.get_close_matches(word, list(self._option_string_actions), n=1)
+            hint = f"did you mean {near[0]}?" if near else hint
+        sys.stderr.write(f"error: {_sentence(message)} (usage)\nhint: {hint}\n")
+        raise SystemExit(EXIT_USAGE)
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """A command and its options. Raises: SystemExit, when help is asked for or something is not understood."""
+    top = parser()
+    if not words or words[0] not in COMMANDS:
+        return top.parse_args(words)
+    # Straight to the command's own parser: its refusals name it.
+    [commands] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
+    options: argparse.Namespace = commands.choices[words[0]].parse_args(words[1:])
+    options.command = words[0]
+    return options
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole grammar, for the commands, their --help and the documentation."""
+    top = Parser(prog="carrel", description="Run a Carrel installation.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=_EXAMPLES[name],
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        _ARGUMENTS[name](command)
+    return top
+
+
+def _data_dir(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--data-dir", type=directory, metavar="DIR", help="where everything is kept")
+
+
+def _output(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "-o", "--output", choices=("table", "json"), default="table", help="how to print the answer"
+    )
+
+
+def _up(up: argparse.ArgumentParser) -> None:
+    _data_dir(up)
+    up.add_argument("--detach", action="store_true", help="return once it runs")
+    up.add_argument("--yes", action="store_true", help="install what is missing without asking")
+    up.add_argument("--host", type=host, metavar="ADDRESS", help="address to listen on (default 127.0.0.1)")
+    up.add_argument("--port", type=port, metavar="N", help="port of the page and the API (default 8700)")
+    up.add_argument(
+        "--apps-domain", type=domain, metavar="DOMAIN",
+        help="apps are at <app>-<session>.DOMAIN (default localhost)",
+    )  # fmt: skip
+    up.add_argument(
+        "--app-ports", type=port_range, metavar="FIRST-LAST",
+        help="ports of apps for those who come by an address, where names do not work",
+    )  # fmt: skip
+    up.add_argument("--admin-email", type=email, metavar="E", help="e-mail of the first administrator")
+    up.add_argument(
+        "--show-password", action="store_true",
+        help="print the first administrator's password, also where no terminal shows it",
+    )  # fmt: skip
+
+
+def _status(status: argparse.ArgumentParser) -> None:
+    _data_dir(status)
+    _output(status)
+
+
+def _serve(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument(
+        "--roles", type=roles, default=",".join(ROLES), metavar="LIST", help=f"some of {', '.join(ROLES)}"
+    )
+
+
+_ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
+    "up": _up,
+    "down": _data_dir,
+    "status": _status,
+    "serve": _serve,
+}
+
+
+def port(text: str) -> int:
+    """A port that leaves room for the gateway's behind it. Raises: ArgumentTypeError."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; choose one from 1 to {LAST_PORT}")
+    return int(text)
+
+
+def port_range(text: str) -> str:
+    """FIRST-LAST. Raises: ArgumentTypeError."""
+    matched = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text)
+    if not matched or not 1 <= int(matched[1]) <= int(matched[2]) < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range of ports such as 8710-8749")
+    return text
+
+
+def host(text: str) -> str:
+    """An address or a host name. Raises: ArgumentTypeError."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        # What ends in a number cannot be a name: it is a mistyped address.
+        if not _HOST_NAME.fullmatch(text) or text.rsplit(".", 1)[-1].isdigit():
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not an address to listen on, such as 127.0.0.1 or 0.0.0.0"
+            ) from None
+    return text
+
+
+def domain(text: str) -> str:
+    """A domain name. Raises: ArgumentTypeError."""
+    if not _HOST_NAME.fullmatch(text) or text.rsplit(".", 1)[-1].isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a domain name, such as apps.example.org")
+    return text
+
+
+def email(text: str) -> str:
+    """An e-mail address. Raises: ArgumentTypeError."""
+    if len(text) > 254 or not _EMAIL.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an e-mail address, such as admin@example.org")
+    return text
+
+
+def directory(text: str) -> Path:
+    """A directory, or a path at which one can be made. Raises: ArgumentTypeError."""
+    path = Path(text).absolute()
+    existing = next(part for part in (path, *path.parents) if part.exists())
+    if not text or not existing.is_dir():
+        raise argparse.ArgumentTypeError(f"{str(existing) if text else text!r} is not a directory")
+    return path
+
+
+def roles(text: str) -> str:
+    """Some of the roles, with commas. Raises: ArgumentTypeError."""
+    for role in text.split(","):
+        if role not in ROLES:
+            raise argparse.ArgumentTypeError(
+                f"{role!r} is not a role; there are {', '.join(ROLES)}{_near(role, ROLES)}"
+            )
+    return text
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _sentence(message: str) -> str:
+    """argparse's "argument --port: '0' is not a port" without its first word."""
+    return message[len("argument ") :] if message.startswith("argument ") else message

@@ -1,0 +1,71 @@
+"""The options of `./carrel test`. Standard library only: read before anything is installed."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parents[2]
+# The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
+_ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
+FOLDERS = tuple(
+    sorted(
+        {test.parent.name for test in (ROOT / "tests").glob("*/test_*.py")},
+        key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name),
+    )
+)
+PARTS = ("lint", "generated", "web", "sizes", *FOLDERS)
+_EXAMPLES = """\
+examples:
+  ./carrel test                          every check; asks before it installs what they need
+  ./carrel test --yes                    the same without questions
+  ./carrel test --only lint,unit         some parts
+  ./carrel test -k ceiling tests/store   everything else goes to pytest
+
+It ends with one line that sums up. Exit code: 0 when all passed, 1 when something failed,
+2 when something is missing and nobody agreed to install it.
+"""
+
+
+class Options(NamedTuple):
+    yes: bool
+    parts: list[str]
+    pytest: list[str]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"error: {message} (usage)\nhint: ./carrel test --help\n")
+        raise SystemExit(2)
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """Raises: SystemExit."""
+    parser = _Parser(
+        prog="carrel test",
+        usage="%(prog)s [--yes] [--only PART[,PART]] [PYTEST ARGUMENT ...]",
+        description="Run every check of the project.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--yes", action="store_true", help="install what is missing without asking")
+    parser.add_argument("--only", metavar="PART[,PART]", help=f"some of: {', '.join(PARTS)}")
+    known, rest = parser.parse_known_args(arguments)
+    parts = known.only.split(",") if known.only is not None else list(PARTS)
+    for part in parts:
+        if part not in PARTS:
+            near = difflib.get_close_matches(part, PARTS, n=1)
+            parser.error(
+                f"there is no part {part!r}"
+                + (f"; did you mean {near[0]}?" if near else f"; there are {', '.join(PARTS)}")
+            )
+    return Options(known.yes, parts, [word for word in rest if word != "--"])
