@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.files.reach import Reached
+from carrel.files.transfers import Slot, Transfers
 from carrel.files.tus import Checksum
 from carrel.http.intake import EXTENSION, Intake
 from carrel.http.shell import UNBOUNDED
@@ -21,6 +22,8 @@ from carrel.storage.staged import Staged
 BATCH = 1 << 20
 """So much is collected before it is written, while the batch before it is being written."""
 STALLED_S = 2.0
+PROGRESS_TIMEOUT_S = 30.0
+"""A client that sends nothing of an announced body for so long is disconnected; what came is kept."""
 _PATIENCE_S = 5.0
 _POURED = 4 << 20
 T = TypeVar("T")
@@ -110,6 +113,18 @@ async def receive(
     Raises: LineBroke and TooLarge, with what came until then in the file; ChecksumMismatch; Unavailable, Refused.
     """
     setattr(request.state, UNBOUNDED, True)
+    with _slot(request, reached):
+        await _receive(request, reached, file, most, arrival, checksum)
+
+
+async def _receive(
+    request: Request,
+    reached: Reached,
+    file: Staged,
+    most: int,
+    arrival: Arrival,
+    checksum: Checksum | None,
+) -> None:
     if checksum is None:
         await _append(request, reached, file, most, arrival, None)
         return
@@ -134,12 +149,13 @@ def is_small(request: Request) -> bool:
     return length.isdigit() and int(length) <= BATCH
 
 
-async def read(request: Request, checksum: Checksum | None = None) -> list[bytes]:
-    """A small body. Raises: LineBroke, ChecksumMismatch."""
-    try:
-        pieces = [piece async for piece in request.stream() if piece]
-    except ClientDisconnect:
-        raise LineBroke from None
+async def read(request: Request, reached: Reached, checksum: Checksum | None = None) -> list[bytes]:
+    """A small body. Raises: LineBroke, ChecksumMismatch, TooManyTransfers, Unavailable."""
+    with _slot(request, reached):
+        try:
+            pieces = [piece async for piece in _pieces(request) if piece]
+        except ClientDisconnect:
+            raise LineBroke from None
     if checksum is not None:
         hashed = checksum.begun()
         for piece in pieces:
@@ -159,7 +175,7 @@ async def _append(
         raise more_than_announced()
     else:
         try:
-            first = await anext(request.stream())
+            first = await anext(_pieces(request))
             await _pour(intake, first, int(announced), reached, file, arrival, hashed)
         except (ClientDisconnect, ConnectionError):
             raise LineBroke from None
@@ -186,6 +202,8 @@ async def _pour(
                 left -= taken
             if taken:
                 arrival.last = time.monotonic()
+            elif there and time.monotonic() - arrival.last > PROGRESS_TIMEOUT_S:
+                there = False
         if left:
             intake.hang_up()
             raise LineBroke
@@ -222,7 +240,7 @@ async def _collect(
     size, total = 0, 0
     writing: asyncio.Future[None] | None = None
     try:
-        async for piece in request.stream():
+        async for piece in _pieces(request):
             arrival.last = time.monotonic()
             total += len(piece)
             if total > most:
@@ -242,6 +260,29 @@ async def _collect(
             await writing
         if pieces:
             await reached.call(file.write, pieces, hashed)
+
+
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    """The body as the event loop receives it. Raises: ClientDisconnect, also when nothing comes for too long."""
+    body = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(PROGRESS_TIMEOUT_S):
+                piece = await anext(body, None)
+        except TimeoutError:
+            intake: Intake | None = request.scope.get("extensions", {}).get(EXTENSION)
+            if intake is not None:
+                intake.hang_up()
+            raise LineBroke from None
+        if piece is None:
+            return
+        yield piece
+
+
+def _slot(request: Request, reached: Reached) -> Slot:
+    """Raises: TooManyTransfers, Unavailable."""
+    uploads: Transfers = request.app.state.uploads
+    return uploads.open(reached.actor.user_id)
 
 
 def _close(files: Sequence[Staged]) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from io import FileIO
@@ -16,6 +16,7 @@ from carrel.core.errors import Invalid
 from carrel.files import admission
 from carrel.files.notes import FileNotes
 from carrel.files.reach import Reached
+from carrel.files.transfers import Slot, Transfers
 from carrel.files.zip_stream import MadeStream
 from carrel.http import problems
 from carrel.http.sendfile import EXTENSION
@@ -68,11 +69,14 @@ async def sent(request: Request, reached: Reached, path: str) -> Response:
         span = _span(asked.get("range"), asked.get("if-range"), content)
         if span is None:
             return _no_such_range(request, content)
+        slot = None
         if request.method != "HEAD":
+            if content.file:
+                slot = unless_sent.enter_context(_slot(request, reached))
             notes: FileNotes = request.app.state.file_notes
             await notes.write(reached, "file.download", [path], in_place=False, bytes=span[1] - span[0])
         unless_sent.pop_all()
-        return FileResponse(content, *span, headers, reached)
+        return FileResponse(content, *span, headers, reached, slot)
 
 
 def _no_such_range(request: Request, content: "_Content") -> Response:
@@ -88,13 +92,20 @@ async def zipped(request: Request, reached: Reached, paths: list[str]) -> Respon
     if "" in paths and len(paths) > 1:
         raise Invalid("invalid.request", "The whole folder comes alone.", field="path")
     await reached.call(_require_all, reached.root, paths)
+    slot = _slot(request, reached)
     name = paths[0].rpartition("/")[2] if len(paths) == 1 and paths[0] else reached.folder.name
     if request.method != "HEAD":
         notes: FileNotes = request.app.state.file_notes
         await notes.write(reached, "file.download", paths, in_place=False, archive=True)
     headers = {**APART, "Content-Type": "application/zip", "Content-Disposition": disposition(f"{name}.zip")}
     make = partial(write_zip, reached.root, paths, reached.folder.name)
-    return MadeStream(reached, make, headers)
+    return MadeStream(reached, make, headers, slot)
+
+
+def _slot(request: Request, reached: Reached) -> Slot:
+    """Raises: TooManyTransfers, Unavailable."""
+    downloads: Transfers = request.app.state.downloads
+    return downloads.open(reached.actor.user_id)
 
 
 def disposition(name: str) -> str:
@@ -119,10 +130,13 @@ class _Content:
 
 
 class FileResponse(Response):
-    """From start to end of a content: by the kernel where the server can have it so, else piece by piece."""
+    """From start to end of a content: by the kernel where the server can have it so, else piece by piece.
+
+    slot: closed when it has ended.
+    """
 
     def __init__(
-        self, content: _Content, start: int, end: int, headers: dict[str, str], reached: Reached
+        self, content: _Content, start: int, end: int, headers: dict[str, str], reached: Reached, slot: Slot | None
     ) -> None:
         self.background = None
         self.status_code = 200
@@ -133,8 +147,13 @@ class FileResponse(Response):
         self._content = content
         self._start, self._end = start, end
         self._reached = reached
+        self._slot = slot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._slot or nullcontext():
+            await self._send(scope, send)
+
+    async def _send(self, scope: Scope, send: Send) -> None:
         file = self._content.file
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         if scope["method"] == "HEAD" or self._start == self._end:

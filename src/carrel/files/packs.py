@@ -45,7 +45,7 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
     most = admitted.most(LARGEST)
     try:
         if arrivals.is_small(request):
-            content = b"".join(await arrivals.read(request))
+            content = b"".join(await arrivals.read(request, admitted.reached))
             return await _unpacked(request, admitted, BytesIO(content), len(content), to, clash)
         return await _unpacked_from_disk(request, admitted, most, to, clash)
     except arrivals.TooLarge:
@@ -57,8 +57,10 @@ async def pack(request: Request, actor: Actor, ref: str, paths: Sequence[str]) -
     """A tar file of those of these files that are small. Raises: NotFound, Forbidden, Conflict, Invalid."""
     for path in paths:
         names(path)
-    reached = await admission.outward(request.app.state, actor, ref)
-    notes: FileNotes = request.app.state.file_notes
+    state = request.app.state
+    reached = await admission.outward(state, actor, ref)
+    slot = state.downloads.open(actor.user_id)
+    notes: FileNotes = state.file_notes
     await asyncio.gather(
         *[
             notes.write(reached, "file.download", some, in_place=False, archive=True)
@@ -66,7 +68,7 @@ async def pack(request: Request, actor: Actor, ref: str, paths: Sequence[str]) -
         ]
     )
     make = partial(write_pack, reached.root, paths)
-    return MadeStream(reached, make, {**APART, "Content-Type": "application/x-tar"})
+    return MadeStream(reached, make, {**APART, "Content-Type": "application/x-tar"}, slot)
 
 
 async def _unpacked_from_disk(

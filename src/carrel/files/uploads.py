@@ -103,7 +103,7 @@ async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> 
         modified_ns=tus.modified_ns(wanted.metadata),
         executable=tus.executable(wanted.metadata),
     )
-    pieces = await arrivals.read(request, wanted.checksum) if wanted.has_body else []
+    pieces = await arrivals.read(request, reached, wanted.checksum) if wanted.has_body else []
     name = f"{staged.WRITTEN}{upload}"
     made = await reached.call(bring, reached.root, reached.stage, name, pieces, wanted.path, wanted.clash)
     notes: FileNotes = state.file_notes

@@ -49,7 +49,7 @@ async def _made(request: Request, reached: Reached, path: str, most: int) -> Ent
     clash = Clash.REFUSE if _only_new(request) else Clash.REPLACE
     name, expected = f"{staged.WRITTEN}{new_id()}", _expected(request)
     if arrivals.is_small(request):
-        pieces = await arrivals.read(request)
+        pieces = await arrivals.read(request, reached)
         return await reached.call(
             staged.bring, reached.root, reached.stage, name, pieces, path, clash, expected
         )

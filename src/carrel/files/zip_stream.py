@@ -11,9 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 from carrel.core.errors import CarrelError
 from carrel.files.reach import Reached
+from carrel.files.transfers import Slot
 
 log = structlog.get_logger()
-_AHEAD = 3
+_AHEAD = 2
 _Make = Callable[[Callable[[bytes], object]], None]
 
 
@@ -49,9 +50,12 @@ class _Pieces:
 
 
 class MadeStream(Response):
-    """A response of unknown length. make: gives its pieces to what it is called with; done by the storage's threads."""
+    """A response of unknown length. make: gives its pieces to what it is called with; done by the storage's threads.
 
-    def __init__(self, reached: Reached, make: _Make, headers: Mapping[str, str]) -> None:
+    slot: closed when it has ended.
+    """
+
+    def __init__(self, reached: Reached, make: _Make, headers: Mapping[str, str], slot: Slot) -> None:
         self.status_code = 200
         self.background = None
         self.body = b""
@@ -59,12 +63,19 @@ class MadeStream(Response):
         del self.headers["content-length"]
         self._reached = reached
         self._make_pieces = make
+        self._slot = slot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        if scope["method"] == "HEAD":
-            await send({"type": "http.response.body"})
-            return
+        with self._slot:
+            await send(
+                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            )
+            if scope["method"] == "HEAD":
+                await send({"type": "http.response.body"})
+            else:
+                await self._stream(receive, send)
+
+    async def _stream(self, receive: Receive, send: Send) -> None:
         pieces = _Pieces()
         making = asyncio.create_task(self._make(pieces))
         leaving = asyncio.create_task(_until_gone(receive))

@@ -9,6 +9,7 @@ what the server sends is not what is in the file.
 import asyncio
 import os
 import select
+import socket as sockets
 import sys
 import threading
 from typing import Any
@@ -21,14 +22,26 @@ from carrel.http import intake
 EXTENSION = "http.response.zerocopysend"
 _PIECE = 8 << 20
 _UNSEEN = bytes(64 << 10)
+SEND_TIMEOUT_S = 30.0
+"""A client that takes none of what it is sent for so long is disconnected."""
 _AVAILABLE = sys.platform == "linux" and hasattr(os, "eventfd")
 
 
 class ZeroCopyProtocol(HttpToolsProtocol):
     """For `uvicorn.Config(http=...)`: offers applications `http.response.zerocopysend` and an `Intake`."""
 
+    send_timeout_s = SEND_TIMEOUT_S
     _sending: "_Transfer | None" = None
     _skipping = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        socket = transport.get_extra_info("socket")
+        if sys.platform == "linux" and socket.family in (sockets.AF_INET, sockets.AF_INET6):
+            # The kernel counts how long the other side acknowledges nothing, also when its window stays shut; it ends
+            # what a thread of sendfile(2) waits for, too.
+            timeout_ms = int(self.send_timeout_s * 1000)
+            socket.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_USER_TIMEOUT, timeout_ms)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)

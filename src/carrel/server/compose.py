@@ -26,6 +26,7 @@ from carrel.files import transfer_routes as transfers
 from carrel.files.arrivals import Arrivals
 from carrel.files.notes import FileNotes
 from carrel.files.reach import FileChanges
+from carrel.files.transfers import Transfers
 from carrel.http import problems
 from carrel.http.limits import RateLimits
 from carrel.http.quick import Express, QuickRoute
@@ -147,6 +148,7 @@ async def api(
     state.file_changes = FileChanges(database, state.clock)
     state.file_notes = FileNotes(database)
     state.arrivals = Arrivals()
+    state.downloads, state.uploads = Transfers(), Transfers()
     state.activity = Activity(database, state.clock)
     state.plans = Plans(database, state.clock)
     state.seal = Seal(settings.key())

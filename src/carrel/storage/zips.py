@@ -18,7 +18,7 @@ from carrel.storage.paths import directory, opened_in, said, shown, split
 from carrel.storage.port import StorageError
 from carrel.storage.walk import DIRECTORY, Entered, Found, Left, walk
 
-_PIECE = 1 << 20
+_PIECE = 256 << 10
 _ZIP64_FROM = 1 << 31
 _LONGEST_NAME = 65_535
 _MOST_ERRORS = 1000
@@ -27,7 +27,7 @@ _FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 
 
 def write_zip(root: Path, paths: Sequence[str], name: str, write: Callable[[bytes], object]) -> None:
-    """Write a zip file of these things, in pieces of about 1 MiB. name: what the folder itself, "", is called in it.
+    """Write a zip file of these things, in pieces of about 256 KiB. name: what the folder itself, "", is called in it.
 
     Symbolic links and special files are left out. Raises: what write raises.
     """

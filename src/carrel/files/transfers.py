@@ -1,0 +1,75 @@
+"""How many transfers of file contents one person, and this process, may have open at a time.
+
+An open transfer takes a thread or up to some MiB of buffers for as long as its client takes; a client that reads or
+sends nothing is disconnected (`http.sendfile.SEND_TIMEOUT_S`, `arrivals.PROGRESS_TIMEOUT_S`).
+"""
+
+from collections import Counter
+from typing import Self
+
+from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.ids import UserId
+
+MOST_PER_PERSON = 16
+MOST = 128
+_RETRY_S = 5
+
+
+class TooManyTransfers(CarrelError):
+    status = 429
+
+
+class Transfers:
+    """Open transfers of one direction in this process; `app.state.downloads` and `app.state.uploads`."""
+
+    def __init__(self, *, most_per_person: int = MOST_PER_PERSON, most: int = MOST) -> None:
+        self._most_per_person = most_per_person
+        self._most = most
+        self._open: Counter[UserId] = Counter()
+
+    def open(self, person: UserId) -> "Slot":
+        """A slot, to be closed when the transfer ends. Raises: TooManyTransfers, Unavailable."""
+        if self._open[person] >= self._most_per_person:
+            raise TooManyTransfers(
+                "file.too_many_transfers",
+                f"You have {self._most_per_person} transfers open, the most that one person may have at a time.",
+                hint="Wait until one of them ends, or cancel one.",
+                details={"most": self._most_per_person, "retry_after_s": _RETRY_S},
+            )
+        if self._open.total() >= self._most:
+            raise Unavailable(
+                "file.server_busy",
+                f"The server has {self._most} transfers open, the most that it accepts at a time.",
+                hint="Try again in a moment.",
+                details={"retry_after_s": _RETRY_S},
+            )
+        self._open[person] += 1
+        return Slot(self, person)
+
+    def _close(self, person: UserId) -> None:
+        self._open[person] -= 1
+        if not self._open[person]:
+            del self._open[person]
+
+
+class Slot:
+    """The place of one transfer. It is free again after `close`, or when nothing refers to the slot any more."""
+
+    def __init__(self, transfers: Transfers, person: UserId) -> None:
+        self._transfers: Transfers | None = transfers
+        self._person = person
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Twice: no-op."""
+        transfers, self._transfers = self._transfers, None
+        if transfers is not None:
+            transfers._close(self._person)
