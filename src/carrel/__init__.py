@@ -1,3 +1,3 @@
 """Carrel: self-hosted, multi-tenant compute sessions."""
 
-__version__ = "0.1.0"
+__version__ = "0.5.0"

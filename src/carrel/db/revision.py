@@ -12,11 +12,16 @@ def newest() -> str:
     return max(file.name.split("_")[0] for file in _VERSIONS.glob("[0-9]*.py"))
 
 
-def is_current(url: str) -> bool:
-    """True when the database has the newest schema. Raises: psycopg.Error when it does not answer."""
+def current(url: str) -> str | None:
+    """The revision of the database; None before the first migration. Raises: psycopg.Error when it does not answer."""
     with psycopg.connect(url, connect_timeout=10) as connection:
         try:
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
         except psycopg.errors.UndefinedTable:
-            return False
-    return row is not None and row[0] == newest()
+            return None
+    return str(row[0]) if row else None
+
+
+def is_current(url: str) -> bool:
+    """True when the database has the newest schema. Raises: psycopg.Error when it does not answer."""
+    return current(url) == newest()

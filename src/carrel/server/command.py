@@ -1,4 +1,4 @@
-"""The operator's commands: up, down, status, serve. Parsed by `grammar` and imported lazily, to start fast."""
+"""The operator's commands, parsed by `grammar`, each imported when it runs, to start fast."""
 
 import argparse
 import json
@@ -28,6 +28,14 @@ def main(arguments: Sequence[str]) -> int:
             return up.up(options)
         if options.command == "serve":
             return _serve(options)
+        if options.command == "backup":
+            from carrel.server.backup import make
+
+            return make.backup(options)
+        if options.command == "restore":
+            from carrel.server.backup import restore
+
+            return restore.restore(options)
         from carrel.server import status
 
         return status.down(options) if options.command == "down" else status.status(options)
@@ -67,10 +75,11 @@ def _serve(options: argparse.Namespace) -> int:
         sys.stderr.write("hint: `carrel up` runs everything with an embedded PostgreSQL.\n")
         return EXIT_USAGE
     from carrel.server.settings import Settings
-    from carrel.server.waiting import wait_for_database
+    from carrel.server.waiting import require_not_newer, wait_for_database
 
     Settings()
     wait_for_database(url)
+    require_not_newer(url)
     from carrel.db.migrate import migrate
 
     migrate(url)
@@ -97,3 +106,11 @@ def read_run(data_dir: Path) -> dict[str, str]:
         return dict(json.loads((data_dir / "run.json").read_text())["environment"])
     except (OSError, ValueError, KeyError):
         return {}
+
+
+def read_version(data_dir: Path) -> str:
+    """Which version the last `up` started: another one than this when the code was exchanged since."""
+    try:
+        return str(json.loads((data_dir / "run.json").read_text())["version"])
+    except (OSError, ValueError, KeyError):
+        return ""

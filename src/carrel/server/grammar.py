@@ -23,6 +23,8 @@ COMMANDS = {
     "down": "Stop Carrel. Running sessions go on; the next start finds them.",
     "status": "Show each part with its health, version and address.",
     "serve": "Run some roles in the foreground against your own PostgreSQL.",
+    "backup": "Write the database, the key, the settings and the folders into a directory, or verify one.",
+    "restore": "Rebuild an installation from a backup, in a new data directory.",
 }
 ROLES = ("api", "gateway", "controllers")
 EXIT_USAGE = 2
@@ -36,6 +38,11 @@ _EXAMPLES = {
     "down": "examples:\n  carrel down",
     "status": "examples:\n  carrel status\n  carrel status -o json",
     "serve": "examples:\n  CARREL_DATABASE_URL=postgresql://carrel@db/carrel carrel serve --roles api,controllers",
+    "backup": "examples:\n  carrel backup /mnt/backup/monday\n  carrel backup /mnt/backup/monday --folders none\n"
+    "  carrel backup --verify /mnt/backup/monday\n\nIt holds the installation's key and all files: keep it as safe as "
+    "the original.",
+    "restore": "examples:\n  carrel restore /mnt/backup/monday --data-dir /srv/carrel\n"
+    "  CARREL_DATABASE_URL=postgresql://carrel@db/fresh carrel restore /mnt/backup/monday",
 }
 
 
@@ -123,11 +130,33 @@ def _serve(serve: argparse.ArgumentParser) -> None:
     )
 
 
+def _backup(backup: argparse.ArgumentParser) -> None:
+    backup.add_argument("backup", type=Path, metavar="BACKUP", help="a directory that is not there yet")
+    _data_dir(backup)
+    backup.add_argument(
+        "--folders", choices=("snapshot", "copy", "none"), default="snapshot",
+        help="from snapshots where the storage makes them, else as they lie (default); as they lie; or not at all",
+    )  # fmt: skip
+    backup.add_argument(
+        "--verify", action="store_true", help="read a backup and compare it with its checksums"
+    )
+    _output(backup)
+
+
+def _restore(restore: argparse.ArgumentParser) -> None:
+    restore.add_argument("backup", type=Path, metavar="BACKUP", help="what `carrel backup` made")
+    _data_dir(restore)
+    restore.add_argument("--without-folders", action="store_true", help="leave out the files of folders")
+    _output(restore)
+
+
 _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "up": _up,
     "down": _data_dir,
     "status": _status,
     "serve": _serve,
+    "backup": _backup,
+    "restore": _restore,
 }
 
 

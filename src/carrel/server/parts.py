@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
-import carrel
+from carrel import version
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
@@ -67,6 +67,6 @@ async def _gateway(settings: Settings) -> Part:
             client.get(url) as answer,
         ):
             state = "ok" if answer.status == 200 else "down"
-            return Part("gateway", state, carrel.__version__, "", address)
+            return Part("gateway", state, version.full(), "", address)
     except (aiohttp.ClientError, TimeoutError) as error:
         return Part("gateway", "down", "", str(error) or "no answer", address)

@@ -3,11 +3,13 @@
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
 
-import carrel
+from carrel import version
 from carrel.http.auth import CurrentActor, names
 from carrel.server import parts
 
 router = APIRouter(tags=["server"])
+_RUNNING = version.full()
+"""Of this process: the checkout may have moved on since."""
 
 
 class PartView(BaseModel):
@@ -54,13 +56,13 @@ async def show(request: Request, actor: CurrentActor) -> ServerView:
     own = PartView(
         name="api",
         state="ok",
-        version=carrel.__version__,
+        version=_RUNNING,
         detail="",
         address=state.settings.effective_public_url,
     )
     return ServerView(
         name="Carrel",
-        version=carrel.__version__,
+        version=_RUNNING,
         apps_url=state.settings.effective_apps_url,
         parts=[own, *(PartView(**vars(part)) for part in found)],
     )

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from carrel.core.errors import Unavailable
 from carrel.db.embedded import Embedded
-from carrel.server.command import EXIT_DOWN, read_run
+from carrel.server.command import EXIT_DOWN, read_run, read_version
 from carrel.server.up import answers, effective_settings, running_pid, say
 
 _STOP_S = 30.0
@@ -62,22 +62,22 @@ def status(options: argparse.Namespace) -> int:
 
 
 def _look(options: argparse.Namespace) -> list[Line]:
-    import carrel
     from carrel.server import disk
     from carrel.server.bootstrap.engine import version
 
     settings = effective_settings(options)
     environment = read_run(settings.data_dir)
+    version_started = read_version(settings.data_dir)
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
     engine_url = environment.get("CARREL_ENGINE_URL", settings.engine_url)
     database_url = environment.get("CARREL_DATABASE_URL", "")
     engine = version(engine_url)
     room = disk.look(settings.data_dir)
     return [
-        _line("supervisor", running_pid(settings.data_dir) is not None, carrel.__version__, str(settings.data_dir)),
-        _line("api", answers(host, settings.port, "/api/v1/health"), carrel.__version__,
+        _line("supervisor", running_pid(settings.data_dir) is not None, version_started, str(settings.data_dir)),
+        _line("api", answers(host, settings.port, "/api/v1/health"), version_started,
               settings.effective_public_url),
-        _line("gateway", answers(host, settings.effective_gateway_port, "/.carrel/health"), carrel.__version__,
+        _line("gateway", answers(host, settings.effective_gateway_port, "/.carrel/health"), version_started,
               settings.effective_apps_url),
         _database(database_url),
         _line("engine", engine is not None, engine or "", engine_url),

@@ -15,12 +15,13 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from carrel import version
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.db.revision import is_current
 from carrel.server.bootstrap import Consent
 from carrel.server.settings import Settings, default_data_dir, write_secret
-from carrel.server.waiting import wait_for_database
+from carrel.server.waiting import require_not_newer, wait_for_database
 
 READY_S = 60.0
 _OPTIONS = ("host", "port", "apps_domain", "app_ports")
@@ -65,6 +66,7 @@ def up(options: argparse.Namespace) -> int:
     founder = None
     try:
         wait_for_database(settings.database_url)
+        require_not_newer(settings.database_url)
         ready = is_current(settings.database_url)
         if not ready:
             founder = asyncio.run(_prepare(settings, options))
@@ -296,7 +298,9 @@ def _write_run(settings: Settings, *, embedded: bool) -> None:
     path = settings.data_dir / "run.json"
     fresh = path.with_suffix(".new")
     fresh.touch(mode=0o600)
-    fresh.write_text(json.dumps({"embedded": embedded, "environment": environment}, indent=1))
+    fresh.write_text(
+        json.dumps({"version": version.full(), "embedded": embedded, "environment": environment}, indent=1)
+    )
     os.rename(fresh, path)
 
 

@@ -1,11 +1,13 @@
-"""Waiting for a database that starts, and refusing one that never will."""
+"""Waiting for a database that starts, and refusing one that never will, or that a newer version has changed."""
 
 import sys
 import time
 
 import psycopg
 
-from carrel.core.errors import Unavailable
+from carrel import version
+from carrel.core.errors import Conflict, Unavailable
+from carrel.db import revision
 
 _ANSWERS_S = 60.0
 _PAUSE_S = 0.5
@@ -34,6 +36,18 @@ def wait_for_database(url: str) -> None:
             told = problem.text
             sys.stderr.write(f"waiting for the database: {told}\n")
         time.sleep(_PAUSE_S)
+
+
+def require_not_newer(url: str) -> None:
+    """Raises: Conflict when a newer version of Carrel has changed the database's schema."""
+    schema = revision.current(url)
+    if schema is not None and schema > revision.newest():
+        raise Conflict(
+            "setup.newer_database",
+            f"The database has schema {schema}, made by a newer version of Carrel; this is {version.full()}, which "
+            f"knows schemas up to {revision.newest()}.",
+            hint="Start the newer version, or restore the backup from before the upgrade (docs/howto/upgrade.md).",
+        )
 
 
 class _Problem:

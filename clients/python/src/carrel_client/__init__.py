@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from carrel_client.client import Carrel
     from carrel_client.errors import CarrelError
 
-__version__ = "0.1.0"
+__version__ = "0.5.0"
 __all__ = ["Carrel", "CarrelError", "__version__"]
 
 

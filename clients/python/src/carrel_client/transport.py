@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import quote, urlencode
 
+from carrel_client import __version__
 from carrel_client.errors import CarrelError, from_problem, not_carrel, too_slow, unreachable
 from carrel_client.wire import Connection, Part, Response, Stale, Target, basic
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-USER_AGENT = "carrel-client/0.1.0"
+USER_AGENT = f"carrel-client/{__version__}"
 CONNECT_TIMEOUT_S = 10.0
 _PAUSES_S = (0.2, 0.6)
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PATCH", "DELETE"})

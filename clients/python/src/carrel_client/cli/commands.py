@@ -210,6 +210,8 @@ OPERATOR = {
     "down": "Stop it; sessions keep running",
     "status": "Show each part of it",
     "serve": "Run chosen parts of it in the foreground",
+    "backup": "Back it up, or verify a backup",
+    "restore": "Rebuild it from a backup",
     "test": "Run its test suite",
     "bench": "Measure it",
 }

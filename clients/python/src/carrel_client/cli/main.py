@@ -61,15 +61,25 @@ def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         return _help(words[1:])
     if words[0] in ("-V", "--version"):
-        from carrel_client import __version__
-
-        sys.stdout.write(f"carrel {__version__}\n")
+        sys.stdout.write(f"carrel {_version()}\n")
         return 0
     if words[0] == "__complete":
         from carrel_client.cli.completion import complete
 
         return complete(words[1:])
     return _run(words)
+
+
+def _version() -> str:
+    """The client's; with the server's code beside it, that code's revision too."""
+    from carrel_client import __version__
+
+    try:
+        from carrel import version
+    except ImportError:
+        return __version__
+    full: str = version.full()
+    return full
 
 
 def _run(words: list[str]) -> int:

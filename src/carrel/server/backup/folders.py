@@ -1,0 +1,139 @@
+"""The files of folders: one tar archive for each, from a snapshot where the storage makes them, else as they lie."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from carrel.core.ids import FolderId
+from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost, damaged
+from carrel.server.backup.programs import ProgramFailed, into_file
+from carrel.storage import btrfs_ioctls
+from carrel.storage.btrfs import BtrfsBackend
+from carrel.storage.make import make
+from carrel.storage.port import Place, Snapshots, StorageBackend, StorageError
+from carrel.storage.posix import FILES, STAGE, directory
+
+DIRECTORY = "folders"
+_SNAPSHOTS = ".snapshots-"
+_CHANGED = 1
+"""tar's exit code when something changed while it was read: the rest of the archive is good."""
+_TAR = ("tar", "--create", "--sparse", "--numeric-owner", "--acls", "--xattrs", "--xattrs-include=user.*")
+
+
+@dataclass(frozen=True)
+class Folder:
+    host: StoredHost
+    place: Place
+
+    @property
+    def archive(self) -> str:
+        """Its path in the backup."""
+        return f"{DIRECTORY}/{self.host.name}/{self.place.scope}/{self.place.folder}.tar"
+
+
+@dataclass(frozen=True)
+class Archived:
+    file: StoredFile
+    changed: bool
+
+
+def archive(folder: Folder, backup: Path, *, snapshot: str | None, progress: Progress) -> Archived | None:
+    """Write the folder's archive; None when the folder is gone. snapshot: the name of one to make and remove again.
+
+    Raises: Unavailable.
+    """
+    backend = make(folder.host.backend, Path(folder.host.root))
+    target = backup / folder.archive
+    try:
+        with _source(backend, folder.place, snapshot) as source:
+            if not source.is_dir():
+                return None
+            target.parent.mkdir(parents=True, exist_ok=True)
+            command = [
+                *_TAR,
+                f"--directory={source}",
+                *(name for name in (FILES, STAGE) if (source / name).is_dir()),
+            ]
+            stored, code = into_file(
+                command, target, name=folder.archive, progress=progress, tolerated=(_CHANGED,)
+            )
+    except StorageError:
+        return None
+    return Archived(stored, changed=code == _CHANGED)
+
+
+@contextmanager
+def _source(backend: StorageBackend, place: Place, snapshot: str | None) -> Iterator[Path]:
+    """The directory to read: a snapshot of the folder, or the folder itself."""
+    here = backend.files(place).parent
+    if snapshot is None or not isinstance(backend, Snapshots) or _has_nested(backend, place):
+        yield here
+        return
+    backend.snapshot(place, snapshot)
+    try:
+        yield here.parent / f"{_SNAPSHOTS}{place.folder}" / snapshot
+    finally:
+        backend.remove_snapshot(place, snapshot)
+
+
+def _has_nested(backend: StorageBackend, place: Place) -> bool:
+    """Subvolumes inside the folder, which a snapshot of it does not hold."""
+    if not isinstance(backend, BtrfsBackend):
+        return False
+    with backend.opened_folder(place) as handle:
+        return bool(btrfs_ioctls.nested(handle, btrfs_ioctls.subvolume(handle)))
+
+
+def extract(manifest: Manifest, backup: Path, roots: dict[str, Path], progress: Progress) -> list[str]:
+    """Unpack every folder of the backup; the hosts that are plain directories now and were not.
+
+    roots: the name of each storage host to its new root. Raises: Conflict, Unavailable.
+    """
+    backends: dict[str, StorageBackend] = {}
+    hosts = {host.name: host for host in manifest.hosts}
+    for name in sorted(name for name in manifest.files if name.startswith(f"{DIRECTORY}/")):
+        host, place = _parsed(name, hosts, backup)
+        if host.name not in backends:
+            backends[host.name] = _prepared(host, roots[host.name])
+        backend = backends[host.name]
+        backend.create(place)
+        with (backup / name).open("rb") as archived:
+            _unpack(archived.fileno(), backend.files(place).parent)
+        progress(name, manifest.files[name].bytes)
+    return [
+        name for name, backend in backends.items()
+        if hosts[name].backend == "btrfs" and not isinstance(backend, BtrfsBackend)
+    ]  # fmt: skip
+
+
+def _parsed(name: str, hosts: dict[str, StoredHost], backup: Path) -> tuple[StoredHost, Place]:
+    """Whose archive it is. Raises: Conflict for a name that no backup has."""
+    try:
+        _, host, scope, file = name.split("/")
+        return hosts[host], Place(directory(scope), FolderId(directory(file.removesuffix(".tar"))))
+    except (ValueError, KeyError):
+        raise damaged(backup, f"{name} is not the archive of a folder") from None
+
+
+def _prepared(host: StoredHost, root: Path) -> StorageBackend:
+    """The back end of a host in its new root; plain directories where that is no Btrfs."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    backend = make(host.backend, root)
+    try:
+        backend.probe()
+    except StorageError:
+        backend = make("posix", root)
+        backend.probe()
+    backend.claim()
+    return backend
+
+
+def _unpack(archived: int, target: Path) -> None:
+    done = subprocess.run(
+        ["tar", "--extract", "--numeric-owner", "--same-permissions", "--acls", "--xattrs", f"--directory={target}"],
+        stdin=archived, capture_output=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise ProgramFailed("tar", done.returncode, done.stderr.decode(errors="replace").strip()[-1000:])

@@ -1,0 +1,87 @@
+"""Running pg_dump, psql and tar: their output into a file with its checksum, their complaints into an error."""
+
+import errno
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from carrel.core.errors import CarrelError, Unavailable
+from carrel.server.backup.manifest import Progress, StoredFile
+
+_PIECE = 1 << 20
+
+
+class ProgramFailed(Unavailable):
+    """exit_code: the program's; complaint: the last lines that it wrote to standard error."""
+
+    def __init__(self, program: str, exit_code: int, complaint: str) -> None:
+        super().__init__("backup.failed", f"{program} failed with exit code {exit_code}: {complaint}")
+        self.exit_code = exit_code
+        self.complaint = complaint
+
+
+def into_file(
+    command: Sequence[str | Path],
+    target: Path,
+    *,
+    name: str,
+    progress: Progress,
+    env: Mapping[str, str] | None = None,
+    tolerated: Sequence[int] = (),
+) -> tuple[StoredFile, int]:
+    """Write what a program prints into a file; the file's size and checksum, and the exit code.
+
+    tolerated: exit codes other than 0 that are no failure. Raises: ProgramFailed, Unavailable for a full disk.
+    """
+    digest, size = hashlib.sha256(), 0
+    with tempfile.TemporaryFile() as complaints, running(command, env, complaints.fileno()) as process:
+        assert process.stdout is not None
+        try:
+            with target.open("wb") as file:
+                while piece := process.stdout.read(_PIECE):
+                    file.write(piece)
+                    digest.update(piece)
+                    size += len(piece)
+                    progress(name, len(piece))
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            process.kill()
+            raise
+        code = process.wait()
+        complaints.seek(0)
+        complaint = complaints.read().decode(errors="replace").strip()[-1000:]
+    if code and code not in tolerated:
+        raise ProgramFailed(Path(command[0]).name, code, complaint)
+    return StoredFile(size, digest.hexdigest()), code
+
+
+def running(
+    command: Sequence[str | Path], env: Mapping[str, str] | None, stderr: int
+) -> "subprocess.Popen[bytes]":
+    """The program, with its output in a pipe. Raises: Unavailable when there is no such program."""
+    try:
+        return subprocess.Popen(
+            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
+            env={**os.environ, "LC_ALL": "C", **(env or {})},
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise Unavailable(
+            "backup.program_missing",
+            f"There is no program {Path(command[0]).name} on this machine.",
+            hint=f"Install it, for example: apt-get install {Path(command[0]).name}.",
+        ) from None
+
+
+def disk_error(error: OSError, where: Path) -> CarrelError:
+    """What an error of the file system means to the person who makes or restores a backup."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Unavailable(
+            "backup.disk_full",
+            f"The disk of {where} is full.",
+            hint="Free space, or choose another disk. What was written so far was removed.",
+        )
+    return Unavailable("backup.failed", f"{error.filename or where}: {error.strerror}.")
