@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-_OPERATOR = ("up", "down", "status", "serve", "backup", "restore")
+_OPERATOR = ("up", "down", "status", "serve", "backup", "restore", "uninstall")
 _GREETING = """\
 Carrel is not set up in this folder yet. Begin with:
 

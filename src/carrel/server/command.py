@@ -36,6 +36,10 @@ def main(arguments: Sequence[str]) -> int:
             from carrel.server.backup import restore
 
             return restore.restore(options)
+        if options.command == "uninstall":
+            from carrel.server import uninstall
+
+            return uninstall.uninstall(options)
         from carrel.server import status
 
         return status.down(options) if options.command == "down" else status.status(options)

@@ -25,6 +25,7 @@ COMMANDS = {
     "serve": "Run some roles in the foreground against your own PostgreSQL.",
     "backup": "Write the database, the key, the settings and the folders into a directory, or verify one.",
     "restore": "Rebuild an installation from a backup, in a new data directory.",
+    "uninstall": "Remove what `carrel up` made on this machine, after saying what. Data stays unless --data.",
 }
 ROLES = ("api", "gateway", "controllers")
 EXIT_USAGE = 2
@@ -43,6 +44,7 @@ _EXAMPLES = {
     "the original.",
     "restore": "examples:\n  carrel restore /mnt/backup/monday --data-dir /srv/carrel\n"
     "  CARREL_DATABASE_URL=postgresql://carrel@db/fresh carrel restore /mnt/backup/monday",
+    "uninstall": "examples:\n  carrel uninstall\n  carrel uninstall --data --yes",
 }
 
 
@@ -150,6 +152,18 @@ def _restore(restore: argparse.ArgumentParser) -> None:
     _output(restore)
 
 
+def _uninstall(uninstall: argparse.ArgumentParser) -> None:
+    _data_dir(uninstall)
+    uninstall.add_argument(
+        "--data", action="store_true", help="remove the data directory too: nothing brings it back"
+    )
+    uninstall.add_argument("--force", action="store_true", help="also while there are sessions")
+    uninstall.add_argument(
+        "--keep-checkout", action="store_true", help="leave .venv, .tools, node_modules and the built page"
+    )
+    uninstall.add_argument("--yes", action="store_true", help="remove without asking")
+
+
 _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "up": _up,
     "down": _data_dir,
@@ -157,6 +171,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "serve": _serve,
     "backup": _backup,
     "restore": _restore,
+    "uninstall": _uninstall,
 }
 
 

@@ -19,6 +19,7 @@ from carrel import version
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.db.revision import is_current
+from carrel.server import path_link
 from carrel.server.bootstrap import Consent
 from carrel.server.settings import Settings, default_data_dir, write_secret
 from carrel.server.waiting import require_not_newer, wait_for_database
@@ -74,6 +75,7 @@ def up(options: argparse.Namespace) -> int:
         if embedded:
             embedded.stop()
         raise
+    path_link.offer(data_dir, consenting(yes=False), say)
     # 4. the processes
     _write_run(settings, embedded=embedded is not None)
     later = ready

@@ -212,6 +212,7 @@ OPERATOR = {
     "serve": "Run chosen parts of it in the foreground",
     "backup": "Back it up, or verify a backup",
     "restore": "Rebuild it from a backup",
+    "uninstall": "Remove it from this machine",
     "test": "Run its test suite",
     "bench": "Measure it",
 }
