@@ -4,6 +4,8 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
@@ -25,13 +27,13 @@ class Supervised:
     def __init__(self, folder: Path, engine_url: str, installation: str) -> None:
         self.folder = folder
         self.installation = installation
-        self.port, gateway_port = free_port(), free_port()
+        self.port, self._gateway_port = free_port(), free_port()
         self.log = folder / "logs" / "api.log"
         self._embedded = Embedded(folder / "postgres")
         self.database_url = self._embedded.url
         self._settings = Settings(
             data_dir=folder, database_url=self.database_url, engine_url=engine_url, installation=installation,
-            port=self.port, gateway_port=gateway_port,
+            port=self.port, gateway_port=self._gateway_port,
         )  # fmt: skip
         self._supervisor: subprocess.Popen[bytes] | None = None
 
@@ -52,7 +54,7 @@ class Supervised:
         with (self.log.parent / "supervisor.err").open("ab") as log:
             command = [sys.executable, "-m", "carrel.server.supervise", str(self.folder)]
             self._supervisor = subprocess.Popen(command, stdout=log, stderr=log)
-        await eventually(self._answers, within_s=30, every_s=0.1)
+        await eventually(self.is_whole, within_s=60, every_s=0.1)
         return await self._keypair()
 
     def kill_database(self) -> None:
@@ -68,6 +70,43 @@ class Supervised:
             if process.is_running():
                 process.send_signal(signal.SIGKILL)
 
+    @contextmanager
+    def database_kept_down(self) -> Iterator[None]:
+        """It is dead and cannot start while the block lasts: its settings are wrong."""
+        file = self._embedded.cluster / "postgresql.auto.conf"
+        before = file.read_text()
+        file.write_text(f"{before}\nno_such_setting = on\n")
+        self.kill_database()
+        try:
+            yield
+        finally:
+            file.write_text(before)
+
+    def kill_roles(self, *roles: str) -> None:
+        """The processes of these roles, by `kill -9`. Dead already: no-op."""
+        assert self._supervisor is not None
+        for process in psutil.Process(self._supervisor.pid).children():
+            try:
+                if not {*roles}.isdisjoint(process.cmdline()):
+                    process.kill()
+            except psutil.NoSuchProcess:
+                pass
+
+    def role_ends(self) -> list[str]:
+        """What the supervisor wrote of each process of a role that ended, in order."""
+        lines = (self.log.parent / "supervisor.err").read_text().splitlines()
+        return [line.split(" ", 1)[1] for line in lines if " ended with " in line]
+
+    async def is_whole(self) -> bool:
+        """The API and the gateway answer, and so does the database."""
+        async with httpx2.AsyncClient() as client:
+            try:
+                api = await client.get(f"http://127.0.0.1:{self.port}{API}/health")
+                gateway = await client.get(f"http://127.0.0.1:{self._gateway_port}/.carrel/health")
+            except httpx2.TransportError:
+                return False
+        return api.status_code == gateway.status_code == 200
+
     def database_runs(self) -> bool:
         return self._embedded.running()
 
@@ -80,13 +119,6 @@ class Supervised:
             self._supervisor.terminate()
             self._supervisor.wait(60)
         self._embedded.stop()
-
-    async def _answers(self) -> bool:
-        async with httpx2.AsyncClient() as client:
-            try:
-                return (await client.get(f"http://127.0.0.1:{self.port}{API}/health")).status_code == 200
-            except httpx2.TransportError:
-                return False
 
     async def _keypair(self) -> tuple[str, str]:
         async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{self.port}{API}") as client:

@@ -20,6 +20,8 @@ from urllib.parse import quote
 SYSTEM_USER = "carrel"
 MAJOR_VERSION = 18
 _MAX_SOCKET_PATH = 100
+_START_S = 3600
+"""How long a start may take: after a crash PostgreSQL first replays its log, which may be long."""
 _SETTINGS_FILE = "carrel.conf"
 _INCLUDED = f"\ninclude '{_SETTINGS_FILE}'\n"
 _SETTINGS = {
@@ -138,8 +140,8 @@ class Embedded:
 
     def _launch(self, programs: Path, owner: pwd.struct_passwd | None) -> None:
         self._make_socket_dir(owner)
-        arguments: list[str | Path] = [programs / "pg_ctl", "-w", "-t", "30", "-s", "-D", self.cluster, "-l", self.log,
-                     "-o", f"-k {self.socket_dir}", "start"]  # fmt: skip
+        arguments: list[str | Path] = [programs / "pg_ctl", "-w", "-t", str(_START_S), "-s", "-D", self.cluster,
+                     "-l", self.log, "-o", f"-k {self.socket_dir}", "start"]  # fmt: skip
         self._run(arguments, owner)
         answer = self._run(
             [programs / "psql", "-h", self.socket_dir, "-U", "carrel", "-d", "postgres", "-Atc",

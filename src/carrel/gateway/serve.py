@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import structlog
@@ -87,12 +87,13 @@ async def gateway(
         await database.close()
 
 
-async def serve(settings: GatewaySettings, database_url: str) -> None:
-    """Run until SIGTERM or SIGINT."""
+async def serve(settings: GatewaySettings, database_url: str, ready: Callable[[], None]) -> None:
+    """Run until SIGTERM or SIGINT. ready: called once it listens."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with gateway(settings, database_url):
+        ready()
         await stop.wait()
 
 

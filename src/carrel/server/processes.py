@@ -6,47 +6,105 @@ that bulk transfers never slow the API down.
 
 import asyncio
 import ctypes
+import gc
+import importlib
 import os
 import signal
 import sys
-from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any
 
 import structlog
 import uvicorn
 import uvloop
+from starlette.types import ASGIApp
 
+from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.server import logs
 from carrel.server.settings import Settings
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
+from carrel.server.starting import Starting
 
 log = structlog.get_logger()
 _PR_SET_PDEATHSIG = 1
 _GATEWAY_NICENESS = 5
+_RETRY_S = 0.2
 
 
-async def api(settings: Settings, roles: frozenset[str]) -> None:
-    """The page, the API and the controllers (by role), until a signal."""
+Ready = Callable[[], None]
+"""Called once the process serves: the supervisor starts it again at once should it die."""
+
+
+async def api(settings: Settings, roles: frozenset[str], ready: Ready) -> None:
+    """The page, the API and the controllers (by role), until a signal. Raises: Invalid.
+
+    It listens before the database answers, and says 503 until then.
+    """
+    if "api" not in roles:
+        await _until_first(_until_signal(), _work(settings, roles, None, ready))
+        return
+    app = Starting()
+    server = uvicorn.Server(listening(app, settings))
+    await _until_first(server.serve(), _work(settings, roles, app, ready))
+
+
+async def _work(settings: Settings, roles: frozenset[str], app: Starting | None, ready: Ready) -> None:
+    """Everything behind the port, begun when the database answers. Until cancelled."""
+    # Loading the code takes seconds on a slow machine; requests are answered meanwhile. None of it is ever garbage.
+    gc.disable()
+    await asyncio.to_thread(importlib.import_module, "carrel.server.compose")
+    gc.freeze()
+    gc.enable()
+    database = Database(settings.database_url, data_dir=settings.data_dir)
+    try:
+        while True:
+            try:
+                async with _composed(settings, roles, database) as composed:
+                    if app is not None and composed is not None:
+                        app.start(composed)
+                    ready()
+                    await asyncio.Event().wait()
+            except Unavailable as error:
+                log.warning("server.waits_for_database", error=error.message)
+                await asyncio.sleep(_RETRY_S)
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def _composed(
+    settings: Settings, roles: frozenset[str], database: Database
+) -> AsyncIterator[ASGIApp | None]:
+    """The controllers and the API (by role) at work; the API's application. Raises: Unavailable."""
     from carrel.accelerators.fake import FakeAccelerators
     from carrel.engines.docker import DockerEngine
     from carrel.server import compose
 
-    database = Database(settings.database_url, data_dir=settings.data_dir)
     fakes = [FakeAccelerators(settings.fake_accelerators)] if settings.fake_accelerators else []
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(database.close)
         engine = DockerEngine(settings.engine_url, await _label(settings, database), accelerators=fakes)
         stack.push_async_callback(engine.close)
         if "controllers" in roles:
             await stack.enter_async_context(compose.controllers(settings, database, engine))
-        if "api" not in roles:
-            await _until_signal()
-            return
-        app = await stack.enter_async_context(compose.api(settings, database, engine))
-        await uvicorn.Server(listening(app, settings)).serve()
+        app = (
+            await stack.enter_async_context(compose.api(settings, database, engine))
+            if "api" in roles
+            else None
+        )
+        yield app
+
+
+async def _until_first(serving: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
+    """Run both until the first is done, or the second fails; then end the other."""
+    tasks = [asyncio.create_task(serving), asyncio.create_task(work)]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    for task in tasks:
+        if not task.cancelled():
+            task.result()
 
 
 async def _label(settings: Settings, database: Database) -> str:
@@ -57,7 +115,7 @@ async def _label(settings: Settings, database: Database) -> str:
         return settings.installation or await site.label(tx)
 
 
-def listening(app: "FastAPI", settings: Settings) -> uvicorn.Config:
+def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """How the page and the API are served. Raises: Invalid."""
     from carrel.access.keepalive import PatientProtocol
     from carrel.http.sendfile import ZeroCopyProtocol
@@ -80,7 +138,7 @@ def listening(app: "FastAPI", settings: Settings) -> uvicorn.Config:
     )
 
 
-async def gateway(settings: Settings) -> None:
+async def gateway(settings: Settings, ready: Ready) -> None:
     """The apps' gateway, until a signal."""
     from carrel.gateway.serve import serve
     from carrel.gateway.settings import GatewaySettings
@@ -95,6 +153,7 @@ async def gateway(settings: Settings) -> None:
             app_ports=settings.effective_app_ports,
         ),
         settings.database_url,
+        ready,
     )
 
 
@@ -112,19 +171,31 @@ def die_with_parent(parent: int) -> None:
         sys.exit(0)
 
 
+def _tell(pipe: int) -> Ready:
+    """Write a byte on the supervisor's pipe."""
+
+    def ready() -> None:
+        with suppress(OSError):
+            os.write(pipe, b"1")
+
+    return ready
+
+
 def main(arguments: list[str]) -> None:
-    """arguments: the role, then the supervisor's pid when there is one."""
-    if len(arguments) > 1:
+    """arguments: the role, then the supervisor's pid and pipe when there is one."""
+    supervised = len(arguments) > 1
+    if supervised:
         die_with_parent(int(arguments[1]))
+    ready = _tell(int(arguments[2])) if len(arguments) > 2 else lambda: None
     settings = Settings()
     role = arguments[0]
-    logs.set_up(settings.data_dir / "logs" / f"{role.split(',')[0]}.log" if len(arguments) > 1 else None)
+    logs.set_up(settings.data_dir / "logs" / f"{role.split(',')[0]}.log" if supervised else None)
     if role == "gateway":
         # On a machine that is short of cores, bulk transfers give way to the API.
         os.nice(_GATEWAY_NICENESS)
-        uvloop.run(gateway(settings))
+        uvloop.run(gateway(settings, ready))
     else:
-        uvloop.run(api(settings, frozenset(role.split(","))))
+        uvloop.run(api(settings, frozenset(role.split(",")), ready))
 
 
 if __name__ == "__main__":

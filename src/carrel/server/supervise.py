@@ -1,8 +1,9 @@
 """The process that keeps the others alive: `python -m carrel.server.supervise DATA_DIR`.
 
 Standard library only: it lives as long as the installation and should weigh nothing. It starts the roles,
-starts them again when they die (waiting longer each time), watches the embedded PostgreSQL, keeps the logs of
-both from growing without end, and ends them all on SIGTERM. Sessions are not its children: they go on.
+starts them again when they die (at once, unless they die before they are ready), does the same for the embedded
+PostgreSQL, keeps the logs of all from growing without end, and ends them all on SIGTERM. Sessions are not its
+children: they go on.
 """
 
 import fcntl
@@ -12,60 +13,133 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from carrel.db.embedded import Embedded, EmbeddedError
 
 ROLES = ("api,controllers", "gateway")
+_FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
-_STABLE_S = 60.0
+_LONGEST_DATABASE_PAUSE_S = 4.0
 _STOP_S = 10.0
-_TICK_S = 0.5
-_DATABASE_TICKS = 2
-_LOG_TICKS = 60
+_TICK_S = 0.1
+_LOG_TICKS = 300
 _LOG_BYTES = 10 << 20
 
 
 @dataclass
 class Child:
-    """One role's process. pause_s: how long to wait before the next start."""
+    """One role's process. pause_s: how long to wait before the next start.
+
+    A process that became ready is started again at once when it dies. One that dies before that would only die
+    again: the pause doubles each time. The process says that it is ready by a byte on a pipe.
+    """
 
     role: str
     environment: dict[str, str]
     log: Path
+    module: str = "carrel.server.processes"
     process: subprocess.Popen[bytes] | None = None
-    started: float = 0.0
-    pause_s: float = 0.5
+    pause_s: float = 0.0
     not_before: float = field(default=0.0)
+    _ready_pipe: int | None = None
 
     def keep_alive(self, now: float) -> None:
         if self.process is not None:
-            if self.process.poll() is None:
+            code = self.process.poll()
+            if code is None:
                 return
-            self.pause_s = 0.5 if now - self.started > _STABLE_S else min(self.pause_s * 2, _LONGEST_PAUSE_S)
+            self.pause_s = (
+                0.0 if self._became_ready() else min(max(self.pause_s * 2, _FIRST_PAUSE_S), _LONGEST_PAUSE_S)
+            )
             self.not_before = now + self.pause_s
+            report(f"{self.role} ended with {code}; it starts again in {self.pause_s:g} s")
             self.process = None
+            self._close_pipe()
         if now >= self.not_before:
             self.start(now)
 
+    def _became_ready(self) -> bool:
+        """Has the process that was started last ever served?"""
+        if self._ready_pipe is None:
+            return False
+        try:
+            return os.read(self._ready_pipe, 1) != b""
+        except BlockingIOError:
+            return False
+
     def start(self, now: float) -> None:
+        try:
+            self._ready_pipe, theirs = os.pipe()
+        except OSError as error:
+            self._put_off(now, error)
+            return
+        os.set_blocking(self._ready_pipe, False)
         try:
             with self.log.open("ab") as log:
                 self.process = subprocess.Popen(
-                    [sys.executable, "-m", "carrel.server.processes", self.role, str(os.getpid())],
-                    env={**os.environ, **self.environment},
+                    [sys.executable, "-m", self.module, self.role, str(os.getpid()), str(theirs)],
+                    env=self.environment,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
+                    pass_fds=[theirs],
                 )
         except OSError as error:
-            # The disk or the table of processes is full; neither is for ever.
-            complain(error)
-            self.not_before = now + _LONGEST_PAUSE_S
-        self.started = now
+            self._close_pipe()
+            self._put_off(now, error)
+        finally:
+            os.close(theirs)
+
+    def _put_off(self, now: float, error: OSError) -> None:
+        # The disk or the table of processes is full; neither is for ever.
+        report(str(error))
+        self.not_before = now + _LONGEST_PAUSE_S
+
+    def _close_pipe(self) -> None:
+        if self._ready_pipe is not None:
+            os.close(self._ready_pipe)
+            self._ready_pipe = None
+
+
+class DatabaseKeeper:
+    """Starts the embedded PostgreSQL again whenever it is down. Recovery may take minutes and blocks nobody."""
+
+    def __init__(self, embedded: Embedded) -> None:
+        self._embedded = embedded
+        self._starting: threading.Thread | None = None
+        self._not_before = 0.0
+        self._pause_s = 0.0
+
+    def keep_alive(self, now: float) -> None:
+        if self._starting is not None:
+            if self._starting.is_alive():
+                return
+            self._starting = None
+            self._not_before = now + self._pause_s
+        if now >= self._not_before and not self._embedded.running():
+            self._starting = threading.Thread(target=self._start, daemon=True)
+            self._starting.start()
+
+    def stop(self) -> None:
+        self._embedded.stop()
+        if self._starting is not None:
+            self._starting.join(_STOP_S)
+            self._embedded.stop()
+
+    def _start(self) -> None:
+        report("postgres is down; starting it")
+        try:
+            self._embedded.start()
+            self._pause_s = 0.0
+        except (EmbeddedError, OSError) as error:
+            report(str(error))
+            self._pause_s = min(max(self._pause_s * 2, _FIRST_PAUSE_S), _LONGEST_DATABASE_PAUSE_S)
 
 
 class Supervisor:
@@ -78,13 +152,13 @@ class Supervisor:
         self._pid_file = data_dir / "supervisor.pid"
         logs = data_dir / "logs"
         logs.mkdir(exist_ok=True)
-        self._embedded = Embedded(data_dir / "postgres") if run["embedded"] else None
-        self._children = [
-            Child(role, run["environment"], logs / f"{role.split(',')[0]}.err") for role in ROLES
-        ]
+        embedded = Embedded(data_dir / "postgres") if run["embedded"] else None
+        self._database = DatabaseKeeper(embedded) if embedded else None
+        environment = {**os.environ, **_compiled_code(data_dir), **run["environment"]}
+        self._children = [Child(role, environment, logs / f"{role.split(',')[0]}.err") for role in ROLES]
         self._logs = [logs / "supervisor.err", *(child.log for child in self._children)]
-        if self._embedded:
-            self._logs.append(self._embedded.log)
+        if embedded:
+            self._logs.append(embedded.log)
         self._stop = False
 
     def run(self) -> None:
@@ -97,22 +171,14 @@ class Supervisor:
             now = time.monotonic()
             for child in self._children:
                 child.keep_alive(now)
+            if self._database:
+                self._database.keep_alive(now)
             ticks += 1
-            if self._embedded and ticks % _DATABASE_TICKS == 0 and not self._embedded.running():
-                self._restart_database()
             if ticks % _LOG_TICKS == 0:
                 for log in self._logs:
                     bound(log)
             time.sleep(_TICK_S)
         self._end()
-
-    def _restart_database(self) -> None:
-        assert self._embedded is not None
-        try:
-            self._embedded.start()
-        except (EmbeddedError, OSError) as error:
-            complain(error)
-            time.sleep(2)
 
     def _on_signal(self, *_: object) -> None:
         self._stop = True
@@ -127,9 +193,18 @@ class Supervisor:
                 process.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
-        if self._embedded:
-            self._embedded.stop()
+        if self._database:
+            self._database.stop()
         self._pid_file.unlink(missing_ok=True)
+
+
+def _compiled_code(data_dir: Path) -> dict[str, str]:
+    """Variables with which Python keeps compiled modules, also where it is told to write none beside the sources:
+    without them each start takes seconds longer.
+    """
+    if not sys.dont_write_bytecode:
+        return {}
+    return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(data_dir / "cache" / "python")}
 
 
 def bound(log: Path, most_bytes: int = _LOG_BYTES) -> None:
@@ -141,13 +216,14 @@ def bound(log: Path, most_bytes: int = _LOG_BYTES) -> None:
             shutil.copyfile(log, log.with_name(f"{log.name}.1"))
         os.truncate(log, 0)
     except OSError as error:
-        complain(error)
+        report(str(error))
 
 
-def complain(error: Exception) -> None:
-    """Say it in our own log, unless that cannot be written either."""
+def report(line: str) -> None:
+    """Write a line with the time into our own log, unless that cannot be written."""
     with suppress(OSError):
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n")
+        sys.stderr.flush()
 
 
 if __name__ == "__main__":

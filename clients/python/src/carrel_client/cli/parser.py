@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from _typeshed import SupportsWrite
+
 OUTPUTS = ("table", "json")
 USAGE = 2
 _WIDEST = 100
@@ -71,15 +73,44 @@ class Arguments(argparse.ArgumentParser):
         self.without_output()
 
     def read(self, words: list[str]) -> argparse.Namespace:
-        """The arguments of a command line. Raises: SystemExit."""
-        if not self.takes_command:
-            return self.parse_args(words)
+        """The arguments of a command line, in whatever order options and other words stand. Raises: SystemExit.
+
+        argparse gives a list such as SETTING... the words before the next option and no others, so options are read
+        first, from what stands before a --, and the other words afterwards.
+        """
         cut = words.index("--") if "--" in words else len(words)
-        args = self.parse_args(words[:cut])
-        if args.command or not words[cut + 1 :]:
-            self.error("the command comes behind a --")
-        args.command = words[cut + 1 :]
+        before, behind = words[:cut], words[cut + 1 :]
+        options = [action for action in self._every if action.option_strings]
+        args, others = self._read_only(options, before, None)
+        if behind and not self.takes_command:
+            others += ["--", *behind]
+        positionals = [action for action in self._every if not action.option_strings]
+        args, unknown = self._read_only(positionals, others, args)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        if self.takes_command:
+            if args.command or not behind:
+                self.error("the command comes behind a --")
+            args.command = behind
         return args
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """All of it, also while only a part of the arguments is read."""
+        self._actions = self._every
+        super().print_help(file)
+
+    def _read_only(
+        self, actions: list[argparse.Action], words: list[str], args: argparse.Namespace | None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """What these arguments take of the words, and the words that they leave."""
+        groups = self._mutually_exclusive_groups
+        self._actions = actions
+        if args is not None:
+            self._mutually_exclusive_groups = []  # they were looked at when the options were read
+        try:
+            return self.parse_known_args(words, args)
+        finally:
+            self._actions, self._mutually_exclusive_groups = self._every, groups
 
     def finish(self) -> None:
         """Add what every command has, and put the help together."""
@@ -89,6 +120,7 @@ class Arguments(argparse.ArgumentParser):
             )
         self.add_argument("--profile", help="the profile to use, see carrel login")
         self.add_argument("-h", "--help", action="help", help="show this and stop")
+        self._every = self._actions
         self.description = self.explanation
         if self.examples:
             self.epilog = "examples:\n" + "\n".join(f"  {line}" for line in self.examples)

@@ -1,0 +1,60 @@
+"""`kill -9` of the processes of an installation, again and again: each is back at once, and none ends by itself."""
+
+import asyncio
+import random
+import secrets
+from functools import partial
+
+from crash.place import Place
+from crash.supervised import Supervised
+from people import eventually
+
+ROUNDS = 3
+ROLES = ("api,controllers", "gateway")
+
+
+async def test_whatever_is_killed_is_back_at_once_and_nothing_else_ends(supervised: Place) -> None:
+    plane = supervised.plane
+    assert isinstance(plane, Supervised)
+    seed = secrets.randbits(32)
+    luck = random.Random(seed)
+    reading = asyncio.create_task(supervised.client.look_around())
+    killed = 0
+    for _ in range(ROUNDS):
+        roles = luck.choice([ROLES, ROLES[:1], ROLES[1:], ()])
+        plane.kill_database()
+        plane.kill_roles(*roles)
+        killed += len(roles)
+        await eventually(partial(_noticed, plane, killed), within_s=30, every_s=0.05)
+        await eventually(plane.is_whole, within_s=60, every_s=0.05)
+    reading.cancel()
+    ends = plane.role_ends()
+    assert len(ends) == killed, (seed, ends)
+    assert all(end.endswith("ended with -9; it starts again in 0 s") for end in ends), (seed, ends)
+    assert set(supervised.client.refusals) <= {"database.unavailable"}, seed
+
+
+async def _noticed(plane: Supervised, killed: int) -> bool:
+    return len(plane.role_ends()) >= killed
+
+
+async def test_the_api_waits_for_its_database_and_says_503_meanwhile(supervised: Place) -> None:
+    plane = supervised.plane
+    assert isinstance(plane, Supervised)
+    with plane.database_kept_down():
+        plane.kill_roles("api,controllers")
+        await eventually(partial(_noticed, plane, 1), within_s=30, every_s=0.05)
+        supervised.client.refusals.clear()
+
+        async def refused() -> bool:
+            await supervised.client.try_once("GET", "/sessions")
+            return supervised.client.refusals[:1] == ["database.unavailable"]
+
+        await eventually(refused, within_s=60, every_s=0.05)
+        # It goes on waiting while it is asked, over many attempts of its own to reach the database.
+        for _ in range(20):
+            await supervised.client.try_once("GET", "/health")
+            await asyncio.sleep(0.05)
+        assert len(plane.role_ends()) == 1
+    await eventually(plane.is_whole, within_s=60, every_s=0.05)
+    assert len(plane.role_ends()) == 1

@@ -1,0 +1,109 @@
+"""What holds for every command line of the grammar: the order of words, options that all commands share."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+import pytest
+from carrel_client.cli.commands import COMMANDS
+from carrel_client.cli.parser import Arguments, arguments_of
+
+# One of these is a value for any argument that is not a choice.
+SAMPLES = (
+    *("alpha", "2026-01-01", "3", "alpha=3", "cpu=4", "10m", "beta=gamma", "domain=alpha", "project=alpha:3"),
+    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b"),
+)
+
+
+def sample(parser: Arguments, action: argparse.Action, number: int = 0) -> str:
+    """A value that the argument takes."""
+    if action.choices:
+        return str(next(iter(action.choices)))
+    for text in SAMPLES:
+        try:
+            parser._get_value(action, text)
+        except argparse.ArgumentError:
+            continue
+        return f"{text}{number or ''}" if text == "alpha" else text
+    raise AssertionError(f"no sample fits {action.dest}")
+
+
+def positionals(parser: Arguments) -> Iterator[str]:
+    for action in parser._actions:
+        if not action.option_strings and not (parser.takes_command and action.dest == "command"):
+            several = action.nargs in ("+", "*")
+            yield from (sample(parser, action, number) for number in range(2 if several else 1))
+
+
+def options(parser: Arguments) -> Iterator[list[str]]:
+    """Options that can stand together, each with its value."""
+    shut = {
+        action.dest
+        for group in parser._mutually_exclusive_groups
+        for action in group._group_actions[1:]
+        if action.dest != group._group_actions[0].dest
+    }
+    given: set[str] = set()
+    for action in parser._actions:
+        if not action.option_strings or action.dest in {"help", "profile", *shut, *given}:
+            continue
+        given.add(action.dest)
+        name = action.option_strings[-1]
+        yield [name] if action.nargs == 0 else [name, sample(parser, action)]
+
+
+def orders(words: Sequence[str], chosen: Sequence[list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """The same words and options with the options in other places."""
+    flat = [word for option in chosen for word in option]
+    yield "before", [*flat, *words]
+    for at in range(1, len(words)):
+        yield f"behind word {at}", [*words[:at], *flat, *words[at:]]
+    between = [[*(chosen[at] if at < len(chosen) else []), word] for at, word in enumerate(words)]
+    yield "spread", [word for part in [*between, *chosen[len(words) :]] for word in part]
+    if flat:
+        yield "around --", [*flat, "--", *words]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_options_mean_the_same_before_between_and_behind_other_words(words: str) -> None:
+    parser, _ = arguments_of(COMMANDS[words])
+    given, chosen = list(positionals(parser)), list(options(parser))
+    tail = ["--", "nproc", "-x"] if parser.takes_command else []
+    expected = vars(parser.read([*given, *(word for option in chosen for word in option), *tail]))
+    for place, line in orders(given, chosen):
+        if place == "around --" and parser.takes_command:
+            continue
+        assert vars(parser.read([*line, *tail])) == expected, (place, line)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "provider add corp oidc --domain default --secret-stdin issuer=https://login.example.org client_id=c",
+        "provider update corp --off label=Corp",
+        "site set --mail-password-stdin mail_host=smtp.example.org",
+        "vfolder share data --permission rw ada@example.org",
+        "audit export --from 2026-01-01 january.csv",
+    ],
+)
+def test_a_list_of_words_may_begin_behind_an_option(words: str) -> None:
+    command = COMMANDS[" ".join(words.split()[:2])]
+    arguments_of(command)[0].read(words.split()[2:])
+
+
+def test_words_behind_two_dashes_are_no_options(capsys: pytest.CaptureFixture[str]) -> None:
+    parser, _ = arguments_of(COMMANDS["cp"])
+    args = parser.read(["--clash", "skip", "--", "-r", "data:"])
+    assert (args.sources, args.to, args.recursive, args.clash) == (["-r"], "data:", False, "skip")
+    with pytest.raises(SystemExit):
+        parser.read(["a", "data:", "--nonsense"])
+    assert "unrecognized arguments: --nonsense" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["cp", "provider add", "session exec"])
+def test_help_is_shown_whatever_else_is_on_the_line(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parser, _ = arguments_of(COMMANDS[words])
+    with pytest.raises(SystemExit) as stop:
+        parser.read(["--help"])
+    assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(str(action.metavar or "") in shown for action in parser._actions if not action.option_strings)
