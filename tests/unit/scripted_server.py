@@ -58,7 +58,10 @@ def _read_request(connection: socket.socket) -> bytes:
     head, _, body = content.partition(b"\r\n\r\n")
     length = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length:")), 0)
     while len(body) < length:
-        body += connection.recv(65536)
+        block = connection.recv(65536)
+        if not block:
+            break
+        body += block
     return head + b"\r\n\r\n" + body
 
 

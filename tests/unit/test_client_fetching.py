@@ -65,7 +65,7 @@ def test_a_small_file_that_is_cut_in_two_comes_again(tmp_path: Path, cut: bool) 
     else:
         scripts = [[found, answer(whole[:50_000])], [answer(b"x" * 30_000), answer(b"x" * 30_000)]]
     with wire_server(*scripts) as wire:
-        done = Carrel(wire.url, timeout_s=1).transfers.download("data", ["/"], str(tmp_path), workers=1)
+        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path), workers=1)
     assert (done.failed, done.meter.files, done.meter.bytes) == ([], 3, 90_000)
     assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == dict.fromkeys("abc", 30_000)
 
@@ -79,7 +79,7 @@ def test_what_does_not_come_together_is_asked_for_one_by_one(tmp_path: Path) -> 
         answer(b"xyz"),
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url, timeout_s=1).transfers.download("data", ["/"], str(tmp_path), workers=1)
+        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path), workers=1)
     assert (done.meter.files, [(name, error.code) for name, error in done.failed]) == (
         2,
         [("b", "file.not_found")],
@@ -103,7 +103,7 @@ def test_a_download_whose_end_is_not_marked_is_whole_when_all_of_it_is_here(tmp_
     broken = b'HTTP/1.1 200 OK\r\nETag: "e1"\r\n\r\nfir'
     rest = answer(b"st!", status="206 Partial Content", headers="Content-Range: bytes 3-5/6\r\n")
     with wire_server([listing(entry("file", 6)), broken], [rest]) as wire:
-        Carrel(wire.url, timeout_s=1).transfers.download("data", ["/"], str(tmp_path))
+        Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert (tmp_path / "file").read_bytes() == b"first!"
 
 
@@ -122,7 +122,7 @@ def test_two_runs_do_not_bring_the_same_file_at_once(tmp_path: Path) -> None:
     part = Path(fetching.part_of(str(tmp_path / "file"), wanted))  # type: ignore[arg-type]
     with part.open("ab") as other, wire_server([listing(wanted)]) as wire:
         fcntl.flock(other, fcntl.LOCK_EX)
-        done = Carrel(wire.url, timeout_s=1).transfers.download("data", ["/"], str(tmp_path))
+        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert [error.code for _, error in done.failed] == ["client.busy"]
     assert [path.name for path in tmp_path.iterdir()] == [part.name]
 

@@ -16,6 +16,7 @@ import psycopg
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.controllers import metrics
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.db.database import Database
@@ -100,15 +101,19 @@ async def _run(controller: Controller, wake: asyncio.Event) -> None:
     assert task
     while True:
         try:
-            await controller.step()
+            with metrics.STEP_SECONDS.labels(controller.name).time():
+                await controller.step()
+            metrics.succeeded(controller.name)
             failures = 0
         except LeadershipLost:
             raise
         except (Unavailable, EngineUnavailable) as error:
             failures += 1
+            metrics.FAILURES.labels(controller.name).inc()
             log.warning("controller.unavailable", controller=controller.name, error=str(error))
         except Exception:
             failures += 1
+            metrics.FAILURES.labels(controller.name).inc()
             log.exception("controller.failed", controller=controller.name)
         if task.cancelling():  # a library made an error of its own of that
             return
@@ -187,13 +192,10 @@ async def lead_forever(
             continue
         log.info("leader.elected", epoch=leader.epoch)
         controllers = make(leader)
+        intervals_s = {controller.name: controller.tick_s for controller in controllers}
         try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(run(controller, listener)) for controller in controllers]
-                tasks.append(group.create_task(pass_on_hints(engine, listener)))
-                await leader.until_lost()
-                for task in tasks:
-                    task.cancel()
+            with metrics.leading(leader.epoch, intervals_s):
+                await _run_all(leader, controllers, listener, engine)
         except* LeadershipLost:
             pass
         except* Exception:
@@ -205,3 +207,15 @@ async def lead_forever(
                 await controller.close()
             await leader.resign()
         log.warning("leader.lost", epoch=leader.epoch)
+
+
+async def _run_all(
+    leader: Leader, controllers: Sequence[Controller], listener: Listener, engine: Engine
+) -> None:
+    """Run the controllers until leadership is lost."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(run(controller, listener)) for controller in controllers]
+        tasks.append(group.create_task(pass_on_hints(engine, listener)))
+        await leader.until_lost()
+        for task in tasks:
+            task.cancel()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.controllers import metrics
 from carrel.controllers.loop import Tools
 from carrel.core.ids import SessionId
 from carrel.limits import model as limits
@@ -44,16 +45,24 @@ class Schedule:
         is still true when it is written.
         """
         now = self._tools.clock.now()
+        decided, placed = Plan((), ()), 0
         async with self._tools.placing, self._tools.transaction() as tx:
             waiting = await loading.waiting(tx, now)
             if waiting:
                 snapshot = await loading.snapshot(tx, now, waiting)
-                # Others, people's requests among them, do not stand still while a long plan is made.
-                decided = plan(snapshot) if len(waiting) < _MANY else await asyncio.to_thread(plan, snapshot)
-                await self._apply(tx, snapshot, decided)
+                with metrics.PLAN_SECONDS.time():
+                    # Others, people's requests among them, do not stand still while a long plan is made.
+                    decided = (
+                        plan(snapshot) if len(waiting) < _MANY else await asyncio.to_thread(plan, snapshot)
+                    )
+                placed = await self._apply(tx, snapshot, decided)
+        metrics.PLACEMENTS.inc(placed)
+        metrics.waiting(decided.refusals)
 
-    async def _apply(self, tx: AsyncSession, snapshot: Snapshot, decided: Plan) -> None:
+    async def _apply(self, tx: AsyncSession, snapshot: Snapshot, decided: Plan) -> int:
+        """How many sessions were given a node."""
         now = snapshot.now
+        moved: set[SessionId] = set()
         if decided.placements:
             moved = set(
                 await transitions.move(
@@ -69,6 +78,7 @@ class Schedule:
             await self._tell(
                 tx, [(one.session, one.reason, shown.get(one.session)) for one in decided.refusals]
             )
+        return len(moved)
 
     async def _tell(self, tx: AsyncSession, told: Sequence[tuple[SessionId, str, int | None]]) -> None:
         """Write down why they wait, where that has changed: a long queue moves up at every end of a session."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,8 +12,10 @@ import orjson
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, TimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry
 
 from carrel.core.errors import Unavailable
+from carrel.db import metrics
 from carrel.db.embedded import Embedded
 from carrel.db.outage import Outage, is_repeatable
 from carrel.db.reader import Reader
@@ -31,11 +34,27 @@ def driver_url(url: str) -> str:
     return "postgresql+psycopg://" + url.split("://", 1)[1]
 
 
+class _Pool(AsyncAdaptedQueuePool):
+    """Counts the callers that wait for a connection."""
+
+    waiting = 0
+
+    def _do_get(self) -> ConnectionPoolEntry:
+        self.waiting += 1
+        try:
+            return super()._do_get()
+        finally:
+            self.waiting -= 1
+
+
 class Database:
     """A pool of connections. One for each process and event loop.
 
+    kind, size, in_use, idle, waiting: of the pool, for its metrics.
     data_dir: the installation's; a server that keeps its data there is away when that disk is full.
     """
+
+    kind = "transactions"
 
     def __init__(
         self,
@@ -47,11 +66,13 @@ class Database:
         commit_hook: CommitHook | None = None,
     ) -> None:
         self.url = url
+        self._size = 2 * pool_size
         self._hook = commit_hook
         embedded = data_dir is not None and url == Embedded(data_dir / "postgres").url
         self._outage = Outage(data_dir if embedded else None)
         self._engine = create_async_engine(
             driver_url(url),
+            poolclass=_Pool,
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_timeout=pool_timeout_s,
@@ -67,6 +88,8 @@ class Database:
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
         self._reader = Reader(url, size=pool_size, outage=self._outage)
+        metrics.POOLS.add(self)
+        metrics.POOLS.add(self._reader)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
@@ -74,6 +97,7 @@ class Database:
 
         Raises: Unavailable, with a code of its own for each cause; see `Outage`.
         """
+        began = time.perf_counter()
         try:
             async with self._sessions() as tx:
                 yield tx
@@ -87,6 +111,8 @@ class Database:
             if (unavailable := self._outage.explain(cause)) is None:
                 raise
             raise unavailable from cause
+        finally:
+            metrics.TRANSACTION_SECONDS.observe(time.perf_counter() - began)
 
     async def run(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """What `work` gives in one transaction, repeated when PostgreSQL ends it in favor of another one.
@@ -115,6 +141,29 @@ class Database:
     async def search(self, statement: str, bound: Mapping[str, object]) -> list[str]:
         """Like `texts`, for a statement whose best plan depends on what is bound: planned each time."""
         return await self._reader.search(statement, bound)
+
+    @property
+    def _connections(self) -> _Pool:
+        pool = self._engine.sync_engine.pool
+        assert isinstance(pool, _Pool)
+        return pool
+
+    @property
+    def size(self) -> int:
+        """How many transactions there can be at once."""
+        return self._size
+
+    @property
+    def in_use(self) -> int:
+        return self._connections.checkedout()
+
+    @property
+    def idle(self) -> int:
+        return self._connections.checkedin()
+
+    @property
+    def waiting(self) -> int:
+        return self._connections.waiting
 
     async def ping(self) -> str:
         """The server's version. Raises: Unavailable."""

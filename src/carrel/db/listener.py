@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import psycopg
 import structlog
 
+from carrel.db import metrics
 from carrel.db.database import CHANNEL
 
 log = structlog.get_logger()
@@ -45,27 +46,29 @@ class Listener:
 
     async def run(self) -> None:
         """Listen until cancelled."""
-        while True:
-            try:
-                await self._listen()
-            except psycopg.Error as error:
-                log.warning("listener.lost", error=str(error).strip())
-            self.connected.clear()
-            await asyncio.sleep(0.5)
+        with metrics.LISTENERS.track_inprogress():
+            while True:
+                try:
+                    await self._listen()
+                except psycopg.Error as error:
+                    log.warning("listener.lost", error=str(error).strip())
+                self.connected.clear()
+                await asyncio.sleep(0.5)
 
     async def _listen(self) -> None:
         connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5)
         async with connection:
             await connection.execute(f"LISTEN {CHANNEL}")
-            self.connected.set()
-            for topic in list(self._subscribers):
-                self.announce(topic)
-            while True:
-                # The driver's own waiting would look ten times a second.
-                await _readable(connection.fileno())
-                connection.pgconn.consume_input()
-                while notice := connection.pgconn.notifies():
-                    self.announce(notice.extra.decode())
+            with metrics.LISTENERS_CONNECTED.track_inprogress():
+                self.connected.set()
+                for topic in list(self._subscribers):
+                    self.announce(topic)
+                while True:
+                    # The driver's own waiting would look ten times a second.
+                    await _readable(connection.fileno())
+                    connection.pgconn.consume_input()
+                    while notice := connection.pgconn.notifies():
+                        self.announce(notice.extra.decode())
 
 
 async def _readable(descriptor: int) -> None:

@@ -9,6 +9,7 @@ import sqlalchemy.exc
 import structlog
 
 from carrel.core.errors import Unavailable
+from carrel.db import metrics
 
 log = structlog.get_logger()
 
@@ -119,6 +120,7 @@ class Outage:
         cause = self._cause(error)
         if cause is None:
             return None
+        metrics.ERRORS.labels(cause.code).inc()
         log.warning("database.refused", code=cause.code, sqlstate=_sqlstate(error), error=_primary(error))
         details = {"retry_after_s": _RETRY_FULL_S} if cause is _FULL else {}
         return Unavailable(cause.code, cause.message, hint=cause.hint, details=details)

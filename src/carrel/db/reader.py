@@ -5,12 +5,15 @@ for all the time goes this way instead.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 import psycopg
 from psycopg.rows import scalar_row
 
+from carrel.db import metrics
 from carrel.db.outage import Outage
 
 _Connection: TypeAlias = psycopg.AsyncConnection[str]
@@ -21,11 +24,19 @@ _OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan"
 
 
 class Reader:
-    """A few connections, made when they are needed. size: how many at most."""
+    """A few connections, made when they are needed. size: how many at most.
+
+    kind, in_use, idle, waiting: for its metrics.
+    """
+
+    kind = "reads"
 
     def __init__(self, url: str, *, size: int, outage: Outage = Outage()) -> None:  # noqa: B008 - it is frozen
         self._url = url
         self._outage = outage
+        self.size = size
+        self.in_use = 0
+        self.waiting = 0
         self._room = asyncio.Semaphore(size)
         self._idle: list[_Connection] = []
 
@@ -40,22 +51,48 @@ class Reader:
         """The same, planned anew for what is bound. Raises: Unavailable."""
         return await self._asked(_planned, statement, bound)
 
+    @property
+    def idle(self) -> int:
+        return len(self._idle)
+
     async def _asked(self, ask: _Ask, statement: str, bound: Mapping[str, object]) -> list[str]:
-        async with self._room:
-            try:
-                # One that lay idle may have died meanwhile; a fresh one proves it.
-                while self._idle:
-                    connection = self._idle.pop()
-                    try:
-                        return await self._ask(ask, connection, statement, bound)
-                    except psycopg.OperationalError:
-                        if not connection.closed:
-                            raise
-                return await self._ask(ask, await self._connect(), statement, bound)
-            except psycopg.Error as error:
-                if (unavailable := self._outage.explain(error)) is None:
-                    raise
-                raise unavailable from error
+        began = time.perf_counter()
+        try:
+            async with self._place():
+                return await self._tried(ask, statement, bound)
+        finally:
+            metrics.QUERY_SECONDS.observe(time.perf_counter() - began)
+
+    async def _tried(self, ask: _Ask, statement: str, bound: Mapping[str, object]) -> list[str]:
+        try:
+            # One that lay idle may have died meanwhile; a fresh one proves it.
+            while self._idle:
+                connection = self._idle.pop()
+                try:
+                    return await self._ask(ask, connection, statement, bound)
+                except psycopg.OperationalError:
+                    if not connection.closed:
+                        raise
+            return await self._ask(ask, await self._connect(), statement, bound)
+        except psycopg.Error as error:
+            if (unavailable := self._outage.explain(error)) is None:
+                raise
+            raise unavailable from error
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """One of the connections, for as long as the block lasts."""
+        self.waiting += 1
+        try:
+            await self._room.acquire()
+        finally:
+            self.waiting -= 1
+        self.in_use += 1
+        try:
+            yield
+        finally:
+            self.in_use -= 1
+            self._room.release()
 
     async def close(self) -> None:
         """Twice: no-op."""

@@ -7,6 +7,7 @@ from typing import Annotated
 import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
+from prometheus_client import Gauge
 
 from carrel.core.errors import Unauthorized, Unavailable
 from carrel.events import service
@@ -26,6 +27,7 @@ _STREAM = {
     }
 }
 PING_S = 15.0
+_STREAMS = Gauge("carrel_event_streams_open", "Clients that follow the event stream.")
 
 
 @router.get(
@@ -66,7 +68,7 @@ async def list_events(
 async def _frames(request: Request, actor: Actor, position: str | None) -> AsyncIterator[bytes]:
     """Frames of text/event-stream; a comment every 15 s keeps proxies from closing an idle line."""
     stream: EventStream = request.app.state.events
-    with stream.following(actor, position) as happenings:
+    with _STREAMS.track_inprogress(), stream.following(actor, position) as happenings:
         yield b"event: hello\ndata: {}\n\n"
         upcoming = asyncio.ensure_future(anext(happenings, None))
         looked = asyncio.get_running_loop().time()

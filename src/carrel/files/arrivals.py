@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fastapi import Request
+from prometheus_client import Gauge
 from starlette.requests import ClientDisconnect
 
 from carrel.core.errors import CarrelError, Unavailable
@@ -27,6 +28,7 @@ PROGRESS_TIMEOUT_S = 30.0
 _PATIENCE_S = 5.0
 _POURED = 4 << 20
 T = TypeVar("T")
+_UPLOADS = Gauge("carrel_uploads_in_progress", "Requests that are sending the content of a file.")
 
 
 class TooLarge(CarrelError):
@@ -62,7 +64,8 @@ class Arrivals:
         try:
             async with asyncio.timeout(None) as patience:
                 arrival = self._known[upload] = Arrival(patience)
-                yield arrival
+                with _UPLOADS.track_inprogress():
+                    yield arrival
         except TimeoutError:
             if not patience.expired():
                 raise
@@ -72,6 +75,10 @@ class Arrivals:
                 arrival.over.set()
                 if self._known.get(upload) is arrival:
                     del self._known[upload]
+
+    def is_arriving(self, upload: str) -> bool:
+        """Whether a request is sending this."""
+        return upload in self._known
 
     async def cut(self, upload: str, *, unless_busy: bool) -> None:
         """End the request that is sending this; unless_busy: only when nothing came from it for a while."""

@@ -12,6 +12,8 @@ import os
 import sys
 from collections.abc import Callable
 
+from carrel.gateway import metrics
+
 WORTHWHILE_BYTES = 1 << 20
 _PIPE_BYTES = 1 << 20
 _UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP})
@@ -116,6 +118,7 @@ class _Mover:
                 )  # fmt: skip
                 self._in_pipe -= gone
                 self._moved += gone
+                metrics.TO_CLIENT.inc(gone)
                 self._beat()
         except BlockingIOError:
             self._wait_for(writing=True)

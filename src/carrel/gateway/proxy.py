@@ -10,11 +10,12 @@ from aiohttp import web
 from carrel.apps.service import GRANT_LIFETIME
 from carrel.core.hosts import literal
 from carrel.gateway import headers as crossing
-from carrel.gateway import pages
+from carrel.gateway import metrics, pages
 from carrel.gateway.admission import Admission, Route
 from carrel.gateway.doors import Door, Doors
 from carrel.gateway.pages import Denial
 from carrel.gateway.relay import Relay, Written
+from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.tunnel import Tunnel
 from carrel.gateway.upstream import Pool, Unreachable, Upstream
@@ -33,16 +34,29 @@ class Proxy:
     """Handles every request of the gateway."""
 
     def __init__(
-        self, doors: Doors, admission: Admission, settings: GatewaySettings, pool: Pool, activity: Activity
+        self,
+        doors: Doors,
+        admission: Admission,
+        settings: GatewaySettings,
+        pool: Pool,
+        activity: Activity,
+        scrape: Scrape,
     ) -> None:
         self._doors = doors
+        self._scrape = scrape
         self._admission = admission
         self._activity = activity
         self._settings = settings
         self._pool = pool
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """What the client gets; an app's response has been written already when this returns."""
+        """What the client gets; an app's response has been written, and counted, when this returns."""
+        response = await self._answer(request)
+        if not isinstance(response, Written):
+            metrics.answered_by_gateway(response.status)
+        return response
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         path = request.raw_path
         if path.startswith(OWN_PATHS):
             return await self._own(request)
@@ -69,15 +83,18 @@ class Proxy:
             return await self._forward(request, door, route, upgrading=upgrading)
 
     def _deny(self, denial: Denial) -> web.Response:
+        metrics.DENIALS.labels(denial.code).inc()
         return pages.answer(denial, self._settings.public_url)
 
     async def _own(self, request: web.BaseRequest) -> web.Response:
-        """The gateway's own paths: its health, and its decision for a proxy that carries the traffic itself."""
+        """The gateway's own paths: health, metrics, and its decision for a proxy that carries the traffic itself."""
         match request.path:
             case "/.carrel/health":
                 return web.json_response({"status": "ok"}, headers={"Cache-Control": "no-store"})
             case "/.carrel/auth":
                 return await self._decide(request)
+            case "/.carrel/metrics":
+                return await self._scrape.answer(request)
         return self._deny(pages.UNKNOWN)
 
     async def _decide(self, request: web.BaseRequest) -> web.Response:
@@ -137,7 +154,12 @@ class Proxy:
             try:
                 await _exchange(request, upstream, relay, head, beat)
                 if relay.switched:
-                    await Tunnel(request, upstream, beat).carry(relay.rest)
+                    with metrics.WEBSOCKETS.track_inprogress():
+                        await Tunnel(request, upstream, beat).carry(relay.rest)
+            except asyncio.CancelledError:
+                if not relay.status:
+                    metrics.CLIENT_LEFT.inc()
+                raise
             finally:
                 relay.cut()
                 if relay.reusable:

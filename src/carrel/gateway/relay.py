@@ -6,6 +6,7 @@ waits for the end, and wakes in between only when the client reads slower than t
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -14,7 +15,7 @@ import httptools
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 
-from carrel.gateway import bulk
+from carrel.gateway import bulk, metrics
 from carrel.gateway import headers as crossing
 from carrel.gateway.upstream import Upstream
 
@@ -86,6 +87,7 @@ class Relay:
         self._bodiless = request.method == "HEAD"
         self._modern = request.version >= (1, 1)
         self._upgrading = upgrading
+        self._since = time.perf_counter()
         self._parser = httptools.HttpResponseParser(self)
         self._head_bytes = 0
         self._headers: list[tuple[bytes, bytes]] = []
@@ -132,9 +134,13 @@ class Relay:
                 self._write(_LAST_CHUNK)
             self._finish(reusable=False)
         elif self._begun:
+            metrics.UPSTREAM_ERRORS.labels("interrupted").inc()
             self.cut()
         else:
-            self._fail(Failure(broken=False, retriable=self._upstream.used and not self._head_bytes))
+            stale = self._upstream.used and not self._head_bytes
+            if not stale:
+                metrics.UPSTREAM_ERRORS.labels("closed").inc()
+            self._fail(Failure(broken=False, retriable=stale))
 
     def pause(self) -> None:
         """The request's body is written by a task, which waits by itself."""
@@ -240,7 +246,7 @@ class Relay:
 
     def _begin(self, status: int) -> None:
         """Choose the framing and prepare the head."""
-        self.status = status
+        self._answered(status)
         self._persistent = self._parser.should_keep_alive()
         coding = crossing.first(self._headers, b"transfer-encoding")
         length = crossing.first(self._headers, b"content-length")
@@ -269,6 +275,11 @@ class Relay:
             b"\r\n",
         ]
 
+    def _answered(self, status: int) -> None:
+        self.status = status
+        metrics.answered_by_app(status)
+        metrics.SECONDS.observe(time.perf_counter() - self._since)
+
     def _connection_line(self) -> bytes:
         if not self.keep_alive:
             return b"Connection: close\r\n"
@@ -278,7 +289,7 @@ class Relay:
         if not self._upgrading:
             raise ValueError("a switch of protocols that nobody asked for")
         self.switched = True
-        self.status = status
+        self._answered(status)
         self.keep_alive = False
         self._out += [
             b"HTTP/1.1 101 %b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" % self._reason,
@@ -297,6 +308,7 @@ class Relay:
             return
         self._beat()
         self._client.write(data)
+        metrics.TO_CLIENT.inc(len(data))
         if self._client_flow.writing_paused and not self._held:
             self._held = True
             self._upstream.transport.pause_reading()
@@ -312,9 +324,8 @@ class Relay:
             await self._writer.drain()
             # 2. Nothing reads the one socket, and nobody else writes to the other.
             if self._upstream.alive and not self._client.get_write_buffer_size():
-                self._left -= await bulk.move(
-                    self._upstream.transport, self._client, self._left, self._beat
-                )
+                moved = await bulk.move(self._upstream.transport, self._client, self._left, self._beat)
+                self._left -= moved
             self._client.set_write_buffer_limits()
         except (ConnectionError, RuntimeError):
             self.cut()
@@ -346,6 +357,7 @@ class Relay:
         self.news.set()
 
     def _break(self) -> None:
+        metrics.UPSTREAM_ERRORS.labels("malformed").inc()
         if self._begun:
             self.cut()
         else:

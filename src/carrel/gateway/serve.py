@@ -14,12 +14,15 @@ from carrel.core.clock import Clock, SystemClock
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.listener import Listener
+from carrel.gateway import metrics
 from carrel.gateway.admission import Admission
 from carrel.gateway.doors import Doors
 from carrel.gateway.proxy import Proxy
+from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.upstream import Pool
 from carrel.idle.activity import Activity
+from carrel.logins import authenticator
 
 log = structlog.get_logger()
 
@@ -34,9 +37,21 @@ _MOST_HEADERS = 300
 _READ_BYTES = 256 << 10
 
 
+class _Server(web.Server):
+    """Counts its connections."""
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        metrics.CLIENT_CONNECTIONS.inc()
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        super().connection_lost(handler, exc)
+        metrics.CLIENT_CONNECTIONS.dec()
+
+
 def build(proxy: Proxy) -> web.Server:
     """The server, not listening yet. Call inside the event loop."""
-    return web.Server(
+    return _Server(
         proxy.handle,
         access_log=None,
         # A client that leaves ends what the app is doing for it.
@@ -62,10 +77,13 @@ async def gateway(
     clock = clock or SystemClock()
     admission = Admission(database, listener, settings, clock)
     activity = Activity(database, clock)
-    proxy = Proxy(Doors(database, listener, settings), admission, settings, pool, activity)
+    scrape = Scrape(database, clock, settings.key)
+    listener.subscribe(authenticator.TOPIC, scrape.forget)
+    doors = Doors(database, listener, settings)
+    proxy = Proxy(doors, admission, settings, pool, activity, scrape)
     runner = web.ServerRunner(build(proxy), shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
-    works = (listener.run(), admission.watch(), activity.run(), _sweep(pool))
+    works = (listener.run(), admission.watch(), activity.run(), scrape.run(), _sweep(pool))
     tasks = [asyncio.create_task(work) for work in works]
     try:
         await _listen(runner, settings.host, settings.port)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 
+from carrel.gateway import metrics
 from carrel.gateway.upstream import Upstream
 
 
@@ -32,6 +33,7 @@ class Tunnel:
         """Until one side closes. rest: what the app said together with its agreement."""
         if rest:
             self._client.write(rest)
+            metrics.TO_CLIENT.inc(len(rest))
         self._upstream.hand_to(self)
         self._request.protocol.set_parser(self)  # type: ignore[arg-type]  # any parser does, not only its own
         try:
@@ -51,6 +53,7 @@ class Tunnel:
     def feed(self, data: bytes) -> None:
         self._beat()
         self._client.write(data)
+        metrics.TO_CLIENT.inc(len(data))
         if self._request.protocol.writing_paused and not self._held:
             self._held = True
             self._upstream.transport.pause_reading()

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Protocol, cast
 
+from carrel.gateway import metrics
+
 CONNECT_TIMEOUT_S = 5.0
 IDLE_S = 30.0
 _MOST_IDLE = 64
@@ -52,6 +54,7 @@ class Upstream(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         self.transport.write(data)
+        metrics.TO_APP.inc(len(data))
 
     async def drain(self) -> None:
         """Wait until the app has taken most of what was written."""
@@ -65,6 +68,7 @@ class Upstream(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
+        metrics.APP_CONNECTIONS.inc()
 
     def data_received(self, data: bytes) -> None:
         if self._receiver is None:
@@ -74,6 +78,7 @@ class Upstream(asyncio.Protocol):
             self._receiver.feed(data)
 
     def connection_lost(self, exc: BaseException | None) -> None:
+        metrics.APP_CONNECTIONS.dec()
         self._drained.set()
         self._forget(self)
         receiver, self._receiver = self._receiver, None
@@ -112,6 +117,7 @@ class Pool:
                     lambda: Upstream(lambda gone: self._drop(address, port, gone)), address, port
                 )
         except (OSError, TimeoutError) as error:
+            metrics.UPSTREAM_ERRORS.labels("unreachable").inc()
             raise Unreachable(f"{address}:{port}") from error
         return upstream
 

@@ -10,6 +10,8 @@ import os
 import socket
 from typing import TYPE_CHECKING, Self
 
+from carrel.http import metrics
+
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
@@ -82,6 +84,7 @@ class Intake:
     def settle(self) -> int:
         """Tell the parser what went by since it was told; how much that is. When no thread reads."""
         taken, self._taken = self._taken, 0
+        metrics.RECEIVED.inc(taken)
         self._protocol.skip_body(taken)
         return taken
 

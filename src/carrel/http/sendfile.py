@@ -17,7 +17,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from carrel.http import intake
+from carrel.http import intake, metrics
 
 EXTENSION = "http.response.zerocopysend"
 _PIECE = 8 << 20
@@ -74,6 +74,7 @@ class ZeroCopyProtocol(HttpToolsProtocol):
             try:
                 complete = await self._sending.run()
             finally:
+                metrics.SENT.inc(count - self._sending.left)
                 self._sending = None
                 if self.transport is not None and not self.transport.is_closing():
                     self.transport.set_write_buffer_limits()
@@ -115,14 +116,17 @@ class _Offering:
 
 
 class _Transfer:
-    """A part of a file on its way, with descriptors of its own: it may outlive whoever waits for it."""
+    """A part of a file on its way, with descriptors of its own: it may outlive whoever waits for it.
+
+    left: bytes that are still to be sent.
+    """
 
     def __init__(self, socket: Any, message: Message, loop: asyncio.AbstractEventLoop) -> None:
         self._fds = [os.dup(socket.fileno())]
         self._fds.append(os.dup(message["file"]))
         self._fds.append(os.eventfd(0))
         self._offset = message["offset"]
-        self._left = message["count"]
+        self.left = message["count"]
         self._loop = loop
         self._done: asyncio.Future[bool] = loop.create_future()
         self._cancelled = False
@@ -166,14 +170,14 @@ class _Transfer:
         writable = select.poll()
         writable.register(socket, select.POLLOUT)
         writable.register(wake, select.POLLIN)
-        while self._left and not self._cancelled:
+        while self.left and not self._cancelled:
             try:
-                gone = os.sendfile(socket, file, self._offset, min(self._left, _PIECE))
+                gone = os.sendfile(socket, file, self._offset, min(self.left, _PIECE))
             except BlockingIOError:
                 writable.poll()
                 continue
             if not gone:
                 return False
             self._offset += gone
-            self._left -= gone
-        return not self._left
+            self.left -= gone
+        return not self.left

@@ -29,6 +29,7 @@ from carrel.files.reach import FileChanges
 from carrel.files.transfers import Transfers
 from carrel.http import problems
 from carrel.http.limits import RateLimits
+from carrel.http.metrics import Measured
 from carrel.http.quick import Express, QuickRoute
 from carrel.http.shell import Shell
 from carrel.idle import routes as idle
@@ -54,7 +55,7 @@ from carrel.scheduler import history_routes as history
 from carrel.scheduler import ledger_routes as ledger
 from carrel.scheduler import routes as scheduler
 from carrel.scheduler.queue import Plans
-from carrel.server import api_document, greeting, metrics, page
+from carrel.server import api_document, build, greeting, metrics, page
 from carrel.server import routes as server
 from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
@@ -129,6 +130,7 @@ def application() -> FastAPI:
     quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, QuickRoute)]
     app.add_middleware(Express, framework=app, prefix="/api/v1", routes=quick)
     app.add_middleware(Shell)
+    app.add_middleware(Measured)
     return app
 
 
@@ -137,6 +139,7 @@ async def api(
     settings: Settings, database: Database, engine: Engine, *, clock: Clock | None = None
 ) -> AsyncIterator[FastAPI]:
     """The application at work, until the block ends. Owns neither database nor engine."""
+    build.publish()
     app = application()
     listener = Listener(database.url)
     state = app.state

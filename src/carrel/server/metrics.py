@@ -1,16 +1,19 @@
-"""What Prometheus is told: gauges, read from the ledger when it asks. Nothing is counted in between."""
+"""Metrics for Prometheus: those of this process, and gauges read from the database at each scrape."""
 
+import shutil
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
-from prometheus_client import CollectorRegistry, Metric
+from prometheus_client import REGISTRY, CollectorRegistry, Gauge, Metric, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.registry import Collector
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
+from carrel.core.errors import Unavailable
 from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
 from carrel.nodes import service as nodes
@@ -26,6 +29,11 @@ from carrel.storage_hosts.model import HostState, StorageHost
 from carrel.vfolders.model import VFolder
 
 router = APIRouter(tags=["server"])
+# When each series began would be as many series again.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+_DISK_FREE = Gauge("carrel_disk_free_bytes", "Free space of the data directory's file system.")
+_DISK_SIZE = Gauge("carrel_disk_size_bytes", "Size of the data directory's file system.")
+_DATABASE_UP = Gauge("carrel_database_up", "1 when the database answered this scrape, else 0.")
 
 
 @router.get(
@@ -34,16 +42,32 @@ router = APIRouter(tags=["server"])
     summary="Show Prometheus metrics",
     openapi_extra=names("metrics.read"),
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The gauges"}},
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics"}},
 )
 async def show(request: Request, actor: CurrentActor) -> Response:
-    """Gauges in the text format of Prometheus: what is held, what there is, how many sessions, how long they wait."""
+    """Metrics in the text format of Prometheus: of this process, and of what sessions hold, use and wait for."""
     state = request.app.state
-    async with state.database.transaction() as tx:
-        gauges = await _gauges(tx, state.clock)
+    _look_at_disk(state.settings.data_dir)
+    try:
+        async with state.database.transaction() as tx:
+            gauges = await _gauges(tx, state.clock)
+        _DATABASE_UP.set(1)
+    except Unavailable:
+        # Who asks is remembered for a while, and the rest is worth most just now.
+        gauges = []
+        _DATABASE_UP.set(0)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Once(gauges))
-    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(REGISTRY) + generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+
+def _look_at_disk(data_dir: Path) -> None:
+    try:
+        space = shutil.disk_usage(data_dir)
+    except OSError:
+        return
+    _DISK_FREE.set(space.free)
+    _DISK_SIZE.set(space.total)
 
 
 class _Once(Collector):
@@ -61,8 +85,9 @@ async def _gauges(tx: AsyncSession, clock: Clock) -> list[Metric]:
         await _held(tx),
         await _capacity(tx),
         await _sessions(tx),
-        await _oldest(tx, clock),
+        *await _queue(tx, clock),
         *await _storage(tx),
+        *await _database(tx),
     ]
 
 
@@ -103,9 +128,12 @@ async def _sessions(tx: AsyncSession) -> Metric:
     return gauge
 
 
-async def _oldest(tx: AsyncSession, clock: Clock) -> Metric:
+async def _queue(tx: AsyncSession, clock: Clock) -> list[Metric]:
     """Sessions that are not due yet do not wait."""
-    gauge = GaugeMetricFamily(
+    length = GaugeMetricFamily(
+        "carrel_scheduler_queue_length", "Sessions of a resource group that wait for a node.", labels=("group",)
+    )
+    oldest = GaugeMetricFamily(
         "carrel_pending_oldest_seconds",
         "How long the session that has waited longest in a resource group has waited; 0 when none waits.",
         labels=("group",),
@@ -113,16 +141,21 @@ async def _oldest(tx: AsyncSession, clock: Clock) -> Metric:
     now = clock.now()
     due = func.greatest(Session.created_at, Session.not_before) <= now
     rows = await tx.execute(
-        select(ResourceGroup.name, func.min(func.greatest(WAITS_SINCE, Session.not_before)))
+        select(
+            ResourceGroup.name,
+            func.count(Session.id),
+            func.min(func.greatest(WAITS_SINCE, Session.not_before)),
+        )
         .outerjoin(
             Session,
             (Session.group_id == ResourceGroup.id) & (Session.state == SessionState.PENDING) & due,
         )
         .group_by(ResourceGroup.name)
     )
-    for name, since in rows:
-        gauge.add_metric((name,), (now - since).total_seconds() if since else 0)
-    return gauge
+    for name, count, since in rows:
+        length.add_metric((name,), count)
+        oldest.add_metric((name,), (now - since).total_seconds() if since else 0)
+    return [length, oldest]
 
 
 async def _storage(tx: AsyncSession) -> list[Metric]:
@@ -157,3 +190,23 @@ async def _storage(tx: AsyncSession) -> list[Metric]:
             room.add_metric((host.name, "total"), host.total_bytes)
             room.add_metric((host.name, "free"), host.free_bytes)
     return [folders, room, answers]
+
+
+# Other people's transactions in the same database count, too: they keep old rows from being removed.
+_DATABASE = text("""
+    SELECT pg_database_size(current_database()),
+        (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid())
+""")
+
+
+async def _database(tx: AsyncSession) -> list[Metric]:
+    size, oldest_s = (await tx.execute(_DATABASE)).one()
+    return [
+        GaugeMetricFamily("carrel_database_size_bytes", "Size of the database.", value=size),
+        GaugeMetricFamily(
+            "carrel_database_oldest_transaction_seconds",
+            "Age of the oldest transaction that is open in the database; 0 when there is none.",
+            value=float(oldest_s),
+        ),
+    ]

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import structlog
@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
-from carrel.server import logs
+from carrel.server import build, logs
 from carrel.server.settings import Settings
 from carrel.server.starting import Starting
 
@@ -87,6 +87,8 @@ async def _composed(
         stack.push_async_callback(engine.close)
         if "controllers" in roles:
             await stack.enter_async_context(compose.controllers(settings, database, engine))
+        if "api" not in roles and settings.metrics_port:
+            await stack.enter_async_context(_metrics(settings, database))
         app = (
             await stack.enter_async_context(compose.api(settings, database, engine))
             if "api" in roles
@@ -105,6 +107,14 @@ async def _until_first(serving: Coroutine[Any, Any, None], work: Coroutine[Any, 
     for task in tasks:
         if not task.cancelled():
             task.result()
+
+
+def _metrics(settings: Settings, database: Database) -> AbstractAsyncContextManager[int]:
+    from carrel.core.clock import SystemClock
+    from carrel.gateway import scrape
+
+    found = scrape.Scrape(database, SystemClock(), settings.key())
+    return scrape.serving(found, settings.host, settings.metrics_port)
 
 
 async def _label(settings: Settings, database: Database) -> str:
@@ -189,6 +199,7 @@ def main(arguments: list[str]) -> None:
     ready = _tell(int(arguments[2])) if len(arguments) > 2 else lambda: None
     settings = Settings()
     role = arguments[0]
+    build.publish()
     logs.set_up(settings.data_dir / "logs" / f"{role.split(',')[0]}.log" if supervised else None)
     if role == "gateway":
         # On a machine that is short of cores, bulk transfers give way to the API.

@@ -48,6 +48,13 @@ class Settings(BaseSettings):
         description="Addresses and networks of proxies of yours, such as 127.0.0.1,10.0.0.0/8, whose X-Forwarded-For "
         "and X-Forwarded-Proto are believed; empty: nobody's.",
     )
+    metrics_port: int = Field(
+        default=0,
+        ge=0,
+        lt=1 << 16,
+        description="Port of GET /metrics in a process that runs the controllers without the API; 0: none. The API and "
+        "the gateway serve their metrics on their own ports.",
+    )
     installation: str = Field(default="", description="Label that marks our containers in the engine; empty: one that "
                               "no other installation has.")  # fmt: skip
     fake_accelerators: int = Field(

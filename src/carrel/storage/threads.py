@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
+from carrel.storage import metrics
 from carrel.storage.port import OverQuota, StorageError, StorageFull, StorageUnavailable
 
 T = TypeVar("T")
@@ -31,6 +32,7 @@ class Threads:
     def __init__(self, name: str) -> None:
         self._name = name
         self._quick, self._slow = _Pool(f"storage-{name}"), _Pool(f"storage-{name}-slow")
+        metrics.HOSTS.add(self)
 
     async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
         """What the work gives. deadline_s None: for long work that reports its advance, in a thread of its own.
@@ -70,6 +72,20 @@ class Threads:
         """How many threads are in calls that should have been over."""
         return self._quick.stuck + self._slow.stuck
 
+    @property
+    def host(self) -> str:
+        return self._name
+
+    @property
+    def running(self) -> int:
+        """Calls that a thread has begun, without those that have no deadline."""
+        return self._quick.running + self._slow.running
+
+    @property
+    def queued(self) -> int:
+        """Calls that wait for a thread."""
+        return self._quick.queued + self._slow.queued
+
     def close(self) -> None:
         """Let idle threads end. Twice: no-op."""
         self._quick.close()
@@ -91,6 +107,14 @@ class _Pool:
     def stuck(self) -> int:
         now = time.monotonic()
         return sum(due < now for due in tuple(self._running.values()))
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    @property
+    def queued(self) -> int:
+        return self._jobs.qsize()
 
     def close(self) -> None:
         for _ in range(self._started):

@@ -7,12 +7,13 @@ import stat
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from carrel_client import sending
 from carrel_client.crew import Crew
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files
 from carrel_client.outcome import Transfer, taken
 from carrel_client.packing import SMALL, Bundle, send_packed
-from carrel_client.sending import AT_ONCE, Place, Source, local_error, naming, send
+from carrel_client.sending import Place, Source, local_error, naming, send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Up:
                 return
             clash = choice
         source = Source(local, path, found, clash=clash)
-        if source.size > AT_ONCE:
+        if source.size > sending.AT_ONCE:
             self._place.look_for_unfinished()
         self._done.meter.found(source.size)
         if source.size > SMALL or self._place.checked:

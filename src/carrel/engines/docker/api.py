@@ -11,6 +11,7 @@ from typing import Any
 
 import aiodocker
 import aiohttp
+from prometheus_client import Counter, Histogram
 
 from carrel.engines.docker.pipe import Pipe, open_pipe
 from carrel.engines.port import EngineError, EngineUnavailable
@@ -19,8 +20,26 @@ CONNECT_S = 5.0
 ANSWER_S = 60.0
 START_S = 180.0
 """Starting is the slowest call: a daemon under a burst of them queues inside itself."""
+_NO_ANSWER = (900, 503)
+_VERBS = frozenset(
+    "archive connect create disconnect exec json kill logs pause prune resize restart start stats stop top unpause "
+    "update wait".split()
+)
+"""Last parts of paths that are no id and no name."""
 
 Params = Mapping[str, str]
+
+_SECONDS = Histogram(
+    "carrel_engine_request_duration_seconds",
+    "Duration of requests to the container engine, without streams.",
+    ("operation",),
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+)
+_ERRORS = Counter(
+    "carrel_engine_errors_total",
+    "Requests to the container engine that failed: unavailable when it gave no answer, server_error when it said so.",
+    ("operation", "cause"),
+)
 
 
 class DockerApi:
@@ -47,7 +66,8 @@ class DockerApi:
 
         Raises: DockerError, EngineUnavailable.
         """
-        with self._answering():
+        operation = _operation(method, path)
+        with self._answering(operation), _SECONDS.labels(operation).time():
             return await self._client()._query_json(
                 path,
                 method,
@@ -64,7 +84,7 @@ class DockerApi:
 
         Raises: DockerError, EngineUnavailable; the latter also from the body of the `async with`.
         """
-        with self._answering():
+        with self._answering(_operation(method, path)):
             response = await self._client()._do_query(
                 path,
                 method,
@@ -102,17 +122,39 @@ class DockerApi:
         return self._docker
 
     @contextmanager
-    def _answering(self) -> Iterator[None]:
+    def _answering(self, operation: str) -> Iterator[None]:
         try:
-            yield
+            with _counting(operation):
+                yield
         except aiodocker.DockerError as error:
-            if error.status not in (900, 503):
+            if error.status not in _NO_ANSWER:
                 raise
             raise EngineUnavailable(f"The container engine at {self.url} does not answer.") from error
         except TimeoutError as error:
             raise EngineUnavailable(f"The container engine at {self.url} took too long to answer.") from error
         except (aiohttp.ClientError, ConnectionError) as error:
             raise EngineUnavailable(f"The container engine at {self.url} broke off its answer.") from error
+
+
+def _operation(method: str, path: str) -> str:
+    """The request without ids and names, such as "POST containers/start"."""
+    kind, *rest = path.split("/")
+    return f"{method} {kind}/{rest[-1]}" if rest and rest[-1] in _VERBS else f"{method} {kind}"
+
+
+@contextmanager
+def _counting(operation: str) -> Iterator[None]:
+    try:
+        yield
+    except aiodocker.DockerError as error:
+        if error.status in _NO_ANSWER:
+            _ERRORS.labels(operation, "unavailable").inc()
+        elif error.status >= 500:
+            _ERRORS.labels(operation, "server_error").inc()
+        raise
+    except (TimeoutError, aiohttp.ClientError, ConnectionError):
+        _ERRORS.labels(operation, "unavailable").inc()
+        raise
 
 
 def filters(**chosen: list[str]) -> Params:

@@ -632,7 +632,7 @@ export const loginsRemove = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Show Prometheus metrics
  *
- * Gauges in the text format of Prometheus: what is held, what there is, how many sessions, how long they wait.
+ * Metrics in the text format of Prometheus: of this process, and of what sessions hold, use and wait for.
  */
 export const metricsShow = <ThrowOnError extends boolean = true>(options?: Options<MetricsShowData, ThrowOnError>) => (options?.client ?? client).get<MetricsShowResponses, MetricsShowErrors, ThrowOnError>({ url: '/api/v1/metrics', ...options });
 

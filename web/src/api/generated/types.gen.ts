@@ -9338,7 +9338,7 @@ export type MetricsShowError = MetricsShowErrors[keyof MetricsShowErrors];
 
 export type MetricsShowResponses = {
     /**
-     * The gauges
+     * The metrics
      */
     200: string;
 };

@@ -1,0 +1,81 @@
+"""This process's metrics over HTTP, for processes without the API."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+from prometheus_client import REGISTRY, disable_created_metrics
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from carrel.audit.refusals import Refusals
+from carrel.core.clock import Clock
+from carrel.core.errors import Unavailable
+from carrel.db.database import Database
+from carrel.db.seal import Seal
+from carrel.logins.authenticator import Authenticator
+from carrel.policy.decide import widest
+
+ACTION = "metrics.read"
+# When each series began would be as many series again.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+class Scrape:
+    """Answers those who may read metrics, as the API does: by keypair or personal token."""
+
+    def __init__(self, database: Database, clock: Clock, key: bytes) -> None:
+        self._refusals = Refusals(database)
+        self._authenticator = Authenticator(database, clock, self._refusals, Seal(key))
+
+    def forget(self) -> None:
+        """Look credentials up again from now on."""
+        self._authenticator.forget()
+
+    async def run(self) -> None:
+        """Write down who was refused, until cancelled."""
+        await self._refusals.run()
+
+    async def answer(self, request: web.BaseRequest) -> web.Response:
+        """200, 401, 403, or 503 when the database cannot say who asks."""
+        authorization = request.headers.get("Authorization", "")
+        try:
+            identity = (
+                await self._authenticator.by_header(authorization, request.remote or "")
+                if authorization
+                else None
+            )
+        except Unavailable as error:
+            return _refusal(503, error.message)
+        if identity is None:
+            return _refusal(401, "A personal token or keypair is needed.", **{"WWW-Authenticate": "Bearer"})
+        if not widest(identity.actor, ACTION):
+            return _refusal(403, f"This needs the right {ACTION}.")
+        headers = {**_HEADERS, "Content-Type": CONTENT_TYPE_LATEST}
+        return web.Response(body=generate_latest(REGISTRY), headers=headers)
+
+
+@asynccontextmanager
+async def serving(scrape: Scrape, host: str, port: int) -> AsyncIterator[int]:
+    """GET /metrics, and nothing else, until the block ends; gives the port that it listens on."""
+
+    async def handle(request: web.BaseRequest) -> web.Response:
+        if request.path != "/metrics" or request.method != "GET":
+            return _refusal(404, "There is only GET /metrics.")
+        return await scrape.answer(request)
+
+    runner = web.ServerRunner(web.Server(handle, access_log=None))
+    await runner.setup()
+    noting = asyncio.create_task(scrape.run())
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
+        noting.cancel()
+        await asyncio.wait([noting])
+
+
+def _refusal(status: int, text: str, **headers: str) -> web.Response:
+    return web.Response(status=status, text=f"{text}\n", headers={**_HEADERS, **headers})

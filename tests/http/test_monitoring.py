@@ -1,0 +1,128 @@
+"""Alert rules, dashboard and documents name metrics that a scrape has, with their labels."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from installation import Api
+from metrics_kit import parsed
+from prometheus_client import REGISTRY
+
+import carrel.engines.docker.api
+import carrel.gateway.metrics  # noqa: F401 - in the same registry as those of the API
+
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "deploy" / "prometheus" / "carrel.rules.yml"
+RULE_TESTS = RULES.with_name("carrel.test.yml")
+DASHBOARD = ROOT / "deploy" / "grafana" / "carrel.json"
+DOCUMENT = ROOT / "docs" / "howto" / "monitor.md"
+OF_SCRAPES = {"job", "instance"}
+_NAME = re.compile(r"\b((?:carrel|process|python)_[a-z0-9_]+)\b(?:\{([^}]*)\})?")
+_SELECTED = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)")
+_GROUPED = re.compile(r"\b(?:by|without)\s*\(([^)]*)\)")
+_SHOWN = re.compile(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
+_REPLACED = re.compile(r'label_replace\([^"]*(?:"[^"]*"[^"]*)*?,\s*"(\w+)",\s*"\$1"')
+_PROMTOOL = shutil.which("promtool")
+
+
+@dataclass(frozen=True)
+class Query:
+    """shown: labels that the text beside it shows."""
+
+    where: str
+    expr: str
+    shown: frozenset[str]
+
+
+def alerts() -> list[dict[str, object]]:
+    groups = yaml.safe_load(RULES.read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def queries() -> Iterator[Query]:
+    for rule in alerts():
+        shown = frozenset(_SHOWN.findall(json.dumps(rule["annotations"])))
+        yield Query(str(rule["alert"]), str(rule["expr"]), shown)
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel.get("targets", []):
+            shown = frozenset(_SHOWN.findall(target["legendFormat"]))
+            yield Query(panel["title"], target["expr"], shown)
+
+
+async def exported(api: Api) -> Mapping[str, frozenset[str]]:
+    """Labels of everything that a scrape has or could have, by name as queries write it."""
+    answer = await (await api.as_("superadmin")).get("/metrics")
+    scraped = parsed(answer.text)
+    found: dict[str, frozenset[str]] = {}
+    for name, kind in scraped.types.items():
+        collector = REGISTRY._names_to_collectors.get(name)
+        labels = frozenset(getattr(collector, "_labelnames", ()))
+        if kind == "counter":
+            found[f"{name}_total"] = labels | scraped.labels.get(f"{name}_total", set())
+        elif kind == "histogram":
+            found.update({f"{name}_count": labels, f"{name}_sum": labels, f"{name}_bucket": labels | {"le"}})
+        else:
+            found[name] = labels | scraped.labels.get(name, set())
+    return found
+
+
+async def test_every_query_is_about_metrics_and_labels_that_there_are(living: Api):
+    known = await exported(living)
+    seen = list(queries())
+    assert len(seen) > 50
+    for query in seen:
+        used = _NAME.findall(query.expr)
+        assert used or "up{" in query.expr, query
+        labels = set(OF_SCRAPES)
+        for name, selector in used:
+            assert name in known, (query.where, name)
+            labels |= known[name]
+            assert set(_SELECTED.findall(selector)) <= known[name] | OF_SCRAPES, (query.where, name)
+        labels |= set(_REPLACED.findall(query.expr))
+        grouped = {label.strip() for text in _GROUPED.findall(query.expr) for label in text.split(",")}
+        assert grouped <= labels, query.where
+        assert query.shown <= (grouped or labels), (query.where, "shows a label that is summed up")
+
+
+async def test_the_document_names_every_metric_and_no_other(living: Api):
+    families = {
+        name.removesuffix("_bucket")
+        for name in await exported(living)
+        if name.startswith("carrel_") and not name.endswith(("_count", "_sum"))
+    }
+    documented = set(re.findall(r"`(carrel_[a-z0-9_]+)`", DOCUMENT.read_text()))
+    assert documented == families
+
+
+def test_every_alert_is_tested_and_explained():
+    named = [str(rule["alert"]) for rule in alerts()]
+    assert len(named) == len(set(named))
+    tests = yaml.safe_load(RULE_TESTS.read_text())["tests"]
+    fires = {each["alertname"] for test in tests for each in test["alert_rule_test"] if each["exp_alerts"]}
+    rests = {each["alertname"] for test in tests for each in test["alert_rule_test"] if not each["exp_alerts"]}
+    assert fires == rests == set(named)
+    assert set(re.findall(r"^\| `(Carrel\w+)`", DOCUMENT.read_text(), re.MULTILINE)) == set(named)
+
+
+@pytest.mark.skipif(_PROMTOOL is None, reason="promtool (Debian: prometheus) is not installed")
+@pytest.mark.parametrize("command", [("check", "rules", RULES.name), ("test", "rules", RULE_TESTS.name)])
+def test_prometheus_accepts_the_rules_and_their_tests_pass(command: tuple[str, ...]):
+    done = subprocess.run(
+        [str(_PROMTOOL), *command], cwd=RULES.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(_PROMTOOL is None, reason="promtool (Debian: prometheus) is not installed")
+async def test_prometheus_finds_no_fault_with_a_scrape(living: Api):
+    answer = await (await living.as_("superadmin")).get("/metrics")
+    done = subprocess.run(
+        [str(_PROMTOOL), "check", "metrics"], input=answer.text, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
