@@ -13,10 +13,12 @@ CARREL = Path(sys.executable).with_name("carrel")
 STARTER = "localhost/carrel/starter"
 
 
-def _uninstall(plane: Supervised, *options: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+def _uninstall(
+    plane: Supervised, *options: str, code: int = 0, data_dir: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
     clean = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
     # What is tested here runs from the checkout that would go with it.
-    command = [CARREL, "uninstall", "--data-dir", plane.folder, "--keep-checkout", *options]
+    command = [CARREL, "uninstall", "--data-dir", data_dir or plane.folder, "--keep-checkout", *options]
     done = subprocess.run(
         command, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
@@ -39,7 +41,14 @@ async def test_it_says_what_goes_removes_that_and_keeps_data_until_it_is_told(su
     # 2. Nobody is there to agree.
     assert "(setup.needs_consent)" in _uninstall(plane, "--force", code=2).stderr
     assert len(await supervised.engine.list()) == 1
-    # 3. It goes, and what was kept for people stays.
+    # 3. A copy that was never started here goes alone.
+    copy = plane.folder.with_name(f"{plane.folder.name}-copy")
+    copy.mkdir()
+    (copy / "run.json").write_text((plane.folder / "run.json").read_text())
+    _uninstall(plane, "--yes", "--data", data_dir=copy)
+    assert not copy.exists()
+    assert len(await supervised.engine.list()) == 1
+    # 4. It goes, and what was kept for people stays.
     done = _uninstall(plane, "--yes", "--force")
     assert f"Its data stays in {plane.folder}" in done.stdout
     assert not plane.lives()
@@ -52,7 +61,7 @@ async def test_it_says_what_goes_removes_that_and_keeps_data_until_it_is_told(su
         assert f"{STARTER}:test" not in tags
         assert supervised.image in tags
     assert (plane.folder / "key").exists()
-    # 4. Twice, and with the data.
+    # 5. Twice, and with the data.
     _uninstall(plane, "--yes", "--data")
     assert not plane.folder.exists()
     assert "(setup.no_installation)" in _uninstall(plane, "--yes", code=2).stderr

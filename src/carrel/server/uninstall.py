@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,9 +32,11 @@ _UNIT = Path("/etc/systemd/system/carrel.service")
 
 @dataclass(frozen=True)
 class Found:
-    """What there is to remove. containers: of sessions, as the engine lists them. images: name to bytes."""
+    """What there is to remove. label: in the engine; None when nothing there is ours. containers: of sessions, as the
+    engine lists them. images: name to bytes.
+    """
 
-    label: str
+    label: str | None
     containers: int
     images: dict[str, int]
     folders: list[Path]
@@ -45,7 +47,9 @@ def uninstall(options: argparse.Namespace) -> int:
     """Remove an installation. Twice: says that there is none. Raises: Conflict, NotFound, Unavailable."""
     installation = find(effective_settings(options).data_dir)
     engine_url = read_run(installation.data_dir)["CARREL_ENGINE_URL"]
-    found = _look(installation, engine_url, keep_checkout=options.keep_checkout)
+    found = _look(
+        installation, None if _is_copy(installation) else engine_url, keep_checkout=options.keep_checkout
+    )
     # 1. Say what goes and what stays, and ask.
     _announce(found, installation, data=options.data)
     if found.containers and not options.force:
@@ -64,7 +68,8 @@ def uninstall(options: argparse.Namespace) -> int:
         return 1
     # 2. In the order in which each needs the next.
     status.down(options)
-    asyncio.run(_clear_engine(engine_url, found))
+    if found.label is not None:
+        asyncio.run(_clear_engine(engine_url, found.label, found.images))
     if found.link:
         found.link.unlink(missing_ok=True)
     if options.data:
@@ -81,10 +86,19 @@ def uninstall(options: argparse.Namespace) -> int:
     return 0
 
 
-def _look(installation: Installation, engine_url: str, *, keep_checkout: bool) -> Found:
-    label = _label(installation)
+def _is_copy(installation: Installation) -> bool:
+    """It was copied or restored and never started here: what the engine has under its label is the original's."""
+    former = read_run(installation.data_dir).get("CARREL_DATA_DIR", "")
+    return Path(former).resolve() != installation.data_dir.resolve()
+
+
+def _look(installation: Installation, engine_url: str | None, *, keep_checkout: bool) -> Found:
+    """engine_url: None when the engine has nothing of ours. Raises: Unavailable."""
+    label, containers, images = None, 0, dict[str, int]()
     try:
-        containers, images = asyncio.run(_look_in_engine(engine_url, label))
+        if engine_url is not None:
+            label = _label(installation)
+            containers, images = asyncio.run(_look_in_engine(engine_url, label))
     except (EngineError, aiodocker.DockerError, OSError) as error:
         raise Unavailable(
             "engine.unreachable",
@@ -125,15 +139,15 @@ async def _look_in_engine(url: str, label: str) -> tuple[int, dict[str, int]]:
     return containers, images
 
 
-async def _clear_engine(url: str, found: Found) -> None:
+async def _clear_engine(url: str, label: str, images: Iterable[str]) -> None:
     """Delete containers, networks and packet-filter rules, then the images that no other container uses."""
-    engine = DockerEngine(url, found.label)
+    engine = DockerEngine(url, label)
     try:
         await engine.purge()
     finally:
         await engine.close()
     async with aiodocker.Docker(url=url) as docker:
-        for name in found.images:
+        for name in images:
             try:
                 await docker.images.delete(name)
             except aiodocker.DockerError as error:
@@ -157,7 +171,8 @@ def _announce(found: Found, installation: Installation, *, data: bool) -> None:
 def _removed(found: Found) -> Iterator[str]:
     if found.containers:
         yield f"{found.containers} containers of sessions, with all that is not in folders"
-    yield f"the network and the packet-filter rules labelled {found.label} in the container engine"
+    if found.label is not None:
+        yield f"the network and the packet-filter rules labelled {found.label} in the container engine"
     yield from (f"the image {name}  {size(count)}" for name, count in sorted(found.images.items()))
     yield from (f"{folder}  {size(_bytes(folder))}" for folder in found.folders)
     if found.link:

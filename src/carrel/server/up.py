@@ -24,7 +24,7 @@ from carrel.server.bootstrap import Consent
 from carrel.server.settings import Settings, default_data_dir, write_secret
 from carrel.server.waiting import require_not_newer, wait_for_database
 
-READY_S = 60.0
+READY_S = 120.0
 _OPTIONS = ("host", "port", "apps_domain", "app_ports")
 _ALPHABET = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 DEFAULT_EMAIL = "admin@carrel.local"
