@@ -57,8 +57,10 @@ def queries() -> Iterator[Query]:
 
 async def exported(api: Api) -> Mapping[str, frozenset[str]]:
     """Labels of everything that a scrape has or could have, by name as queries write it."""
-    answer = await (await api.as_("superadmin")).get("/metrics")
-    scraped = parsed(answer.text)
+    admin = await api.as_("superadmin")
+    # What is held has labels once something is.
+    await api.until(admin, (await (await api.as_("user")).start())["id"], "RUNNING")
+    scraped = parsed((await admin.get("/metrics")).text)
     found: dict[str, frozenset[str]] = {}
     for name, kind in scraped.types.items():
         collector = REGISTRY._names_to_collectors.get(name)

@@ -48,7 +48,7 @@ def test_a_file_that_an_unheard_try_brought_is_there(tmp_path: Path, modified_at
     there = answer(entry("file", 3, modified_at=modified_at))
     # The first try is not answered, and the second one hears that the name is taken.
     scripts = [[listing(), b""], [problem("409 Conflict", "file.exists"), there]]
-    with wire_server(scripts) as wire:
+    with wire_server(*scripts) as wire:
         done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 3))])
     assert len(done.failed) == failed
 

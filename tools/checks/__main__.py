@@ -25,8 +25,6 @@ STATE = ROOT / ".tools" / "checks"
 # the machine for themselves: two, each with an installation of its own, keep both cores busy.
 CONTAINERS = ("conformance", "crash")
 BROWSER = ("e2e",)
-# A journey through the whole of it that fails is gone through once more, and named in the end.
-AGAIN = ("--reruns", "1", "-rR")
 
 
 @dataclass
@@ -67,7 +65,7 @@ def main() -> int:
             run_pytest(rest, ["-n", "3", "--dist", "worksteal"], environment, tally, before=("nice", "-n", "10"))
             behind.result()
         journeys = [name for name in folders if name in BROWSER]
-        run_pytest(journeys, ["-n", "2", "--dist", "worksteal", *AGAIN], environment, tally)
+        run_pytest(journeys, ["-n", "2", "--dist", "worksteal"], environment, tally)
     # 4. One line.
     for name in tally.failed:
         print(f"FAILED {name}")
