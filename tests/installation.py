@@ -144,13 +144,13 @@ class Api:
 
 
 @asynccontextmanager
-async def serving(app: FastAPI) -> AsyncIterator[str]:
+async def serving(app: FastAPI, http: type[ZeroCopyProtocol] = ZeroCopyProtocol) -> AsyncIterator[str]:
     """The application behind uvicorn on a free loopback port; gives its URL."""
     # Of a socket of which asyncio does not know that it is TCP, answers wait 40 ms for an acknowledgement.
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         config = uvicorn.Config(
-            app, log_config=None, lifespan="off", access_log=False, server_header=False, http=ZeroCopyProtocol
+            app, log_config=None, lifespan="off", access_log=False, server_header=False, http=http
         )
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve(sockets=[listening]))

@@ -22,6 +22,7 @@ from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId, new_id
 from carrel.db.database import Database
 from carrel.engines.port import ContainerSpec
+from carrel.http.sendfile import ZeroCopyProtocol
 from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.server import compose
@@ -89,7 +90,10 @@ class World:
 async def listening(app: Any) -> AsyncIterator[str]:
     """The application on a free port of loopback, as the real server runs it."""
     server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, lifespan="off", ws=PatientProtocol, timeout_graceful_shutdown=1)
+        uvicorn.Config(
+            app, log_config=None, lifespan="off", http=ZeroCopyProtocol, ws=PatientProtocol,
+            timeout_graceful_shutdown=1,
+        )
     )
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))

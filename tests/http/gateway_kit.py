@@ -19,6 +19,7 @@ from carrel.core.ids import SessionId, new_id
 from carrel.db.database import Database
 from carrel.gateway.serve import gateway
 from carrel.gateway.settings import GatewaySettings
+from carrel.http.guard import RequestLimits
 from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.sessions import transitions
@@ -158,10 +159,18 @@ async def with_keypair(database: Database, actor: Actor) -> Actor:
 
 @asynccontextmanager
 async def gate_at_work(
-    database: Database, people: People, apps_url: str, app_ports: range = range(0)
+    database: Database,
+    people: People,
+    apps_url: str,
+    app_ports: range = range(0),
+    *,
+    limits: RequestLimits | None = None,
+    connections_per_address: int = 0,
 ) -> AsyncIterator[Gate]:
-    settings = GatewaySettings("127.0.0.1", 0, apps_url, PUBLIC_URL, KEY, app_ports)
-    async with AsyncExitStack() as stack, gateway(settings, database.url) as port:
+    settings = GatewaySettings(
+        "127.0.0.1", 0, apps_url, PUBLIC_URL, KEY, app_ports, connections_per_address
+    )
+    async with AsyncExitStack() as stack, gateway(settings, database.url, limits=limits) as port:
         yield Gate(port, database, people, stack)
         await stack.aclose()
 

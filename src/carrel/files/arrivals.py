@@ -27,6 +27,8 @@ PROGRESS_TIMEOUT_S = 30.0
 """A client that sends nothing of an announced body for so long is disconnected; what came is kept."""
 _PATIENCE_S = 5.0
 _POURED = 4 << 20
+_MOST_PIECES = 1024
+"""Each has a price of its own, however small it is."""
 T = TypeVar("T")
 _UPLOADS = Gauge("carrel_uploads_in_progress", "Requests that are sending the content of a file.")
 
@@ -254,7 +256,7 @@ async def _collect(
                 raise more_than_announced()
             pieces.append(piece)
             size += len(piece)
-            if size >= BATCH:
+            if size >= BATCH or len(pieces) >= _MOST_PIECES:
                 if writing:
                     await asyncio.shield(writing)
                 writing = asyncio.ensure_future(reached.call(file.write, pieces, hashed))

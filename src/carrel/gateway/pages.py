@@ -64,6 +64,9 @@ DATABASE_AWAY = Denial(
 BAD_REQUEST = Denial(
     400, "gateway.bad_request", "This request makes no sense", "It cannot be passed on to an app."
 )
+TOO_SLOW = Denial(
+    408, "gateway.too_slow", "The request did not arrive in time", "Send it again, over a faster connection."
+)
 
 
 def answer(denial: Denial, public_url: str) -> web.Response:

@@ -12,6 +12,7 @@ from carrel.core.hosts import literal
 from carrel.gateway import headers as crossing
 from carrel.gateway import metrics, pages
 from carrel.gateway.admission import Admission, Route
+from carrel.gateway.connections import BodyTooSlow
 from carrel.gateway.doors import Door, Doors
 from carrel.gateway.pages import Denial
 from carrel.gateway.relay import Relay, Written
@@ -75,6 +76,11 @@ class Proxy:
         if isinstance(route, Denial):
             return self._deny(route)
         upgrading = _is_websocket(request)
+        if upgrading and request.body_exists:
+            # Its end would be taken for the other protocol, or the other way round.
+            refused = self._deny(pages.BAD_REQUEST)
+            refused.force_close()
+            return refused
         if (upgrading or request.method not in _SAFE) and not _from_own_page(request, door):
             return self._deny(pages.OTHER_SITE)
         # 3. Carry it.
@@ -168,6 +174,8 @@ class Proxy:
                     upstream.abort()
             if relay.failure is None:
                 return Written(relay.status, keep_alive=relay.keep_alive)
+            if relay.failure.slow:
+                return self._deny(pages.TOO_SLOW)
             if not relay.failure.retriable or fresh:
                 return self._deny(pages.BROKEN_ANSWER if relay.failure.broken else pages.NOT_ANSWERING)
             fresh = True
@@ -179,7 +187,7 @@ async def _exchange(
     """Send the request and wait until its response has been passed on, or cannot be."""
     upstream.hand_to(relay)
     upstream.write(head)
-    upload = asyncio.create_task(_upload(request, upstream, beat)) if request.body_exists else None
+    upload = asyncio.create_task(_upload(request, upstream, relay, beat)) if request.body_exists else None
     try:
         while True:
             await relay.news.wait()
@@ -198,7 +206,9 @@ async def _exchange(
             upload.cancel()
 
 
-async def _upload(request: web.BaseRequest, upstream: Upstream, beat: Callable[[], None]) -> None:
+async def _upload(
+    request: web.BaseRequest, upstream: Upstream, relay: Relay, beat: Callable[[], None]
+) -> None:
     chunked = "Transfer-Encoding" in request.headers
     try:
         async for chunk in request.content.iter_any():
@@ -207,6 +217,9 @@ async def _upload(request: web.BaseRequest, upstream: Upstream, beat: Callable[[
             beat()
             upstream.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunked else chunk)
             await upstream.drain()
+    except BodyTooSlow:
+        relay.give_up_on_client()
+        return
     except web.RequestPayloadError:
         upstream.abort()
         return

@@ -28,11 +28,13 @@ _BODILESS = frozenset({204, 304})
 class Failure:
     """The app gave no usable answer. broken: it said something else than HTTP, rather than too little.
 
-    retriable: it closed a connection kept from before, without a word.
+    retriable: it closed a connection kept from before, without a word. slow: not the app failed, but the client, which
+    did not send its request's body.
     """
 
     broken: bool
     retriable: bool = False
+    slow: bool = False
 
 
 class Body(Enum):
@@ -342,6 +344,14 @@ class Relay:
             self.keep_alive = False
             self._client.close()
             self._finish(reusable=False)
+
+    def give_up_on_client(self) -> None:
+        """The request's body does not come."""
+        if self._begun:
+            self.cut()
+        elif not self.done:
+            self._fail(Failure(broken=False, slow=True))
+        self._upstream.abort()
 
     def go_on(self) -> None:
         """The client has caught up."""

@@ -16,11 +16,13 @@ from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.gateway import metrics
 from carrel.gateway.admission import Admission
+from carrel.gateway.connections import GuardedServer
 from carrel.gateway.doors import Doors
 from carrel.gateway.proxy import Proxy
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.upstream import Pool
+from carrel.http.guard import ConnectionLimit, RequestLimits
 from carrel.idle.activity import Activity
 from carrel.logins import authenticator
 
@@ -33,11 +35,10 @@ _SHUTDOWN_S = 2.0
 _KEEP_ALIVE_S = 75.0
 _LINGER_S = 5.0
 _MOST_LINE_BYTES = 64 << 10
-_MOST_HEADERS = 300
 _READ_BYTES = 256 << 10
 
 
-class _Server(web.Server):
+class _Server(GuardedServer):
     """Counts its connections."""
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
@@ -49,10 +50,12 @@ class _Server(web.Server):
         metrics.CLIENT_CONNECTIONS.dec()
 
 
-def build(proxy: Proxy) -> web.Server:
+def build(proxy: Proxy, limits: RequestLimits, connections: ConnectionLimit) -> web.Server:
     """The server, not listening yet. Call inside the event loop."""
     return _Server(
         proxy.handle,
+        limits,
+        connections,
         access_log=None,
         # A client that leaves ends what the app is doing for it.
         handler_cancellation=True,
@@ -61,14 +64,18 @@ def build(proxy: Proxy) -> web.Server:
         lingering_time=_LINGER_S,
         max_line_size=_MOST_LINE_BYTES,
         max_field_size=_MOST_LINE_BYTES,
-        max_headers=_MOST_HEADERS,
+        max_headers=limits.head_lines,
         read_bufsize=_READ_BYTES,
     )
 
 
 @asynccontextmanager
 async def gateway(
-    settings: GatewaySettings, database_url: str, *, clock: Clock | None = None
+    settings: GatewaySettings,
+    database_url: str,
+    *,
+    clock: Clock | None = None,
+    limits: RequestLimits | None = None,
 ) -> AsyncIterator[int]:
     """The gateway at work until the block ends; gives the port that it listens on."""
     database = Database(database_url, pool_size=_POOL_SIZE)
@@ -81,7 +88,9 @@ async def gateway(
     listener.subscribe(authenticator.TOPIC, scrape.forget)
     doors = Doors(database, listener, settings)
     proxy = Proxy(doors, admission, settings, pool, activity, scrape)
-    runner = web.ServerRunner(build(proxy), shutdown_timeout=_SHUTDOWN_S)
+    connections = ConnectionLimit(settings.connections_per_address, exempt=settings.unlimited_networks)
+    server = build(proxy, limits or RequestLimits(), connections)
+    runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
     works = (listener.run(), admission.watch(), activity.run(), scrape.run(), _sweep(pool))
     tasks = [asyncio.create_task(work) for work in works]

@@ -10,7 +10,8 @@ class GatewaySettings:
     """host, port: where to listen. apps_url: scheme, domain and port that people see. key: the installation's.
 
     public_url: the control plane's page, for the way back from an error. app_ports: to listen on besides, for apps
-    that have a port of their own.
+    that have a port of their own. connections_per_address: that a client may have open, 0: any number.
+    unlimited_networks: where that does not hold.
     """
 
     host: str
@@ -19,6 +20,8 @@ class GatewaySettings:
     public_url: str
     key: bytes
     app_ports: range = range(0)
+    connections_per_address: int = 0
+    unlimited_networks: tuple[str, ...] = ()
 
     @cached_property
     def scheme(self) -> str:

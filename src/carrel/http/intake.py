@@ -43,9 +43,11 @@ class Intake:
         # A thread that hangs may come back to it late: the last who has it closes it, and its number is nobody else's.
         self._socket = socket.socket(fileno=os.dup(theirs.fileno()))
         self._buffer = memoryview(bytearray(PIECE))
+        self._protocol.intake = self
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._protocol.intake = None
         self._wake_at(1)
         del self._socket
 
@@ -96,6 +98,13 @@ class Intake:
         """The client is gone, which the event loop has not seen."""
         self._cycle.disconnected = True
         self._protocol.transport.abort()
+
+    def cut(self) -> None:
+        """Have the client taken for gone by whoever reads."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is gone
 
     def _wake_at(self, count: int) -> None:
         # Without it each packet would wake a thread.

@@ -15,9 +15,10 @@ import threading
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from carrel.http import intake, metrics
+from carrel.http.protocol import GuardedProtocol
 
 EXTENSION = "http.response.zerocopysend"
 _PIECE = 8 << 20
@@ -27,12 +28,14 @@ SEND_TIMEOUT_S = 30.0
 _AVAILABLE = sys.platform == "linux" and hasattr(os, "eventfd")
 
 
-class ZeroCopyProtocol(HttpToolsProtocol):
+class ZeroCopyProtocol(GuardedProtocol):
     """For `uvicorn.Config(http=...)`: offers applications `http.response.zerocopysend` and an `Intake`."""
 
     send_timeout_s = SEND_TIMEOUT_S
     _sending: "_Transfer | None" = None
     _skipping = False
+    intake: "intake.Intake | None" = None
+    """The one at work."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -54,7 +57,9 @@ class ZeroCopyProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_body(self, body: bytes) -> None:
-        if not self._skipping:
+        if self._skipping:
+            self._body_bytes += len(body)
+        else:
             super().on_body(body)
 
     def skip_body(self, count: int) -> None:
@@ -64,6 +69,19 @@ class ZeroCopyProtocol(HttpToolsProtocol):
             self.parser.feed_data(_UNSEEN[:count])
             count -= min(count, len(_UNSEEN))
         self._skipping = False
+        if self._guard:
+            self._guard.saw(0, self._reading, advanced=True)
+
+    def _progress(self) -> int | None:
+        if self.intake:
+            # A thread at work waits for the disk, not for the client.
+            return None if self.intake.at_work else self._body_bytes
+        return super()._progress()
+
+    def _refuse(self, status: int) -> None:
+        super()._refuse(status)
+        if self.intake:
+            self.intake.cut()
 
     async def send_file(self, cycle: RequestResponseCycle, message: Message) -> None:
         """Send a part of a file as (a part of) the body. A file that is too short has the connection cut."""

@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from carrel.http import problems
 
 MAX_BODY_BYTES = 1 << 20
+MAX_BODY_PIECES = 4096
+"""The framework keeps each piece that a body comes in: a million pieces of one byte would take 40 MiB."""
 UNBOUNDED = "unbounded"
 """In a request's state: whoever reads the body bounds it. HEADERS: more headers of the answer, whatever that is."""
 HEADERS = "headers"
@@ -33,6 +35,8 @@ _HEADERS = {
     b"cross-origin-resource-policy": b"same-origin",
 }
 _ALWAYS = list(_HEADERS.items())
+_TOO_LARGE = "The request body is larger than 1 MiB."
+_TOO_MANY_PIECES = "The request body comes in too many pieces; send larger ones."
 _NO_STORE = (b"cache-control", b"no-store")
 
 
@@ -51,7 +55,7 @@ class Shell:
             return
         answer = _Answer(send, state, is_api=scope["path"].startswith("/api/"))
         try:
-            await self._app(scope, _bounded(receive, state), answer.send)
+            await self._app(scope, _bounded(receive, scope), answer.send)
         except ClientDisconnect:
             return  # in the middle of its request: nobody waits for an answer
         except Exception as error:
@@ -62,19 +66,32 @@ class Shell:
             await problems.unexpected(Request(scope))(scope, receive, answer.send)
 
 
-def _bounded(receive: Receive, state: dict[str, Any]) -> Receive:
-    seen = 0
+def _bounded(receive: Receive, scope: Scope) -> Receive:
+    state = scope["state"]
+    seen = pieces = 0
 
     async def bounded() -> Message:
-        nonlocal seen
+        nonlocal seen, pieces
+        if UNBOUNDED in state:
+            return await receive()
+        if not pieces and _announced(scope) > MAX_BODY_BYTES:
+            raise HTTPException(413, _TOO_LARGE)
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > MAX_BODY_BYTES and UNBOUNDED not in state:
+        pieces += 1
+        if UNBOUNDED not in state and (seen > MAX_BODY_BYTES or pieces > MAX_BODY_PIECES):
             # The framework passes on this kind of error only while it reads a body.
-            raise HTTPException(413, "The request body is larger than 1 MiB.")
+            raise HTTPException(413, _TOO_LARGE if seen > MAX_BODY_BYTES else _TOO_MANY_PIECES)
         return message
 
     return bounded
+
+
+def _announced(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0
 
 
 class _Answer:

@@ -30,6 +30,8 @@ log = structlog.get_logger()
 _PR_SET_PDEATHSIG = 1
 _GATEWAY_NICENESS = 5
 _RETRY_S = 0.2
+_KEEP_ALIVE_S = 75
+"""Longer than proxies keep their idle connections to us, so that they never use one that we are closing."""
 
 
 Ready = Callable[[], None]
@@ -128,8 +130,10 @@ async def _label(settings: Settings, database: Database) -> str:
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """How the page and the API are served. Raises: Invalid."""
     from carrel.access.keepalive import PatientProtocol
+    from carrel.http.guard import ConnectionLimit, RequestLimits
     from carrel.http.sendfile import ZeroCopyProtocol
 
+    connections = ConnectionLimit(settings.connections_per_address, exempt=settings.unlimited_networks)
     return uvicorn.Config(
         app,
         host=settings.host,
@@ -139,7 +143,8 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         server_header=False,
         lifespan="off",
         timeout_graceful_shutdown=2,
-        http=ZeroCopyProtocol,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        http=ZeroCopyProtocol.limited(RequestLimits(), connections),
         ws=PatientProtocol,
         ws_max_size=4 << 20,
         ws_per_message_deflate=False,
@@ -161,6 +166,8 @@ async def gateway(settings: Settings, ready: Ready) -> None:
             public_url=settings.effective_public_url,
             key=settings.key(),
             app_ports=settings.effective_app_ports,
+            connections_per_address=settings.connections_per_address,
+            unlimited_networks=settings.unlimited_networks,
         ),
         settings.database_url,
         ready,

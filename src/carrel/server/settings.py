@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from carrel.core.errors import Invalid
 from carrel.core.hosts import is_this_machine
+from carrel.http.guard import LOOPBACK
 from carrel.server.grammar import LAST_PORT
 
 _USUAL_PORT = 8700
@@ -54,6 +55,12 @@ class Settings(BaseSettings):
         lt=1 << 16,
         description="Port of GET /metrics in a process that runs the controllers without the API; 0: none. The API and "
         "the gateway serve their metrics on their own ports.",
+    )
+    connections_per_address: int = Field(
+        default=512,
+        ge=0,
+        description="Connections that one client address may have open to the page and the API, and as many to apps; "
+        "0: any number. This machine and trusted_proxies have no such limit.",
     )
     installation: str = Field(default="", description="Label that marks our containers in the engine; empty: one that "
                               "no other installation has.")  # fmt: skip
@@ -102,6 +109,11 @@ class Settings(BaseSettings):
                     hint="Give addresses of proxies, or networks such as 10.0.0.0/8, with commas between them.",
                 ) from None
         return found
+
+    @property
+    def unlimited_networks(self) -> tuple[str, ...]:
+        """Where `connections_per_address` does not hold. Raises: Invalid."""
+        return (*LOOPBACK, *self.effective_trusted_proxies)
 
     def key(self) -> bytes:
         """The installation's secret key, 32 bytes, made on first use; only its owner can read the file."""

@@ -1,0 +1,240 @@
+"""Limits on HTTP requests as they arrive: the size and time of a head, the progress of a body, connections per client.
+
+A `Guard` belongs to one connection and knows no parser: the server's protocol reports each read to it. It holds for
+both servers, the API's (uvicorn) and the apps' gateway (aiohttp).
+"""
+
+import asyncio
+import ipaddress
+import json
+import resource
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import lru_cache
+from http import HTTPStatus
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """What one connection may do.
+
+    head_bytes, head_lines: of a request line with its headers; also of trailers. head_s: for all of it.
+    body_bytes, body_s: a body must grow by so many bytes in each period of so many seconds.
+    linger_s: how long the rest of a body is read and dropped after its answer. pipelined: requests that wait for
+    the answer before theirs.
+    """
+
+    head_bytes: int = 128 << 10
+    head_lines: int = 256
+    head_s: float = 20.0
+    body_bytes: int = 4 << 10
+    body_s: float = 30.0
+    linger_s: float = 5.0
+    pipelined: int = 64
+
+
+class Reading(Enum):
+    """What a connection is in the middle of."""
+
+    NOTHING = auto()
+    HEAD = auto()
+    BODY = auto()
+    REST = auto()
+    """The end of a body whose request has been answered."""
+
+
+class HeadTooLarge(Exception):
+    """Raised in a parser's callback, to stop it."""
+
+
+class Guard:
+    """Times one connection and counts its bytes.
+
+    refuse: called once with the status to answer before the connection is closed; 0: close it without a word.
+    progress: bytes of the current body so far; None while the server itself keeps the client waiting.
+    """
+
+    def __init__(
+        self, limits: RequestLimits, refuse: Callable[[int], None], progress: Callable[[], int | None]
+    ) -> None:
+        self._limits = limits
+        self._refuse = refuse
+        self._progress = progress
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._reading = Reading.NOTHING
+        self._framing = 0
+        self._mark = 0
+        self._begun = False
+
+    def begin(self) -> None:
+        """The connection is there, and nothing has come yet."""
+        self._reading = Reading.HEAD
+        self._arm(self._limits.head_s)
+
+    def saw(self, count: int, reading: Reading, *, advanced: bool) -> None:
+        """Report one read of `count` bytes, and what the connection is in the middle of after it.
+
+        advanced: a request began or ended in it, or bytes of a body came. All else is framing: header lines, chunk
+        extensions, trailers.
+        """
+        self._begun = True
+        self._framing = 0 if advanced else self._framing + count
+        if self._framing > self._limits.head_bytes:
+            self.stop()
+            self._refuse(431)
+            return
+        if reading is Reading.BODY and self._reading is Reading.REST:
+            return
+        if reading is self._reading and not (advanced and reading is Reading.HEAD):
+            return
+        self._reading = reading
+        if reading is Reading.NOTHING:
+            self._disarm()
+        elif reading is Reading.HEAD:
+            self._arm(self._limits.head_s)
+        else:
+            self._mark = self._progress() or 0
+            self._arm(self._limits.body_s)
+
+    def answered(self) -> None:
+        """The current request has its answer; when its body is not complete, little time is left for it."""
+        if self._reading is Reading.BODY:
+            self._reading = Reading.REST
+            self._arm(self._limits.linger_s)
+
+    def stop(self) -> None:
+        """Watch no longer. Twice: no-op."""
+        self._reading = Reading.NOTHING
+        self._disarm()
+
+    def _arm(self, seconds: float) -> None:
+        self._disarm()
+        self._timer = self._loop.call_later(seconds, self._expire)
+
+    def _disarm(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def _expire(self) -> None:
+        self._timer = None
+        if self._reading is Reading.BODY:
+            seen = self._progress()
+            if seen is None or seen - self._mark >= self._limits.body_bytes:
+                self._mark = self._mark if seen is None else seen
+                self._arm(self._limits.body_s)
+                return
+        silent = self._reading is Reading.REST or not self._begun
+        self._reading = Reading.NOTHING
+        self._refuse(0 if silent else 408)
+
+
+class ConnectionLimit:
+    """How many connections each client address has open, of those it may have; of IPv6, each /64 network.
+
+    exempt: networks without a limit: proxies, which speak for many people, and this machine itself.
+    per_address 0: no limit. total: of all addresses together; None: what the limit on open files allows.
+    """
+
+    def __init__(self, per_address: int, *, exempt: Iterable[str] = (), total: int | None = None) -> None:
+        self._per_address = per_address
+        self._exempt = [ipaddress.ip_network(each) for each in exempt]
+        self._total = _spare_files() if total is None else total
+        self._open: Counter[str] = Counter()
+        self._all = 0
+        self._key = lru_cache(4096)(self._named)
+
+    def enter(self, address: str) -> int:
+        """Count a new connection; gives 0, or the status that refuses it: then it does not count."""
+        if self._all >= self._total:
+            return 503
+        key = self._key(address)
+        if key:
+            if self._open[key] >= self._per_address:
+                return 429
+            self._open[key] += 1
+        self._all += 1
+        return 0
+
+    def leave(self, address: str) -> None:
+        """A connection that was counted has ended."""
+        self._all -= 1
+        if key := self._key(address):
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]
+
+    def _named(self, address: str) -> str:
+        """What is counted for an address; "" when nothing is."""
+        try:
+            known = ipaddress.ip_address(address)
+        except ValueError:
+            return ""
+        if isinstance(known, ipaddress.IPv6Address) and known.ipv4_mapped:
+            return self._named(str(known.ipv4_mapped))
+        if not self._per_address or any(known in network for network in self._exempt):
+            return ""
+        if known.version == 6:
+            return str(ipaddress.ip_network((known, 64), strict=False))
+        return str(known)
+
+
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+
+
+def refusal(status: int) -> bytes:
+    """A whole HTTP response that says no to what is not, or not yet, a request. It closes the connection."""
+    code, detail, hint = _REFUSALS[status]
+    phrase = HTTPStatus(status).phrase
+    problem = {
+        "type": "about:blank", "title": phrase, "status": status, "code": code, "detail": detail, "hint": hint,
+        "field": None, "details": {}, "request_id": "",
+    }  # fmt: skip
+    body = json.dumps(problem).encode()
+    retry = "Retry-After: 5\r\n" if status in (429, 503) else ""
+    head = (
+        f"HTTP/1.1 {status} {phrase}\r\nContent-Type: application/problem+json\r\nContent-Length: {len(body)}\r\n"
+        f"{retry}Cache-Control: no-store\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+class NoRequest(NamedTuple):
+    """Why something is refused before it is a request."""
+
+    code: str
+    detail: str
+    hint: str
+
+
+_REFUSALS = {
+    400: NoRequest(
+        "http.bad_request", "This is not a valid HTTP request.", "Check the request line, headers and framing."
+    ),
+    408: NoRequest(
+        "http.too_slow", "The request did not arrive in time.", "Send it again, over a faster connection."
+    ),
+    429: NoRequest(
+        "http.too_many_connections",
+        "Too many connections are open from this address.",
+        "Close some, or reuse one for several requests.",
+    ),
+    431: NoRequest(
+        "http.head_too_large",
+        "The request line and headers are too large or too many.",
+        "Send fewer and shorter headers; a browser may need to delete old cookies of this site.",
+    ),
+    503: NoRequest(
+        "http.busy", "The server has as many connections as it can hold.", "Try again in a few seconds."
+    ),
+}
+
+
+def _spare_files() -> int:
+    """Three quarters of what this process may open: the rest is for the database, the engine and files."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 1 << 20 if soft == resource.RLIM_INFINITY else max(64, soft * 3 // 4)

@@ -1,0 +1,188 @@
+"""The API's HTTP/1.1 connections: uvicorn's protocol, with limits on what arrives and exact framing.
+
+uvicorn itself bounds neither the size nor the time of a head, passes trailers on as headers, and loses what follows
+an upgrade that it does not accept.
+"""
+
+from asyncio import BaseTransport, Transport
+from typing import Any, Self, cast
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from carrel.http.guard import ConnectionLimit, Guard, HeadTooLarge, Reading, RequestLimits, refusal
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    """For `uvicorn.Config(http=...)`; `limited` gives one with other limits."""
+
+    limits = RequestLimits()
+    connection_limit = ConnectionLimit(0)
+
+    _guard: Guard | None = None
+    _counted: str | None = None
+    _refused = False
+    _reading = Reading.NOTHING
+    _advanced = False
+    _head_bytes = 0
+    _head_lines = 0
+    _body_bytes = 0
+
+    @classmethod
+    def limited(cls, limits: RequestLimits, connections: ConnectionLimit) -> type[Self]:
+        """The protocol with these limits; all its connections are counted together."""
+        return type(cls.__name__, (cls,), {"limits": limits, "connection_limit": connections})
+
+    # The connection
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        super().connection_made(cast(Transport, transport))
+        address = self.client[0] if self.client else ""
+        if status := self.connection_limit.enter(address):
+            self._refused = True
+            self.transport.write(refusal(status))
+            self.transport.close()
+            return
+        self._counted = address
+        self._guard = Guard(self.limits, self._refuse, self._progress)
+        self._guard.begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+        if self._guard:
+            self._guard.stop()
+        self._leave()
+
+    def data_received(self, data: bytes) -> None:
+        if self._refused or self._guard is None:
+            return
+        self._unset_keepalive_if_required()
+        count = len(data)
+        self._advanced = False
+        while data:
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                if self._should_upgrade():
+                    self._guard.stop()
+                    self.handle_websocket_upgrade()
+                    return
+                # Upgrades may be ignored: what follows is the next request.
+                data = data[upgrade.args[0] :]
+                continue
+            except httptools.HttpParserError as error:
+                self._refuse(431 if isinstance(error.__context__, HeadTooLarge) else 400)
+                return
+            break
+        # Empty lines before a request are no request yet, but the beginning of one.
+        awaiting = self._reading is Reading.NOTHING and not self._advanced
+        self._guard.saw(count, Reading.HEAD if awaiting else self._reading, advanced=self._advanced)
+
+    def handle_websocket_upgrade(self) -> None:
+        super().handle_websocket_upgrade()
+        protocol = cast(Any, self.transport.get_protocol())
+        lost = protocol.connection_lost
+
+        def connection_lost(exc: Exception | None) -> None:
+            self._leave()
+            lost(exc)
+
+        protocol.connection_lost = connection_lost
+
+    def _leave(self) -> None:
+        if self._counted is not None:
+            self.connection_limit.leave(self._counted)
+            self._counted = None
+
+    # The parser
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._reading, self._advanced = Reading.HEAD, True
+        self._head_bytes = self._head_lines = self._body_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        self._count_head(len(url), 0)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count_head(len(name) + len(value) + 4, 1)
+        # Trailers mean nothing here, and must not pass for headers.
+        if self._reading is Reading.HEAD:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        # Raised here, both are answered with 400.
+        if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
+            # Its end would be taken for the other protocol, or the other way round.
+            raise ValueError("an upgrade to WebSocket with a body")
+        if len(self.pipeline) >= self.limits.pipelined:
+            raise ValueError("too many requests wait on one connection")
+        self._reading, self._advanced = Reading.BODY, True
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        self._advanced = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._reading, self._advanced = Reading.NOTHING, True
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._guard and self._reading is Reading.BODY and not self.pipeline:
+            self._unset_keepalive_if_required()
+            self._guard.answered()
+
+    def _count_head(self, size: int, lines: int) -> None:
+        self._head_bytes += size
+        self._head_lines += lines
+        if self._head_bytes > self.limits.head_bytes or self._head_lines > self.limits.head_lines:
+            raise HeadTooLarge
+
+    def _has_body(self) -> bool:
+        return any(
+            name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 \t"))
+            for name, value in self.headers
+        )
+
+    # The guard
+
+    def _progress(self) -> int | None:
+        waits = self.flow.read_paused or (self.cycle and self.cycle.waiting_for_100_continue)
+        return None if waits else self._body_bytes
+
+    def _refuse(self, status: int) -> None:
+        """Answer what is arriving with this status, where an answer can still be sent, and close the connection.
+
+        status 0: close it without an answer.
+        """
+        self._refused = True
+        if self._guard:
+            self._guard.stop()
+        if self.transport.is_closing():
+            return
+        current = self.cycle if self.cycle and not self.cycle.response_complete else None
+        if self.pipeline or (current and current.response_started and self._reading is Reading.BODY):
+            self.transport.abort()
+        elif current and self._reading is not Reading.BODY:
+            # The answer to the request before comes first; it is the last one.
+            current.keep_alive = False
+        else:
+            if current:
+                current.disconnected = True
+                current.message_event.set()
+            if status and (current or self._reading is not Reading.BODY):
+                self.transport.write(refusal(status))
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Close, but not so that the client loses the answer because it still sends."""
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+            self.loop.call_later(self.limits.linger_s, self.transport.abort)
+        else:
+            self.transport.close()
