@@ -168,6 +168,15 @@ async def installation(
     """A whole installation in this process."""
     engine = FakeEngine()
     engine.world.local_images.add("debian:12")
+    async with running_installation(database, people, data_dir, engine, controllers=controllers) as api:
+        yield api
+
+
+@asynccontextmanager
+async def running_installation(
+    database: Database, people: People, data_dir: Path, engine: FakeEngine, *, controllers: bool
+) -> AsyncIterator[Api]:
+    """The same on an engine of the caller."""
     settings = Settings(data_dir=data_dir, database_url=database.url, gateway_port=1)
     await storage_hosts.ensure_local(database, data_dir)
     async with AsyncExitStack() as stack:

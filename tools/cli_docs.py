@@ -19,8 +19,37 @@ HEAD = """# The `carrel` command
 This page is written by `tools/cli_docs.py` from the commands themselves.
 
 `ID` is a session's id, a unique beginning of it (three letters or more), or its name. Every command takes
-`--help`, `--profile NAME`, and, where it has an answer to print, `-o json` for exactly what the HTTP API said.
-These may also stand in front of the command: `carrel -o json session ls`.
+`--help`, `--profile NAME`, and, where it has an answer to print, `-o FORMAT`. These may also stand in front of the
+command: `carrel -o json session ls`. Options may stand before, between and behind other words; behind `--` nothing is
+an option.
+
+## Output
+
+| `-o` | prints |
+| --- | --- |
+| `table` | what people read (the default); times are by the clock of your machine |
+| `json` | exactly what the HTTP API said; times are in UTC |
+| `yaml` | the same as YAML |
+| `jsonpath=TEMPLATE` | what a template takes from it |
+
+A template is text with expressions in braces, as kubectl has them; without braces it is one expression. Several values
+of one path come with a space between, texts as they stand, everything else as JSON. What is not there gives nothing.
+Filters are no part of it.
+
+| in a template | |
+| --- | --- |
+| `{.items[0].name}`, `{.items[-1]}`, `{.items[1:3]}` | a field, one of a list, some of a list |
+| `{.items[*].name}`, `{.slots.*}`, `{..name}` | of each of a list, all fields, fields of that name at any depth |
+| `{.slots['cuda.shares']}` | a field with other characters in its name |
+| `{range .items[*]}{.name}{"\\n"}{end}` | something for each |
+
+`carrel LIST --watch` shows a list again whenever it changes, told by the server's events: on a terminal in place of the
+last one, elsewhere below it, and with `-o json` as one line for each.
+
+## Removing
+
+Commands that remove something ask on a terminal. Without one they do nothing and end with exit code 2, unless `--yes`
+is given.
 
 ## Who you are
 

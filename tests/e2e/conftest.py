@@ -147,4 +147,4 @@ def own_session(carrel: Running) -> Iterator[str]:
     done = carrel.carrel("session", "create", *SMALL, "--name", name, "--wait")
     assert done.returncode == 0, done.stderr
     yield name
-    carrel.carrel("session", "rm", name, "--force")
+    carrel.carrel("session", "rm", "--yes", name, "--force")

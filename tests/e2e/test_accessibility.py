@@ -98,7 +98,7 @@ def test_what_waits_has_no_barrier(open_desk: Opener, running_session: str) -> N
         expect(desk.page.get_by_role("button", name="Change the priority")).to_be_visible()
         faults += [f"queue: {fault}" for fault in _violations(desk.page)]
     finally:
-        desk.carrel.carrel("session", "rm", "waits_desk", "--force")
+        desk.carrel.carrel("session", "rm", "--yes", "waits_desk", "--force")
     assert not faults, "\n".join(faults)
 
 

@@ -33,7 +33,7 @@ def nothing_left(carrel: Running) -> Iterator[None]:
     with administrator(carrel) as api:
         mounted = {"q": "reads_shared", "owner": "all", "state": "live"}
         for session in api.get("/sessions", params=mounted).json()["items"]:
-            carrel.carrel("session", "rm", session["id"], "--force", "--wait")
+            carrel.carrel("session", "rm", "--yes", session["id"], "--force", "--wait")
         journeys = {"q": "journey-"}
         for folder in api.get("/vfolders", params=journeys).json()["items"]:
             assert api.post(f"/vfolders/{folder['id']}/trash").is_success

@@ -129,7 +129,7 @@ def test_reasons_speak_the_language_of_the_page(open_desk: Opener) -> None:
         "session", "create", "--image", "starter", "--cpu", "2", "--mem", "256m", "--name", "too_late"
     )
     assert made.returncode == 0, made.stderr
-    desk.carrel.carrel("session", "rm", "too_late", "--force")
+    desk.carrel.carrel("session", "rm", "--yes", "too_late", "--force")
     desk.go("/sessions?state=all&q=too_late")
     expect(desk.row("too_late")).to_contain_text("님이 종료했습니다.", timeout=STARTS_MS)
 

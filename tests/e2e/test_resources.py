@@ -175,7 +175,7 @@ def test_cordon_makes_sessions_wait_and_uncordon_starts_them(desk: Desk, carrel:
     )
     drawer.get_by_role("link", name="behind_the_cordon").click()
     expect(page.get_by_role("dialog", name="behind_the_cordon")).to_be_visible()
-    carrel.carrel("session", "rm", "behind_the_cordon", "--force")
+    carrel.carrel("session", "rm", "--yes", "behind_the_cordon", "--force")
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def test_launcher_starts_a_session_and_its_row_is_live(desk: Desk) -> None:
     desk.expect_state("from_page", "Running")
     expect(desk.row("from_page")).to_contain_text("0.25 CPU")
     assert desk.page.evaluate("window.never_reloaded")
-    desk.carrel.carrel("session", "rm", "from_page", "--force")
+    desk.carrel.carrel("session", "rm", "--yes", "from_page", "--force")
 
 
 def test_launcher_shows_a_command_that_carrel_accepts(desk: Desk) -> None:
@@ -44,7 +44,7 @@ def test_launcher_shows_a_command_that_carrel_accepts(desk: Desk) -> None:
     assert desk.carrel.shell("by_command", 'printf %s "$GREETING"') == "it's $HOME"
     drawer.get_by_role("button", name="Cancel").click()
     desk.expect_state("by_command", "Running")
-    desk.carrel.carrel("session", "rm", "by_command", "--force")
+    desk.carrel.carrel("session", "rm", "--yes", "by_command", "--force")
 
 
 def test_launcher_tells_what_is_wrong_before_it_asks(desk: Desk) -> None:
@@ -153,5 +153,5 @@ def test_session_made_elsewhere_appears_by_itself(desk: Desk, carrel: Running) -
     carrel.carrel("session", "create", *SMALL, "--name", "from_elsewhere")
     expect(desk.row("from_elsewhere")).to_be_visible(timeout=2_000)
     desk.expect_state("from_elsewhere", "Running")
-    carrel.carrel("session", "rm", "from_elsewhere", "--force")
+    carrel.carrel("session", "rm", "--yes", "from_elsewhere", "--force")
     desk.expect_state("from_elsewhere", "Terminated")

@@ -109,7 +109,7 @@ def test_exit_ends_with_a_notice_and_a_way_back(shell: Shell, page: Page) -> Non
 
 def test_end_of_the_session_is_told_in_its_terminal(desk: Desk, own_session: str) -> None:
     desk.terminal(own_session)
-    desk.carrel.carrel("session", "rm", own_session, "--force")
+    desk.carrel.carrel("session", "rm", "--yes", own_session, "--force")
     expect(desk.page.get_by_text("The session has ended.")).to_be_visible(timeout=STARTS_MS)
 
 

@@ -4,11 +4,12 @@ import asyncio
 import fcntl
 import os
 import pty
+import re
 import signal
 import struct
 import sys
 import termios
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,14 +66,14 @@ class CommandLine:
 
 @asynccontextmanager
 async def in_terminal(
-    *command: str, environment: dict[str, str], cols: int = 80, rows: int = 24
+    *command: str, environment: dict[str, str], cols: int = 80, rows: int = 24, cwd: Path | None = None
 ) -> AsyncIterator["Screen"]:
     """A program in a terminal of its own, killed at the end if it still runs."""
     near, far = pty.openpty()
     os.set_blocking(near, False)
     _resize(near, cols, rows)
     process = await asyncio.create_subprocess_exec(
-        *command, env=environment, stdin=far, stdout=far, stderr=far, start_new_session=True
+        *command, env=environment, cwd=cwd, stdin=far, stdout=far, stderr=far, start_new_session=True
     )
     screen = Screen(near, far, process)
     asyncio.get_running_loop().add_reader(near, screen.take)
@@ -124,6 +125,23 @@ class Screen:
         except AssertionError:
             raise AssertionError(f"no {text!r} in {self.shown!r}") from None
         self.shown = self.shown.partition(text)[2]
+
+    async def conversation(
+        self, question: re.Pattern[bytes], answer: Callable[[re.Match[bytes]], bytes], *, until: bytes
+    ) -> bytes:
+        """Answer every question at the end of what is shown, until a text comes. Gives all that was shown."""
+        answered = 0
+
+        async def over() -> bool:
+            nonlocal answered
+            asked = question.search(self.shown, answered)
+            if asked:
+                answered = len(self.shown)
+                await self.press(answer(asked))
+            return re.search(re.escape(until) + rb"\d+ ", self.shown) is not None
+
+        await eventually(over, within_s=300)
+        return self.shown
 
     def resize(self, cols: int, rows: int) -> None:
         _resize(self._near, cols, rows)

@@ -45,7 +45,7 @@ async def test_a_session_is_started_found_used_and_ended(user: CommandLine) -> N
     await user.ok("resources")
     await user.ok("image", "ls")
     assert "user@example.org" in await user.ok("whoami")
-    assert "is TERMINATED" in await user.ok("session", "rm", "train-4", "--wait")
+    assert "is TERMINATED" in await user.ok("session", "rm", "--yes", "train-4", "--wait")
     assert await user.ok("session", "ls", "-q") == ""
     assert await user.ok("session", "ls", "-q", "--ended") == session["id"] + "\n"
     assert "TERMINATED" in await user.ok("events")
@@ -69,15 +69,34 @@ async def test_a_command_that_is_not_there_is_a_sentence_on_stderr_and_127(user:
 async def test_ten_megabytes_go_through_a_command_and_back(user: CommandLine) -> None:
     await _running(user)
     content = os.urandom(1 << 20) * 10
-    done = await user.run("session", "exec", "train-3", "--", "cat", stdin=content)
+    done = await user.run("session", "exec", "-i", "train-3", "--", "cat", stdin=content)
     assert done.code == 0, done.stderr
     assert done.stdout == content
 
 
-async def test_a_command_without_input_sees_the_end_of_it(user: CommandLine) -> None:
+@pytest.mark.parametrize("option", [[], ["-i"]])
+async def test_a_command_without_input_sees_the_end_of_it(option: list[str], user: CommandLine) -> None:
     await _running(user)
-    process = await user.start("session", "exec", "train-3", "--", "cat")
+    process = await user.start("session", "exec", *option, "train-3", "--", "cat")
     assert await asyncio.wait_for(process.wait(), 20) == 0
+
+
+async def test_standard_input_is_left_alone_without_an_option_for_it(user: CommandLine) -> None:
+    await _running(user)
+    read, write = os.pipe()
+    os.write(write, b"for the loop\n")
+    os.close(write)
+    process = await user.start("session", "exec", "train-3", "--", "cat", stdin=read)
+    stdout, _ = await asyncio.wait_for(process.communicate(), 20)
+    assert (process.returncode, stdout) == (0, b"")
+    assert os.read(read, 100) == b"for the loop\n"
+    os.close(read)
+
+
+async def test_a_terminal_for_a_command_needs_one_here(user: CommandLine) -> None:
+    await _running(user)
+    done = await user.run("session", "exec", "-it", "train-3", "--", "cat")
+    assert (done.code, "client.no_terminal" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +130,7 @@ async def test_a_session_of_somebody_else_is_not_found(
 ) -> None:
     session = await _running(user)
     stranger = await command_line(living, "stranger", tmp_path)
-    for words in (("show", session), ("exec", session, "--", "true"), ("rm", session), ("logs", session)):
+    for words in (("show", session), ("exec", session, "--", "true"), ("rm", "--yes", session), ("logs", session)):
         assert (await stranger.run("session", *words)).code == 4
 
 
@@ -144,7 +163,7 @@ async def test_signing_in_by_password_works_until_signing_out(living: Api, tmp_p
     assert "user@example.org" in await guest.ok("whoami")
     assert len(json.loads(await guest.ok("keypair", "ls", "-o", "json"))["items"]) == 1
     made = json.loads(await guest.ok("keypair", "create", "-o", "json"))
-    await guest.ok("keypair", "rm", made["access_key"])
+    await guest.ok("keypair", "rm", "--yes", made["access_key"])
     await guest.ok("logout")
     assert (await guest.run("whoami")).code == 3
 
@@ -169,7 +188,7 @@ async def test_followed_events_are_one_object_for_each_line(user: CommandLine) -
 async def test_following_a_log_ends_with_the_session(user: CommandLine) -> None:
     session = await _running(user)
     follower = await user.start("session", "logs", session, "--follow")
-    await user.ok("session", "rm", session, "--force")
+    await user.ok("session", "rm", "--yes", session, "--force")
     assert await asyncio.wait_for(follower.wait(), 20) == 0
 
 
@@ -212,7 +231,7 @@ async def test_asking_before_ending_takes_no_for_an_answer(user: CommandLine) ->
         async with user.in_terminal("session", "rm", "train-3") as screen:
             await screen.until(b"End train-3")
             await screen.press(answer)
-            assert await screen.ended() == 0
+            assert await screen.ended() == (1 if answer == b"\r" else 0)
             await screen.until(told)
         assert ("TERMINAT" in await user.ok("session", "show", "train-3")) is (told == b"is TERMINATING")
 

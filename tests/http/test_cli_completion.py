@@ -14,8 +14,8 @@ _LINES = [
     ("carrel session show tr", "train-3"),
     ("carrel session rm other tr", "train-3"),
     ("carrel session create --im", "--image"),
-    ("carrel session ls -o j", "json"),
-    ("carrel session ls --output=j", "--output=json"),
+    ("carrel session ls -o y", "yaml"),
+    ("carrel session ls --output=y", "--output=yaml"),
     ("carrel completion fi", "fish"),
 ]
 

@@ -59,9 +59,9 @@ async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: Command
     assert weights["users"] == []
     wrong = await admin.run("group", "access", "gpu", "--allow", "team=x")
     assert (wrong.code, "KIND=NAME" in wrong.stderr) == (2, True)
-    await admin.ok("group", "rm", "gpu")
+    await admin.ok("group", "rm", "--yes", "gpu")
     assert "gpu" not in await admin.ok("group", "ls")
-    kept = await admin.run("group", "rm", "default")
+    kept = await admin.run("group", "rm", "--yes", "default")
     assert (kept.code, "group.default" in kept.stderr) == (1, True)
 
 
@@ -91,7 +91,7 @@ async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, li
     await eventually(runs)
     assert "train" in await admin.ok("node", "drain", "local", "--how", "end", "--dry-run")
     asked = await admin.run("node", "drain", "local", "--how", "end")
-    assert (asked.code, "client.unconfirmed" in asked.stderr) == (1, True)
+    assert (asked.code, "client.no_terminal" in asked.stderr) == (2, True)
     assert "READY" in await admin.ok("node", "ls"), "nothing was done"
     async with admin.in_terminal("node", "drain", "local", "--how", "end", cols=200) as screen:
         await screen.until(b"Go on? [y/N]")
@@ -128,7 +128,7 @@ async def test_a_preset_is_made_changed_and_removed(admin: CommandLine):
     await admin.ok("preset", "edit", "half", "--everywhere", "--slot", "cpu=2")
     listed = json.loads(await admin.ok("preset", "ls", "-o", "json"))["items"]
     assert [(row["name"], row["group"], row["slots"]) for row in listed] == [("half", None, {"cpu": 2000})]
-    await admin.ok("preset", "rm", "half")
+    await admin.ok("preset", "rm", "--yes", "half")
     assert "half" not in await admin.ok("preset", "ls")
 
 

@@ -59,7 +59,7 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     listing = await admin.ok("policy", "ls", "--kind", "keypair", "--search", "stud")
     assert "students" in listing
     assert "thesis" not in listing
-    kept = await admin.run("policy", "rm", "thesis", "students")
+    kept = await admin.run("policy", "rm", "--yes", "thesis", "students")
     assert (kept.code, kept.stdout) == (1, b"thesis is removed\n")
     assert "policy.in_use" in kept.stderr
 

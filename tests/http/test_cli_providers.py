@@ -49,7 +49,7 @@ async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: Comm
     assert (changed["active"], changed["mapping"], changed["ldap"]["label"]) == (False, [], "Our office")
     assert changed["ldap"]["bind_dn"] == "cn=reader"
     assert "office" in await admin.ok("provider", "ls")
-    await admin.ok("provider", "rm", "office")
+    await admin.ok("provider", "rm", "--yes", "office")
     assert (await admin.run("provider", "show", "office")).code == 4
 
 

@@ -109,7 +109,7 @@ async def test_a_terminal_says_when_its_session_has_ended(
 
 
 async def test_a_megabyte_can_be_pasted(user: CommandLine) -> None:
-    async with user.in_terminal("session", "exec", "-t", "train-3", "--", "cat") as screen:
+    async with user.in_terminal("session", "exec", "-it", "train-3", "--", "cat") as screen:
         for _ in range(16):
             await screen.press(b"x" * 65535 + b"\r")
         await screen.press(b"the end\r")

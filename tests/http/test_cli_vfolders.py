@@ -51,7 +51,7 @@ async def test_a_folder_is_thrown_away_restored_and_deleted_for_good(user: Comma
     assert "old is restored" in await user.ok("vfolder", "restore", "old")
     await user.ok("vfolder", "trash", "old")
     unasked = await user.run("vfolder", "rm", "old")
-    assert (unasked.code, "client.unconfirmed" in unasked.stderr) == (1, True)
+    assert (unasked.code, "client.no_terminal" in unasked.stderr) == (2, True)
     async with user.in_terminal("vfolder", "rm", "old") as screen:
         await screen.until(b"Type old to go on: ")
         await screen.press(b"all\n")
@@ -137,12 +137,12 @@ async def test_storage_hosts_are_added_opened_changed_and_forgotten(
     await user.ok("vfolder", "create", "data", "--host", "local")
     assert "has moved to fast" in await user.ok("vfolder", "move", "data", "fast")
     assert (await user.run("storage-host", "access", "fast")).code == 3
-    refused = await admin.run("storage-host", "rm", "fast")
+    refused = await admin.run("storage-host", "rm", "--yes", "fast")
     assert refused.code == 1
     await user.ok("vfolder", "move", "data", "local")
     await admin.ok("storage-host", "update", "fast", "--inactive", "--name", "old")
     assert "none" in await admin.ok("storage-host", "show", "old")
-    assert "old is forgotten" in await admin.ok("storage-host", "rm", "old")
+    assert "old is forgotten" in await admin.ok("storage-host", "rm", "--yes", "old")
 
 
 async def test_folders_and_places_in_them_are_completed(user: CommandLine):

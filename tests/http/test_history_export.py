@@ -235,4 +235,4 @@ async def test_without_the_servers_package_the_command_line_says_where_it_is(tmp
     done = await line.run("scheduler", "simulate", "--trace", "campus", "--policy", "campus")
     assert done.code == 1
     assert "client.no_server_code" in done.stderr
-    assert "pip install carrel" in done.stderr
+    assert "./carrel scheduler simulate" in done.stderr

@@ -239,7 +239,7 @@ def test_nobody_listening_has_its_own_exit_code(
 
 
 def test_removing_several_goes_on_after_one_that_fails(api: Api, capsys: Captured) -> None:
-    assert main(["session", "rm", "none", "train-3", "--force"]) == 4
+    assert main(["session", "rm", "--yes", "none", "train-3", "--force"]) == 4
     captured = capsys.readouterr()
     assert "train-3 (k3fabcdefghi) is TERMINATING" in captured.out
     assert "(http.not_found)" in captured.err
@@ -331,7 +331,7 @@ def test_deleting_keypairs_goes_on_after_one_that_fails_and_answers_in_json(
     api: Api, capsys: Captured
 ) -> None:
     deleted = _sign_in_routes(api)
-    assert main(["keypair", "rm", "AK0", "AK1", "-o", "json"]) == 4
+    assert main(["keypair", "rm", "--yes", "AK0", "AK1", "-o", "json"]) == 4
     captured = capsys.readouterr()
     assert json.loads(captured.out) == {"access_key": "AK1", "deleted": True}
     assert "(http.not_found)" in captured.err

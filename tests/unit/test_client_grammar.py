@@ -1,16 +1,20 @@
 """What holds for every command line of the grammar: the order of words, options that all commands share."""
 
 import argparse
+import io
 from collections.abc import Iterator, Sequence
 
 import pytest
 from carrel_client.cli.commands import COMMANDS
+from carrel_client.cli.jsonpath import Template
+from carrel_client.cli.main import main
+from carrel_client.cli.output import counted
 from carrel_client.cli.parser import Arguments, arguments_of
 
 # One of these is a value for any argument that is not a choice.
 SAMPLES = (
     *("alpha", "2026-01-01", "3", "alpha=3", "cpu=4", "10m", "beta=gamma", "domain=alpha", "project=alpha:3"),
-    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b"),
+    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b", "json", "GET"),
 )
 
 
@@ -107,3 +111,86 @@ def test_help_is_shown_whatever_else_is_on_the_line(words: str, capsys: pytest.C
     assert stop.value.code == 0
     shown = capsys.readouterr().out
     assert all(str(action.metavar or "") in shown for action in parser._actions if not action.option_strings)
+
+
+# What these print is written by another program, for another program, or for a terminal.
+AS_IT_IS = {
+    "session exec", "session terminal", "vfolder zip", "vfolder cat", "audit export", "scheduler policy",
+    "scheduler trace", "scheduler synth", "completion",
+}  # fmt: skip
+NOT_WATCHED = {
+    "app ls", "image ls", "keypair ls", "token ls", "ssh-key ls", "audit ls", "sign-in ls", "provider ls",
+}  # fmt: skip
+"""Lists of which no event says that they have changed."""
+REMOVING = {words for words in COMMANDS if words.split()[-1] in ("rm", "purge", "forget")}
+
+
+@pytest.mark.parametrize("words", sorted(COMMANDS))
+def test_all_commands_have_the_same_output_formats(words: str) -> None:
+    parser, _ = arguments_of(COMMANDS[words])
+    assert parser.takes_output is (words not in AS_IT_IS)
+    if parser.takes_output:
+        given = [*positionals(parser), *(word for option in required(parser) for word in option)]
+        for output in ("table", "json", "yaml", "jsonpath={.items[*].name}"):
+            assert parser.read([*given, "-o", output]).output == output
+
+
+def required(parser: Arguments) -> Iterator[list[str]]:
+    groups = [group._group_actions[0] for group in parser._mutually_exclusive_groups if group.required]
+    for action in [action for action in parser._actions if action.option_strings and action.required] + groups:
+        yield [action.option_strings[-1], sample(parser, action)]
+
+
+@pytest.mark.parametrize("words", sorted(words for words in COMMANDS if words.endswith(" ls")))
+def test_lists_can_be_watched_where_events_tell_of_them(words: str) -> None:
+    parser, _ = arguments_of(COMMANDS[words])
+    assert bool(parser.watched) is (words not in NOT_WATCHED)
+
+
+@pytest.mark.parametrize("words", sorted(REMOVING))
+def test_every_removal_asks_and_is_refused_without_a_terminal(
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CARREL_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("CARREL_TOKEN", "carrel_x")
+    monkeypatch.setattr("carrel_client.transport._PAUSES_S", ())
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    parser, _ = arguments_of(COMMANDS[words])
+    given = [*positionals(parser)]
+    assert main([*words.split(), *given]) == 2
+    assert "(client.no_terminal)" in capsys.readouterr().err
+    assert main([*words.split(), *given, "--yes"]) == 5  # it went on, to a server that is not there
+
+
+@pytest.mark.parametrize("text", ["csv", "jsonpath={.a", "jsonpath={range .a}", "jsonpath={.a[?(@.b)]}", "jsonpath="])
+def test_an_output_format_that_is_none_is_usage(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["whoami", "-o", text]) == 2
+    assert "argument -o/--output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        (".items[0].name", "a"),
+        ("{.items[*].name}", "a b"),
+        ("{.items[-1].slots['cuda.shares']}", "500"),
+        ("{.items[0:1].name}{'!'}", "a!"),
+        ('{range .items[*]}{.name}{"\\t"}{.live}{"\\n"}{end}', "a\ttrue\nb\tfalse\n"),
+        ("{range .items[*]}<{@.slots}>{end}", '<{"cpu":1}><{"cuda.shares":500}>'),
+        ("{..name}", "a b"),
+        ("{$.nothing}|{.items[9].name}", "|"),
+        ("{.next}", "null"),
+    ],
+)
+def test_jsonpath_is_the_part_of_it_that_is_documented(template: str, expected: str) -> None:
+    items = [{"name": "a", "live": True, "slots": {"cpu": 1}},
+             {"name": "b", "live": False, "slots": {"cuda.shares": 500}}]  # fmt: skip
+    assert Template(template).render({"items": items, "next": None}) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "expected"),
+    [(1, "session", "1 session"), (2, "session", "2 sessions"), (0, "policy", "0 policies"), (3, "key", "3 keys")],
+)
+def test_a_number_and_its_noun_agree(number: int, noun: str, expected: str) -> None:
+    assert counted(number, noun) == expected

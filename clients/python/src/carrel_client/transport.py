@@ -81,7 +81,7 @@ class Transport:
         self._keep(connection, answer)
         self._remember_sign_in(answer)
         if answer.status >= 300:
-            raise _refusal(answer, text)
+            raise refusal(answer, text)
         return _decoded(text, self.target.url) if text else None
 
     def stream(
@@ -102,7 +102,7 @@ class Transport:
         try:
             with _Explaining(self.target.url, patience() or self.timeout_s):
                 if answer.status >= 300:
-                    raise _refusal(answer, answer.read())
+                    raise refusal(answer, answer.read())
                 connection.limit_silence(patience())
                 for block in answer.blocks():
                     yield block
@@ -157,6 +157,25 @@ class Transport:
             pauses=_PAUSES_S,
         )
         return Opened(self, answer, connection, self.timeout_s)
+
+    def raw(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+    ) -> Raw:
+        """The answer to any request, a refusal too, as a context manager in whose block its body is to be read.
+
+        The body may come as slowly as it likes. Raises: CarrelError when no answer comes.
+        """
+        sent = {"Accept": "application/json, */*", **(headers or {})}
+        with self.waiting():
+            answer, connection = self._send(method, with_query(path, query), sent, body, self.timeout_s)
+        connection.limit_silence(None)
+        return Raw(self, answer, connection, self.timeout_s)
 
     def authorization(self) -> dict[str, str]:
         """The headers that say who is asking."""
@@ -244,7 +263,8 @@ def with_query(path: str, query: Mapping[str, object] | None) -> str:
         for name, value in (query or {}).items()
         if value is not None
     }
-    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+    joint = "&" if "?" in path else "?"
+    return f"{path}{joint}{urlencode(given, doseq=True)}" if given else path
 
 
 def segment(text: str) -> str:
@@ -269,7 +289,7 @@ class Opened:
     def __enter__(self) -> Response:
         if self._answer.status >= 300:
             try:
-                raise _refusal(self._answer, self._answer.read())
+                raise refusal(self._answer, self._answer.read())
             except BaseException as raised:
                 self.__exit__(type(raised), raised, None)
                 raise
@@ -281,6 +301,13 @@ class Opened:
         else:
             self._connection.close()
         self._explaining.__exit__(kind, raised, trace)
+
+
+class Raw(Opened):
+    """An answer whatever its status."""
+
+    def __enter__(self) -> Response:
+        return self._answer
 
 
 class _Silence:
@@ -310,7 +337,8 @@ class _Explaining:
             raise unreachable(self._address, raised) from raised
 
 
-def _refusal(answer: Response, text: bytes) -> CarrelError:
+def refusal(answer: Response, text: bytes) -> CarrelError:
+    """The error that an answer with a status from 300 on stands for. text: its body."""
     if answer.status < 400:
         return CarrelError(
             "client.redirected",

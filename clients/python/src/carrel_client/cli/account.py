@@ -6,9 +6,10 @@ import argparse
 import os
 import sys
 
+from carrel_client.cli.asking import no_terminal
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_facts, report, say
-from carrel_client.cli.parser import USAGE, Arguments
+from carrel_client.cli.parser import Arguments
 from carrel_client.cli.steps import finish
 from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
@@ -51,15 +52,10 @@ def login(args: argparse.Namespace, context: Context) -> int:
     url = address(args.url)
     _warn_of_open_line(url)
     if not args.sso and not sys.stdin.isatty() and not (args.password_stdin and args.email):
-        report(
-            CarrelError(
-                "usage",
-                "There is no terminal to ask for the e-mail and the password on.",
-                status=422,
-                hint="Give --email, and the password by --password-stdin.",
-            )
+        raise no_terminal(
+            "There is no terminal to ask for the e-mail and the password on.",
+            "Give --email, and the password by --password-stdin.",
         )
-        return USAGE
     client = Carrel(url)
     me = _by_provider(client, args) if args.sso else _by_password(client, args)
     keypair = client.keypairs.create()

@@ -48,7 +48,7 @@ def open_app(args: argparse.Namespace, context: Context) -> int:
     with Progress(after_s=0.3) as line:
         line.update(f"Opening {args.app}")
         opened = context.client.apps.open(args.id, args.app)
-    if context.as_json or args.print_url:
+    if context.structured or args.print_url:
         context.answer(opened, lambda: print_line(opened["url"]))
         return 0
     import webbrowser

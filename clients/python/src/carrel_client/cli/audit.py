@@ -6,12 +6,12 @@ import argparse
 import os
 import re
 import sys
-from datetime import datetime
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_facts, print_table, say, write_bytes
+from carrel_client.cli.output import Column, counted, print_facts, print_table, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.progress import Progress
+from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 
 TYPE_CHECKING = False
@@ -101,7 +101,7 @@ def _print_entries(entries: list[models.AuditEntryView]) -> None:
     columns += [Column("OUTCOME", _OUTCOMES), Column("FROM"), Column("REASON")]
     rows = [
         [
-            datetime.fromisoformat(entry["at"]).astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+            local_time(entry["at"]),
             entry["actor"]["email"] or entry["credential"],
             entry["action"],
             entry["object"]["name"] or entry["object"]["id"],
@@ -229,7 +229,7 @@ def _print_check(found: models.AuditCheck) -> None:
     if found["faults"]:
         verdict = "NOT as it was sealed; see above"
     else:
-        verdict = f"{count} {'entry is' if count == 1 else 'entries are'} as sealed, and none is missing"
+        verdict = f"{counted(count, 'entry is', 'entries are')} as sealed, and none is missing"
     cut = f"{found['start']['position']}, cut by retention" if found["start"]["position"] else ""
     print_facts(
         [

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from datetime import datetime
+from functools import partial
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_json_line, print_line, print_table
+from carrel_client.cli.output import Column, print_line, print_table
 from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.times import local_time
 from carrel_client.slots import format_amount
 from carrel_client.units import format_cpu, format_size
 
@@ -88,7 +88,7 @@ def events(args: argparse.Namespace, context: Context) -> int:
 
     def show() -> None:
         for event in reversed(found["items"]):
-            print_line(_told(event))
+            _print_event(event)
 
     context.answer(found, show)
     return 0
@@ -121,18 +121,18 @@ def _follow(args: argparse.Namespace, context: Context) -> int:
     for event in context.client.events.follow():
         if event["kind"] == "hello" or (event["kind"] in _PASSING and not args.usage):
             continue
-        if context.as_json:
-            print_json_line(event)
-        else:
-            print_line(_told(event))
-            sys.stdout.flush()
+        context.stream(event, partial(_print_event, event))
     return 0
 
 
-def _told(event: models.EventView) -> str:
+def _print_event(event: models.EventView) -> None:
+    print_line(_line(event))
+
+
+def _line(event: models.EventView) -> str:
     """An event as a line: when, what, which one, and how it is now."""
     at = event["at"]
-    when = datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S") if at else "--:--:--"
+    when = local_time(at, "-")
     content = event["data"]
     if not event["object"]["id"]:
         return f"{when}  {event['kind']}  {content}"

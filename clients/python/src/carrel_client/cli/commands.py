@@ -25,7 +25,7 @@ GROUPS = {
     "image": "What sessions can start from",
     "keypair": "Access keys for scripts",
     "token": "Personal tokens, which reach less than you",
-    "ssh-key": "Public keys to get into your sessions with",
+    "ssh-key": "Your public SSH keys; sessions do not take SSH connections yet",
     "audit": "Who did what, and the proof that nobody altered it",
     "user": "People: make, change, disable and delete them",
     "project": "Where people work, and who is in it",
@@ -200,6 +200,7 @@ COMMANDS = {
         Command("scheduler trace", "scheduler:trace", "Print what was asked for, to replay it"),
         Command("scheduler synth", "scheduler:synth", "Print a trace that nobody made"),
         Command("server status", "catalogue:status", "Show the health of each part of the server"),
+        Command("api", "raw:api", "Send any request to the HTTP API"),
         Command("completion", "completion:completion", "Print what makes your shell complete carrel's words"),
     )
 }

@@ -8,6 +8,7 @@ import sys
 
 from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR
 from carrel_client.cli.context import Context
+from carrel_client.cli.formats import OUTPUTS
 from carrel_client.cli.parser import Arguments, arguments_of
 from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
@@ -154,6 +155,8 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     """What an argument may be, with what it means; asks the server where only it knows."""
     if action.choices:
         return {str(choice): "" for choice in action.choices}
+    if action.dest == "output":
+        return dict.fromkeys(OUTPUTS, "")
     if action.dest == "profile":
         return dict.fromkeys(names(os.environ), "")
     if action.dest in ("id", "ids"):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from carrel_client.cli import output
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from carrel_client.cli.formats import Writer
     from carrel_client.cli.progress import Progress
     from carrel_client.client import Carrel
 
@@ -16,12 +15,14 @@ _PATIENCE_S = 2.0
 
 
 class Context:
-    """The surroundings of one run of a command."""
+    """The surroundings of one run of a command. structured: whether a program reads the answer, see `formats`."""
 
-    def __init__(self, *, profile: str | None, as_json: bool) -> None:
+    def __init__(self, *, profile: str | None, output: str) -> None:
         self.profile = profile
-        self.as_json = as_json
+        self.structured = output != "table"
+        self.output = output
         self._client: Carrel | None = None
+        self._writer: Writer | None = None
 
     @property
     def client(self) -> Carrel:
@@ -37,6 +38,15 @@ class Context:
                 self._client.transport.waiting = self._waiting
         return self._client
 
+    @property
+    def writer(self) -> Writer:
+        """What writes answers for programs."""
+        if self._writer is None:
+            from carrel_client.cli.formats import Writer  # a table does not need it
+
+            self._writer = Writer(self.output)
+        return self._writer
+
     def _waiting(self) -> Progress:
         from carrel_client.cli.progress import Progress
 
@@ -45,8 +55,16 @@ class Context:
         return line
 
     def answer(self, answer: object, show: Callable[[], None]) -> None:
-        """Print the API's JSON when that was asked for, else what a person wants to see."""
-        if self.as_json:
-            output.print_json(answer)
+        """Print the API's answer in the format that was asked for; without one, what a person wants to see."""
+        if self.structured:
+            self.writer.write(answer)
         else:
             show()
+
+    def stream(self, answer: object, show: Callable[[], None]) -> None:
+        """The same for one of many answers, at once."""
+        if self.structured:
+            self.writer.write_line(answer)
+        else:
+            show()
+            sys.stdout.flush()

@@ -9,7 +9,7 @@ import time
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.folders import Place, of_one_folder, place, until_done, waiting_arguments
-from carrel_client.cli.output import print_line, printable, report, say, write_bytes
+from carrel_client.cli.output import counted, print_line, printable, report, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.progress import Progress
 from carrel_client.cli.vfolder_files import goes_into
@@ -269,7 +269,7 @@ def _between(args: argparse.Namespace, context: Context, to: Place) -> int:
         task = until_done(context, task)
     doing = "copied" if task["ended_at"] else "copying"
     context.answer(
-        task, lambda: print_line(f"{doing} {task['done_files']} files, {format_size(task['done_bytes'])}")
+        task, lambda: print_line(f"{doing} {counted(task['done_files'], 'file')}, {format_size(task['done_bytes'])}")
     )
     return 0
 
@@ -342,7 +342,7 @@ def _report(args: argparse.Namespace, context: Context, done: Transfer, verb: st
         ],
     }
     same = f", {done.unchanged:,} unchanged" if done.unchanged else ""
-    sentence = f"{verb} {meter.files:,} file{'s'[: meter.files != 1]}, {format_size(meter.bytes)}{same}"
+    sentence = f"{verb} {counted(meter.files, 'file')}, {format_size(meter.bytes)}{same}"
     context.answer(answer, lambda: None if args.quiet else print_line(sentence))
 
 

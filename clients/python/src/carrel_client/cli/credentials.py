@@ -7,10 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 
+from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
-from carrel_client.cli.main import exit_code
-from carrel_client.cli.output import Column, print_json, print_line, print_table, report, say
+from carrel_client.cli.output import Column, print_line, print_table, say
 from carrel_client.cli.parser import Arguments
+from carrel_client.cli.people import each
+from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 
 _YES = {"yes": "green", "no": "dim"}
@@ -35,8 +37,8 @@ def keypairs(args: argparse.Namespace, context: Context) -> int:
             pair["owner"]["email"],
             "yes" if pair["active"] else "no",
             str(pair["rate_limit"] or ""),
-            pair["created_at"],
-            pair["last_used_at"] or "never",
+            local_time(pair["created_at"]),
+            local_time(pair["last_used_at"], "never"),
         ]
         for pair in found["items"]
     ]
@@ -55,7 +57,7 @@ def create_keypair_arguments(parser: Arguments) -> None:
 def create_keypair(args: argparse.Namespace, context: Context) -> int:
     """Make a keypair."""
     made = context.client.keypairs.create(name=args.name)
-    context.answer(made, lambda: _exports(context, made["access_key"], made["secret_key"]))
+    context.answer(made, lambda: _export_keypair(context, made["access_key"], made["secret_key"]))
     return 0
 
 
@@ -80,7 +82,7 @@ def rotate_keypair(args: argparse.Namespace, context: Context) -> int:
         ):
             profile.secret_key = made["secret_key"]
             say(f"kept in {save(profile, os.environ)}")
-    context.answer(made, lambda: _exports(context, made["access_key"], made["secret_key"]))
+    context.answer(made, lambda: _export_keypair(context, made["access_key"], made["secret_key"]))
     return 0
 
 
@@ -118,11 +120,14 @@ def remove_keypair_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "access_keys", metavar="ACCESS_KEY", nargs="+", help="as carrel keypair ls shows them"
     )
+    yes_argument(parser)
     parser.example("carrel keypair rm CK0123456789ABCDEF01")
 
 
 def remove_keypair(args: argparse.Namespace, context: Context) -> int:
     """Delete keypairs; one that cannot be deleted does not keep the others."""
+    if not removal_confirmed(args, "keypair", args.access_keys):
+        return 1
     return _remove(context, "access_key", args.access_keys, context.client.keypairs.remove)
 
 
@@ -139,8 +144,8 @@ def tokens(args: argparse.Namespace, context: Context) -> int:
             token["id"],
             token["name"],
             " ".join(token["scopes"]),
-            token["expires_at"] or "never",
-            token["last_used_at"] or "never",
+            local_time(token["expires_at"], "never"),
+            local_time(token["last_used_at"], "never"),
         ]
         for token in found["items"]
     ]
@@ -172,17 +177,20 @@ def create_token(args: argparse.Namespace, context: Context) -> int:
     """Make a personal token."""
     made = context.client.tokens.create(name=args.name, scopes=args.scope, expires_in_days=args.days or None)
     url = context.client.transport.target.url
-    context.answer(made, lambda: print_line(f"export CARREL_URL={url}\nexport CARREL_TOKEN={made['token']}"))
+    context.answer(made, lambda: _exports(CARREL_URL=url, CARREL_TOKEN=made["token"]))
     return 0
 
 
 def remove_token_arguments(parser: Arguments) -> None:
     parser.add_argument("ids", metavar="ID", nargs="+", help="as carrel token ls shows them")
+    yes_argument(parser)
     parser.example("carrel token rm k3fabcdefghi")
 
 
 def remove_token(args: argparse.Namespace, context: Context) -> int:
     """Revoke tokens; one that cannot be revoked does not keep the others."""
+    if not removal_confirmed(args, "token", args.ids):
+        return 1
     return _remove(context, "id", args.ids, context.client.tokens.remove)
 
 
@@ -194,7 +202,9 @@ def ssh_keys(args: argparse.Namespace, context: Context) -> int:
     """List SSH keys."""
     found = context.client.ssh_keys.list()
     columns = [Column(title) for title in ("ID", "NAME", "FINGERPRINT", "CREATED")]
-    rows = [[key["id"], key["name"], key["fingerprint"], key["created_at"]] for key in found["items"]]
+    rows = [
+        [key["id"], key["name"], key["fingerprint"], local_time(key["created_at"])] for key in found["items"]
+    ]
     context.answer(found, lambda: print_table(columns, rows))
     return 0
 
@@ -203,7 +213,9 @@ def add_ssh_key_arguments(parser: Arguments) -> None:
     parser.add_argument("name", metavar="NAME", help="what it is for")
     parser.add_argument("--file", metavar="PATH", help="a public key; - for standard input")
     parser.explain(
-        "Add a public SSH key. Without --file a pair is made, and its private half printed this once."
+        "Add a public SSH key. Without --file a pair is made: its private half goes to standard output this once, as\n"
+        "the file that ssh reads, and everything else to standard error. Sessions take no SSH connections yet; keys\n"
+        "are kept for when they do. Until then: carrel session terminal, carrel session exec."
     )
     parser.example(
         "carrel ssh-key add laptop --file ~/.ssh/id_ed25519.pub",
@@ -214,20 +226,27 @@ def add_ssh_key_arguments(parser: Arguments) -> None:
 def add_ssh_key(args: argparse.Namespace, context: Context) -> int:
     """Add an SSH key, or make a pair."""
     made = context.client.ssh_keys.add(name=args.name, public_key=_content(args.file))
-    private = made["private_key"]
-    context.answer(
-        made, lambda: print_line(private.rstrip() if private else f"{made['fingerprint']} is added")
-    )
+
+    def show() -> None:
+        say(f"{made['name']} is added: {made['fingerprint']} ({made['id']})")
+        if made["private_key"]:
+            sys.stdout.write(made["private_key"].rstrip("\n") + "\n")
+            say("This was its private key, which nobody can show again. Keep it in a file that only you can read.")
+
+    context.answer(made, show)
     return 0
 
 
 def remove_ssh_key_arguments(parser: Arguments) -> None:
     parser.add_argument("ids", metavar="ID", nargs="+", help="as carrel ssh-key ls shows them")
+    yes_argument(parser)
     parser.example("carrel ssh-key rm k3fabcdefghi")
 
 
 def remove_ssh_key(args: argparse.Namespace, context: Context) -> int:
     """Forget SSH keys."""
+    if not removal_confirmed(args, "SSH key", args.ids):
+        return 1
     return _remove(context, "id", args.ids, context.client.ssh_keys.remove)
 
 
@@ -243,25 +262,19 @@ def _content(path: str | None) -> str | None:
         raise CarrelError("client.file", f"{path} cannot be read: {wrong}.", status=422) from None
 
 
-def _exports(context: Context, access_key: str, secret_key: str) -> None:
-    lines = {
-        "CARREL_URL": context.client.transport.target.url,
-        "CARREL_ACCESS_KEY": access_key,
-        "CARREL_SECRET_KEY": secret_key,
-    }
-    sys.stdout.writelines(f"export {name}={value}\n" for name, value in lines.items())
+def _exports(**variables: str) -> None:
+    """Lines that a shell can source."""
+    sys.stdout.writelines(f"export {name}={value}\n" for name, value in variables.items())
+
+
+def _export_keypair(context: Context, access_key: str, secret_key: str) -> None:
+    url = context.client.transport.target.url
+    _exports(CARREL_URL=url, CARREL_ACCESS_KEY=access_key, CARREL_SECRET_KEY=secret_key)
 
 
 def _remove(context: Context, field: str, ids: Iterable[str], remove: Callable[[str], None]) -> int:
-    worst = 0
-    for each in ids:
-        try:
-            remove(each)
-            if context.as_json:
-                print_json({field: each, "deleted": True})
-            else:
-                print_line(f"{each} is deleted")
-        except CarrelError as error:
-            report(error)
-            worst = max(worst, exit_code(error))
-    return worst
+    def one(ref: str) -> tuple[object, str]:
+        remove(ref)
+        return {field: ref, "deleted": True}, f"{ref} is deleted"
+
+    return each(context, ids, one)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
@@ -15,6 +16,7 @@ from carrel_client.cli.people import (
     list_arguments,
     listed,
 )
+from carrel_client.cli.times import local_time
 from carrel_client.slots import slots_text
 
 TYPE_CHECKING = False
@@ -29,6 +31,7 @@ _PLACES = ("resource_groups", "registries", "storage_hosts")
 
 def ls_arguments(parser: Arguments) -> None:
     list_arguments(parser, "name", "created_at")
+    parser.watches("domain")
     parser.example("carrel domain ls", "carrel domain ls -o json | jq '.items[].name'")
 
 
@@ -127,13 +130,15 @@ def disable(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("domains", metavar="DOMAIN", nargs="+", help="names or ids")
+    yes_argument(parser)
     parser.explain("Remove domains that hold nothing.")
     parser.example("carrel domain rm physics")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove domains."""
-
+    if not removal_confirmed(args, "domain", args.domains):
+        return 1
     def remove(ref: str) -> tuple[object, str]:
         context.client.domains.remove(ref)
         return {"domain": ref, "removed": True}, f"{ref} is removed"
@@ -189,6 +194,6 @@ def _print(domain: models.DomainView) -> None:
             ("projects", str(domain["projects"])),
             ("live sessions", str(domain["live_sessions"])),
             ("administrators", ", ".join(admin["email"] for admin in domain["admins"])),
-            ("created", domain["created_at"]),
+            ("created", local_time(domain["created_at"])),
         ]
     )

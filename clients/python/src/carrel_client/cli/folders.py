@@ -6,6 +6,7 @@ import re
 import time
 
 from carrel_client.cli.context import Context
+from carrel_client.cli.output import counted
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.progress import Progress
 from carrel_client.errors import CarrelError
@@ -107,9 +108,9 @@ def fraction(task: models.TaskView) -> float | None:
 
 def amount(task: models.TaskView) -> str:
     """ "12 of 80 files, 1.2 GiB of 4 GiB"."""
-    files, size = f"{task['done_files']:,}", format_size(task["done_bytes"])
-    if task["total_files"] is not None:
-        files += f" of {task['total_files']:,}"
+    done, total = task["done_files"], task["total_files"]
+    files = counted(done, "file") if total is None else f"{done:,} of {counted(total, 'file')}"
+    size = format_size(task["done_bytes"])
     if task["total_bytes"] is not None:
         size += f" of {format_size(task['total_bytes'])}"
-    return f"{files} files, {size}"
+    return f"{files}, {size}"

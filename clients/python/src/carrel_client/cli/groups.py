@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 from carrel_client.slots import format_amount, slots_text
 from carrel_client.units import format_duration, parse_duration
@@ -28,6 +30,7 @@ _STATES = {"active": "green", "inactive": "red"}
 
 def ls_arguments(parser: Arguments) -> None:
     list_arguments(parser, "name", "created_at")
+    parser.watches("group", "node", "session")
     parser.explain("List the resource groups that you may use; superadmins see all.")
     parser.example("carrel group ls", "carrel group ls -o json | jq '.items[].name'")
 
@@ -112,13 +115,15 @@ def edit(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("groups", metavar="GROUP", nargs="+", help="names or ids")
+    yes_argument(parser)
     parser.explain("Remove resource groups that hold no node and never held a session.")
     parser.example("carrel group rm teaching")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove resource groups."""
-
+    if not removal_confirmed(args, "resource group", args.groups):
+        return 1
     def remove(ref: str) -> tuple[object, str]:
         context.client.groups.remove(ref)
         return {"group": ref, "removed": True}, f"{ref} is removed"
@@ -349,6 +354,6 @@ def _print(group: models.GroupView) -> None:
             ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them wait"),
             ("used", used_text(group["used"], group["capacity"])),
             ("capacity", slots_text(group["capacity"])),
-            ("created", group["created_at"]),
+            ("created", local_time(group["created_at"])),
         ]
     )

@@ -10,10 +10,11 @@ import time
 from typing import Protocol
 
 from carrel_client.channel import Broken
+from carrel_client.cli.asking import no_terminal
 from carrel_client.cli.context import Context
 from carrel_client.cli.escape import Escape
-from carrel_client.cli.output import report, say, write_bytes
-from carrel_client.cli.parser import USAGE, Arguments
+from carrel_client.cli.output import say, write_bytes
+from carrel_client.cli.parser import Arguments
 from carrel_client.errors import CarrelError
 from carrel_client.execution import STDERR, STDOUT, Output, Terminal
 
@@ -27,17 +28,20 @@ _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 def execute_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
-    parser.add_argument("-t", "--tty", action="store_true", help="give the command a terminal")
+    parser.add_argument("-i", "--stdin", action="store_true", help="pass standard input to the command")
+    parser.add_argument("-t", "--tty", action="store_true", help="give the command a terminal; with -i, this one")
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="environment variable, K=V")
     parser.followed_by_command()
     parser.explain(
-        "Run a command in a session. Standard input, output and error are the command's; the exit code is its own.\n"
-        "What goes wrong before it starts has the exit codes of carrel. With -t, Enter ~ . leaves a command that hangs."
+        "Run a command in a session. Its output and errors go to standard output and error, and its exit code is the\n"
+        "exit code. Standard input is read only with -i; without it the command's input is empty, so that a loop in a\n"
+        "script keeps its own. With -it, Enter ~ . leaves a command that hangs. What goes wrong before the command\n"
+        "starts has the exit codes of carrel."
     )
     parser.example(
         "carrel session exec train-3 -- nproc",
-        "tar c data | carrel session exec train-3 -- tar x",
-        "carrel session exec -t train-3 -- htop",
+        "tar c data | carrel session exec -i train-3 -- tar x",
+        "carrel session exec -it train-3 -- htop",
     )
 
 
@@ -47,10 +51,14 @@ def execute(args: argparse.Namespace, context: Context) -> int:
     if args.tty:
         env.setdefault("TERM", os.environ.get("TERM", "xterm-256color"))
     tty = _size() if args.tty else None
+    if args.tty and args.stdin and not sys.stdin.isatty():
+        raise no_terminal("-it needs a terminal, and standard input is none.", "Give -i alone to pass a pipe.")
     with (
         context.client.sessions.exec(args.id, args.command, env=env, tty=tty) as execution,
-        Keyboard(raw=args.tty) as keys,
+        Keyboard(raw=args.tty and args.stdin, used=args.stdin) as keys,
     ):
+        if not args.stdin:
+            execution.end_input()
         code = _shuttle(execution, keys)
     return 0 if code is None else code
 
@@ -70,15 +78,9 @@ def terminal_arguments(parser: Arguments) -> None:
 def terminal(args: argparse.Namespace, context: Context) -> int:
     """Work in a session until the shell ends or the person leaves."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        report(
-            CarrelError(
-                "usage",
-                "This is no terminal.",
-                status=422,
-                hint=f"For a script: carrel session exec {args.id} -- CMD",
-            )
+        raise no_terminal(
+            "A shell needs a terminal, and this is none.", f"For a script: carrel session exec {args.id} -- CMD"
         )
-        return USAGE
     cols, rows = _size()
     shell = context.client.sessions.terminal(args.id, cols=cols, rows=rows, terminal_id=args.attach)
     code = None
@@ -114,13 +116,13 @@ class Peer(Protocol):
 class Keyboard:
     """Standard input as a source: raw while in use when a terminal asks for it, and aware of its size.
 
-    resized: a descriptor that becomes readable when the window has another size.
+    resized: a descriptor that becomes readable when the window has another size. used: whether it is read at all.
     """
 
-    def __init__(self, *, raw: bool) -> None:
+    def __init__(self, *, raw: bool, used: bool = True) -> None:
         self._raw = raw and sys.stdin.isatty()
         self.escape = Escape() if self._raw else None
-        self.open = True
+        self.open = used
         self.resized, self._wake = os.pipe()
 
     def __enter__(self) -> Keyboard:

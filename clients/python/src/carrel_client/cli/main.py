@@ -46,6 +46,8 @@ def _occupy_standard_streams() -> None:
 
 def exit_code(error: CarrelError) -> int:
     """The exit code for an error, as documented."""
+    if error.code in ("usage", "client.no_terminal"):
+        return 2
     by_status = {401: 3, 403: 3, 404: 4, 408: 5}
     return by_status.get(error.status, 5 if error.status >= 500 else 1)
 
@@ -100,7 +102,12 @@ def _run(words: list[str]) -> int:
     parser, run = arguments_of(command)
     try:
         args = parser.read(words[len(command.words.split()) :])
-        return run(args, Context(profile=args.profile, as_json=getattr(args, "output", "") == "json"))
+        context = Context(profile=args.profile, output=getattr(args, "output", "table"))
+        if getattr(args, "watch", False):
+            from carrel_client.cli.watching import watch
+
+            return watch(args, context, run, parser.watched)
+        return run(args, context)
     except CarrelError as error:
         sys.stdout.flush()
         report(error)
@@ -118,7 +125,7 @@ def _operate(words: list[str]) -> int:
             raise
         sys.stderr.write(
             f"error: `carrel {words[0]}` belongs to the server, and only the client is installed here (usage)\n"
-            "hint: on the machine that shall run it: pip install carrel\n"
+            "hint: on the machine that shall run it, install the server from a checkout: ./carrel up\n"
         )
         return 2
     code: int = operate(words)

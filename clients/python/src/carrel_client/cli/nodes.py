@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
+from carrel_client.cli.asking import confirmed, require_terminal, retyped, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.groups import used_text
-from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
+from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading
-from carrel_client.cli.people import each, given, list_arguments, listed, retyped
+from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 from carrel_client.slots import parse_slot, slots_text
 
@@ -27,6 +29,7 @@ def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--group", metavar="GROUP", help="only those of this resource group")
     parser.add_argument("--state", choices=("READY", "DOWN"), help="only those")
     list_arguments(parser, "name", "seen_at")
+    parser.watches("node", "session")
     parser.explain(
         "List nodes. Others than superadmins see those of groups that they may use, where the installation shows them."
     )
@@ -130,7 +133,7 @@ def drain_arguments(parser: Arguments) -> None:
         help="for what runs to end by itself (default), end it, or start it again elsewhere",
     )  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="only say what would become of each session")
-    parser.add_argument("--yes", action="store_true", help="do not ask whether sessions shall end or move")
+    yes_argument(parser)
     parser.explain(
         "Empty a node: it takes nothing new, and each session on it is dealt with. What becomes of each is said first."
         " Files of a session outside mounted folders are lost when it ends or moves."
@@ -154,7 +157,7 @@ def drain(args: argparse.Namespace, context: Context) -> int:
 
 def forget_arguments(parser: Arguments) -> None:
     _node(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask for its name")
+    yes_argument(parser)
     parser.explain(
         "Give up a node that is DOWN and never comes back: the sessions on it end, or start again elsewhere, as its"
         " resource group says of lost nodes, and it is not listed any more. Should the engine name it again, it is"
@@ -165,30 +168,23 @@ def forget_arguments(parser: Arguments) -> None:
 
 def forget(args: argparse.Namespace, context: Context) -> int:
     """Give up a node."""
-    node = context.client.nodes.show(args.node)
     if not args.yes:
-        say(f"{node['name']} is {_state(node)}; live sessions on it: {node['live_sessions']}")
-        if not retyped(node["name"]):
-            raise CarrelError("client.unconfirmed", f"{node['name']} is not forgotten.", status=409)
+        require_terminal()
+    node = context.client.nodes.show(args.node)
+    say(f"{node['name']} is {_state(node)}, with {counted(node['live_sessions'], 'live session')} on it")
+    if not retyped(node["name"], yes=args.yes):
+        raise CarrelError("client.unconfirmed", f"{node['name']} is not forgotten.", status=409)
     gone = context.client.nodes.forget(node["id"], confirm=node["name"])
-    lost = len(gone["sessions"])
-    context.answer(gone, lambda: print_line(f"{gone['name']} is forgotten; sessions that were on it: {lost}"))
+    lost = counted(len(gone["sessions"]), "session")
+    context.answer(gone, lambda: print_line(f"{gone['name']} is forgotten, with {lost} on it"))
     return 0
 
 
 def _sure(said: models.DrainView) -> bool:
-    if not sys.stdin.isatty():
-        raise CarrelError(
-            "client.unconfirmed",
-            "Sessions would end or move, and nobody is there to be asked.",
-            status=422,
-            hint="Give --yes if you mean it, or --dry-run to see what would become of each.",
-        )
+    require_terminal("Give --yes to go on without being asked, or --dry-run to see what becomes of each session.")
     _print_drain(said)
     sys.stdout.flush()
-    sys.stderr.write("Files outside mounted folders are lost. Go on? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return confirmed("Files outside mounted folders are lost. Go on?", yes=False)
 
 
 def _print_drain(said: models.DrainView) -> None:
@@ -235,8 +231,8 @@ def _print(node: models.NodeDetail) -> None:
             ("name", node["name"]),
             ("id", node["id"]),
             ("state", _state(node)),
-            ("down since", node["down_since"] or ""),
-            ("seen", node["seen_at"]),
+            ("down since", local_time(node["down_since"])),
+            ("seen", local_time(node["seen_at"])),
             ("group", node["group"]["name"]),
             ("engine", node["engine"]),
             ("architecture", node["architecture"]),

@@ -83,15 +83,17 @@ def sentences(*parts: str | None) -> str:
     return " ".join(f"{part[0].upper()}{part[1:].removesuffix('.')}." for part in given)
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number and its noun: "1 session", "2 sessions". several: the plural where it is not formed with an s."""
+    if number == 1:
+        return f"1 {one}"
+    in_ies = one.endswith("y") and one[-2] not in "aeou"
+    return f"{number:,} {several or (f'{one[:-1]}ies' if in_ies else f'{one}s')}"
+
+
 def print_json(answer: object) -> None:
     """The API's JSON, indented."""
     sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
-
-
-def print_json_line(answer: object) -> None:
-    """The API's JSON on one line, at once: for streams."""
-    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
 
 
 def print_line(text: str) -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from _typeshed import SupportsWrite
 
-OUTPUTS = ("table", "json")
 USAGE = 2
 _WIDEST = 100
 _NEAR = 0.75
@@ -24,7 +23,7 @@ _NEAR = 0.75
 EXIT_CODES = (
     (0, "it worked"),
     (1, "the server said no, or a session did not become what was waited for"),
-    (2, "the command was not understood"),
+    (2, "the command was not understood, or it needs a terminal and there is none"),
     (3, "you are not signed in, or may not"),
     (4, "there is no such thing"),
     (5, "the server cannot be reached, is not ready, or took too long"),
@@ -53,6 +52,7 @@ class Arguments(argparse.ArgumentParser):
         self.examples: list[str] = []
         self.takes_output = True
         self.takes_command = False
+        self.watched: tuple[str, ...] = ()
 
     def explain(self, text: str) -> None:
         """More than the one line of the table."""
@@ -65,6 +65,13 @@ class Arguments(argparse.ArgumentParser):
     def without_output(self) -> None:
         """This command prints what another program writes, so that -o means nothing to it."""
         self.takes_output = False
+
+    def watches(self, *kinds: str) -> None:
+        """Let this list be followed. kinds: of the events after which it may look different, "session"."""
+        self.watched = kinds
+        self.add_argument(
+            "-w", "--watch", action="store_true", help="show the list again whenever it changes, until Ctrl-C"
+        )
 
     def followed_by_command(self) -> None:
         """Behind a -- comes a command with options of its own, which are none of ours: `args.command`."""
@@ -116,7 +123,12 @@ class Arguments(argparse.ArgumentParser):
         """Add what every command has, and put the help together."""
         if self.takes_output:
             self.add_argument(
-                "-o", "--output", choices=OUTPUTS, default="table", help="how to print the answer"
+                "-o",
+                "--output",
+                type=reading(_output_format),
+                default="table",
+                metavar="FORMAT",
+                help="how to print the answer: table (default), json, yaml or jsonpath=TEMPLATE",
             )
         self.add_argument("--profile", help="the profile to use, see carrel login")
         self.add_argument("-h", "--help", action="help", help="show this and stop")
@@ -152,6 +164,14 @@ def reading(parse: Callable[[str], object]) -> Callable[[str], object]:
             raise argparse.ArgumentTypeError(str(wrong)) from None
 
     return read
+
+
+def _output_format(text: str) -> str:
+    if text in ("table", "json"):
+        return text
+    from carrel_client.cli.formats import output_format  # which most commands never need
+
+    return output_format(text)
 
 
 def whole_number(text: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import print_line, printable, report
+from carrel_client.cli.output import print_line, report
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.errors import CarrelError
 from carrel_client.slots import parse_slot
@@ -60,29 +60,6 @@ def each(context: Context, refs: Iterable[str], act: Callable[[str], tuple[objec
             continue
         context.answer(answer, partial(print_line, sentence))
     return worst
-
-
-def retyped(wanted: str) -> bool:
-    """Whether somebody writes these words, before what cannot be undone. Raises: CarrelError when nobody is there."""
-    if not sys.stdin.isatty():
-        raise CarrelError(
-            "client.unconfirmed",
-            "Nobody is there to be asked.",
-            status=422,
-            hint="Give --yes if you mean it.",
-        )
-    sys.stderr.write(f"This cannot be undone. Type {printable(wanted)} to go on: ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip() == wanted
-
-
-def agreed(question: str, *, yes: bool) -> bool:
-    """Whether somebody says yes; where nobody can be asked, the command line has said it."""
-    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return True
-    sys.stderr.write(f"{printable(question)} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def ceiling_argument(parser: Arguments) -> None:

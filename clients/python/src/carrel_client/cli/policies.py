@@ -6,11 +6,13 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 
+from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.ledger import print_over
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.cli.times import local_time
 from carrel_client.slots import format_amount, parse_amount
 from carrel_client.units import format_duration, format_size, parse_duration, parse_size
 
@@ -51,6 +53,7 @@ _FULL: dict[str, dict[str, Any]] = {
 def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--kind", choices=_KINDS, help="only those for keypairs, users or projects")
     list_arguments(parser, "name", "created_at")
+    parser.watches("policy")
     parser.example("carrel policy ls", "carrel policy ls --kind keypair -o json | jq '.items[].name'")
 
 
@@ -189,13 +192,15 @@ def copy(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("policies", metavar="POLICY", nargs="+", help="names or ids")
+    yes_argument(parser)
     parser.explain("Remove resource policies that nobody has.")
     parser.example("carrel policy rm thesis")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove policies."""
-
+    if not removal_confirmed(args, "policy", args.policies):
+        return 1
     def remove(ref: str) -> tuple[object, str]:
         context.client.policies.remove(ref)
         return {"policy": ref, "removed": True}, f"{ref} is removed"
@@ -406,6 +411,6 @@ def _print(policy: models.PolicyView) -> None:
             ("description", policy["description"]),
             *[(field.replace("_", " "), _most(field, most)) for field, most in limits.items()],
             ("used by", _used_by(policy) or "nobody"),
-            ("created", policy["created_at"]),
+            ("created", local_time(policy["created_at"])),
         ]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_line, print_table
 from carrel_client.cli.parser import Arguments, reading
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--group", metavar="GROUP", help="only what is offered in this resource group")
+    parser.watches("preset")
     parser.explain(
         "List presets: named sets of slots to start sessions with. carrel session check says which fit now."
     )
@@ -76,13 +78,15 @@ def edit(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("presets", metavar="PRESET", nargs="+", help="ids, or names that only one has")
+    yes_argument(parser)
     parser.explain("Remove presets. Sessions that were started with them stay.")
     parser.example("carrel preset rm small")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove presets."""
-
+    if not removal_confirmed(args, "preset", args.presets):
+        return 1
     def remove(ref: str) -> tuple[object, str]:
         context.client.presets.remove(ref)
         return {"preset": ref, "removed": True}, f"{ref} is removed"

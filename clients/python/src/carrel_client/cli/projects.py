@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments
@@ -16,6 +17,7 @@ from carrel_client.cli.people import (
     listed,
     sessions_argument,
 )
+from carrel_client.cli.times import local_time
 from carrel_client.slots import slots_text
 
 TYPE_CHECKING = False
@@ -32,6 +34,7 @@ def ls_arguments(parser: Arguments) -> None:
     list_arguments(parser, "name", "created_at")
     parser.add_argument("--domain", metavar="DOMAIN", help="only those of this domain")
     parser.add_argument("--archived", action="store_true", help="only those that are archived")
+    parser.watches("project")
     parser.explain("List the projects that you are in, or administer.")
     parser.example("carrel project ls", "carrel project ls --archived --domain physics")
 
@@ -139,13 +142,15 @@ def restore(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("projects", metavar="PROJECT", nargs="+", help="ids, or names of yours")
+    yes_argument(parser)
     parser.explain("Remove projects that never held a session. Others are archived.")
     parser.example("carrel project rm vision")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove projects."""
-
+    if not removal_confirmed(args, "project", args.projects):
+        return 1
     def remove(ref: str) -> tuple[object, str]:
         context.client.projects.remove(ref)
         return {"project": ref, "removed": True}, f"{ref} is removed"
@@ -157,6 +162,7 @@ def members_arguments(parser: Arguments) -> None:
     _project(parser)
     list_arguments(parser, "email")
     parser.add_argument("--admins", action="store_true", help="only its administrators")
+    parser.watches("project", "user")
     parser.example("carrel project members vision", "carrel project members vision --admins")
 
 
@@ -258,7 +264,7 @@ def _print(project: models.ProjectView) -> None:
             ("members", str(project["members"])),
             ("live sessions", str(project["live_sessions"])),
             ("administrators", ", ".join(admin["email"] for admin in project["admins"])),
-            ("created", project["created_at"]),
-            ("archived", project["archived_at"] or ""),
+            ("created", local_time(project["created_at"])),
+            ("archived", local_time(project["archived_at"])),
         ]
     )

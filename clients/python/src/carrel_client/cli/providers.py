@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterable
 
+from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
@@ -157,6 +158,7 @@ def test(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("providers", metavar="PROVIDER", nargs="+", help="names or ids")
+    yes_argument(parser)
     parser.explain(
         "Remove identity providers. Who is signed in by one (carrel provider show says how many) is signed out at\n"
         "once. Accounts that came from them stay; who has no other way to sign in cannot."
@@ -166,7 +168,8 @@ def rm_arguments(parser: Arguments) -> None:
 
 def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove identity providers."""
-
+    if not removal_confirmed(args, "identity provider", args.providers):
+        return 1
     def remove(ref: str) -> tuple[object, str]:
         context.client.providers.remove(ref)
         return {"removed": ref}, f"{ref} is removed"

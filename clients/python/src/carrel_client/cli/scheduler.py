@@ -187,7 +187,7 @@ def _servers_code() -> Iterator[None]:
             "client.no_server_code",
             "A replay runs the scheduler's own code, and only the client is installed here.",
             status=422,
-            hint="Install the server's package: pip install carrel",
+            hint="Run it where the server is installed, for example in its checkout: ./carrel scheduler simulate",
         ) from None
     try:
         yield

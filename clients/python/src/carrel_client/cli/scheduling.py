@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from datetime import datetime
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.times import local_time
 from carrel_client.slots import format_amount, parse_slot, slots_text
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
@@ -125,8 +125,7 @@ def _print_check(found: models.CheckView) -> None:
 def _rest(changes: Sequence[models.ChangeView], expected: str | None) -> list[tuple[str, str]]:
     facts = [("would start it", change["text"]) for change in changes]
     if expected:
-        start = datetime.fromisoformat(expected).astimezone()
-        facts.append(("expected", f"{start:%Y-%m-%d %H:%M}, if nobody comes before and all use their time"))
+        facts.append(("expected", f"{local_time(expected)}, if nobody comes before and all use their time"))
     return facts
 
 
@@ -169,6 +168,7 @@ def queue_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--limit", type=reading(whole_number), default=50, help="at most so many (default 50); 0 for all"
     )
+    parser.watches("session")
     parser.explain("Show who waits in a resource group, in the order in which they are looked at.")
     parser.example("carrel scheduler queue", "carrel scheduler queue --group gpu -o json")
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 
+from carrel_client.cli.asking import confirmed, require_terminal, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.main import exit_code
-from carrel_client.cli.output import print_json, print_line, report, say
+from carrel_client.cli.output import print_line, report, say
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each
 from carrel_client.cli.progress import Progress
 from carrel_client.cli.scheduling import wish_arguments, wished_slots
-from carrel_client.cli.session_views import local_time, print_session, progress_text
+from carrel_client.cli.session_views import print_session, progress_text
+from carrel_client.cli.times import local_time
 from carrel_client.client import ENDED, SETTLED
 from carrel_client.errors import CarrelError
 from carrel_client.units import parse_cpu, parse_duration, parse_size
@@ -87,7 +90,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
     )
     if args.wait:
         session = _wait(context, session, SETTLED, args.timeout)
-    if args.quiet and not context.as_json:
+    if args.quiet and not context.structured:
         sys.stdout.write(f"{session['id']}\n")
     else:
         context.answer(session, lambda: print_session(session))
@@ -158,28 +161,27 @@ def rm_arguments(parser: Arguments) -> None:
         metavar="TIME",
         help="wait no longer than this: 90s, 10m, 2h",
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    yes_argument(parser)
     parser.explain(
-        "End sessions; one that does not run yet is cancelled. What they hold is lost. Asks on a terminal."
+        "End sessions; one that does not run yet is cancelled. What is inside them is lost."
     )
     parser.example("carrel session rm train-3", "carrel session rm train-3 train-4 --force --wait --yes")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
     """End sessions; one that cannot be ended does not keep the others."""
-    asks = not args.yes and sys.stdin.isatty() and sys.stderr.isatty()
+    if not args.yes:
+        require_terminal()
     worst = 0
     for ref in args.ids:
         try:
-            if asks and not _agreed(context.client.sessions.show(ref)):
+            if not args.yes and not _confirmed(context.client.sessions.show(ref)):
+                worst = max(worst, 1)
                 continue
             session = context.client.sessions.remove(ref, force=args.force)
             if args.wait:
                 session = _wait(context, session, ENDED, args.timeout)
-            if context.as_json:
-                print_json(session)
-            else:
-                print_line(f"{session['name']} ({session['id']}) is {session['state']}")
+            context.answer(session, partial(print_line, f"{session['name']} ({session['id']}) is {session['state']}"))
         except CarrelError as error:
             report(error)
             worst = max(worst, exit_code(error))
@@ -207,12 +209,9 @@ def _wait(
     raise AssertionError("watching ends only by an error")
 
 
-def _agreed(session: models.SessionDetail) -> bool:
-    sys.stderr.write(
-        f"End {session['name']} ({session['id']}, {session['state']})? What is inside it is lost. [y/N] "
-    )
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+def _confirmed(session: models.SessionDetail) -> bool:
+    about = f"{session['name']} ({session['id']}, {session['state']})"
+    return confirmed(f"End {about}? What is inside it is lost.", yes=False)
 
 
 def _variable(text: str) -> tuple[str, str]:

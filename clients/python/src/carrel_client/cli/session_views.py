@@ -11,7 +11,6 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.output import (
     Column,
     print_facts,
-    print_json_line,
     print_table,
     say,
     sentences,
@@ -19,6 +18,7 @@ from carrel_client.cli.output import (
     write_bytes,
 )
 from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.times import age, local_time
 from carrel_client.slots import slots_text
 from carrel_client.units import format_cpu, format_duration, format_size
 
@@ -49,6 +49,7 @@ def ls_arguments(parser: Arguments) -> None:
     whose.add_argument("--owner", metavar="USER", help="only this person's, by id or e-mail")
     parser.add_argument("-q", "--quiet", action="store_true", help="only ids, one to a line")
     parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many; 0 for all")
+    parser.watches("session")
     parser.explain("List sessions, newest first: those that live, unless told otherwise.")
     parser.example(
         "carrel session ls",
@@ -163,9 +164,9 @@ def logs(args: argparse.Namespace, context: Context) -> int:
         blocks: Iterable[bytes] = sessions.follow_logs(args.id, tail=args.tail)
     else:
         blocks = [sessions.logs(args.id, tail=args.tail).encode()]
-    if context.as_json:
+    if context.structured:
         for line in _lines(blocks):
-            print_json_line({"text": line})
+            context.writer.write_line({"text": line})
         return 0
     for block in blocks:
         write_bytes(block)
@@ -220,11 +221,6 @@ def mount_text(mount: models.MountView) -> str:
     return f"{what} at {mount['path']}{', read-only' if mount['read_only'] else ''}"
 
 
-def local_time(at: str | None) -> str:
-    """A time as clocks here show it."""
-    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
-
-
 def progress_text(session: models.SessionView | models.SessionDetail) -> str:
     """How far a session on its way has come, empty for all others."""
     progress = session["progress"]
@@ -265,21 +261,12 @@ def _print_sessions(sessions: list[models.SessionView]) -> None:
             session["image_name"] or session["image"],
             format_cpu(session["slots"]["cpu"]),
             format_size(session["slots"]["mem"]),
-            _age(now, session["created_at"]),
+            age(now, session["created_at"]),
             sentences(session["reason"], progress_text(session), *session["warnings"]),
         ]
         for session in sessions
     ]
     print_table(columns, rows)
-
-
-def _age(now: datetime, since: str) -> str:
-    """ "42s", "5m", "3h", "12d"."""
-    seconds = max(0, int((now - datetime.fromisoformat(since)).total_seconds()))
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= size:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
 
 
 def _sparkline(values: list[int], width: int = 40) -> str:

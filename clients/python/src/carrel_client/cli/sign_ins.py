@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from carrel_client.cli.asking import confirmed, yes_argument
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_line, print_table
-from carrel_client.cli.parser import USAGE, Arguments
+from carrel_client.cli.output import Column, counted, print_line, print_table
+from carrel_client.cli.parser import Arguments
+from carrel_client.cli.times import local_time
+from carrel_client.errors import CarrelError
 
 _PAGE = 200
 
@@ -23,8 +26,18 @@ def ls(args: argparse.Namespace, context: Context) -> int:
     """List sign-ins."""
     found = context.client.logins.list(user=args.user, limit=_PAGE)
     columns = [Column(t) for t in ("ID", "BROWSER", "SYSTEM", "ADDRESS", "METHOD", "SIGNED IN", "LAST SEEN")]
-    fields = ("id", "browser", "system", "address", "method", "created_at", "seen_at")
-    rows = [[str(dict(item)[field]) for field in fields] for item in found["items"]]
+    rows = [
+        [
+            item["id"],
+            item["browser"],
+            item["system"],
+            item["address"],
+            item["method"],
+            local_time(item["created_at"]),
+            local_time(item["seen_at"]),
+        ]
+        for item in found["items"]
+    ]
     context.answer(found, lambda: print_table(columns, rows))
     return 0
 
@@ -33,6 +46,7 @@ def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("ids", metavar="ID", nargs="*", help="as carrel sign-in ls shows them")
     parser.add_argument("--everywhere", action="store_true", help="all of them")
     parser.add_argument("--user", metavar="USER", help="with --everywhere: of somebody you administer")
+    yes_argument(parser)
     parser.explain("Sign browsers out. Keypairs and tokens stay.")
     parser.example(
         "carrel sign-in rm kq3v7abcdefg",
@@ -44,13 +58,19 @@ def rm_arguments(parser: Arguments) -> None:
 def rm(args: argparse.Namespace, context: Context) -> int:
     """Sign browsers out."""
     if bool(args.ids) == args.everywhere:
-        print_line("Give the ids of sign-ins, or --everywhere.")
-        return USAGE
+        raise CarrelError("usage", "Which sign-ins?", status=422, hint="Give their ids, or --everywhere.")
+    who = counted(len(args.ids), "browser") if args.ids else f"{args.user or 'yourself'} everywhere"
+    if not confirmed(f"Sign out {who}?", yes=args.yes):
+        return 1
     if args.everywhere:
         ended = context.client.logins.remove_all(user=args.user)
-        context.answer(ended, lambda: print_line(f"{ended['ended']} signed out"))
+        context.answer(ended, lambda: _print_ended(ended["ended"]))
         return 0
     for login in args.ids:
         context.client.logins.remove(login)
-    context.answer({"ended": len(args.ids)}, lambda: print_line(f"{len(args.ids)} signed out"))
+    context.answer({"ended": len(args.ids)}, lambda: _print_ended(len(args.ids)))
     return 0
+
+
+def _print_ended(ended: int) -> None:
+    print_line(f"{counted(ended, 'browser is', 'browsers are')} signed out")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from carrel_client.cli.asking import no_terminal
 from carrel_client.client import Carrel
 from carrel_client.errors import CarrelError
 
@@ -51,7 +52,7 @@ def _new_password() -> str:
 def _asked(question: str, otherwise: str) -> str:
     """What somebody types, unseen. Raises: CarrelError where there is nobody to ask."""
     if not sys.stdin.isatty():
-        raise CarrelError("usage", "There is no terminal to ask on.", status=422, hint=otherwise)
+        raise no_terminal("There is no terminal to ask on.", otherwise)
     from getpass import getpass
 
     return getpass(question)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each, given, list_arguments, listed
-from carrel_client.cli.session_views import local_time
+from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 from carrel_client.units import format_size
 
@@ -21,6 +22,7 @@ _LEVELS = {"adequate": "green", "caution": "yellow", "insufficient": "red"}
 
 def ls_arguments(parser: Arguments) -> None:
     list_arguments(parser, "name", "created_at")
+    parser.watches("storage_host")
     parser.explain("List the storage hosts that you may keep folders on, and how much room they have.")
     parser.example("carrel storage-host ls", "carrel storage-host ls -o json | jq '.items[].free_bytes'")
 
@@ -100,13 +102,15 @@ def update(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("hosts", metavar="HOST", nargs="+", help="names or ids")
+    yes_argument(parser)
     parser.explain("Forget storage hosts that keep no folder. What is in their roots stays.")
     parser.example("carrel storage-host rm old")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
     """Forget storage hosts."""
-
+    if not removal_confirmed(args, "storage host", args.hosts):
+        return 1
     def remove(ref: str) -> tuple[object, str]:
         context.client.storage_hosts.remove(ref)
         return {"host": ref, "removed": True}, f"{ref} is forgotten"

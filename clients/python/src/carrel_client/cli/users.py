@@ -9,6 +9,7 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each, given, list_arguments, listed, sessions_argument
+from carrel_client.cli.times import local_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--domain", metavar="DOMAIN", help="only those of this domain")
     parser.add_argument("--project", metavar="ID", help="only those in this project")
     parser.add_argument("-q", "--quiet", action="store_true", help="print e-mails only")
+    parser.watches("user")
     parser.explain("List the users that you administer, newest first; without an office: yourself.")
     parser.example(
         "carrel user ls --search ada",
@@ -58,7 +60,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             user["domain"]["name"],
             _projects(user),
             "yes" if user["second_factor"] else "no",
-            user["last_seen_at"] or "never",
+            local_time(user["last_seen_at"], "never"),
         ]
         for user in found["items"]
     ]
@@ -251,8 +253,8 @@ def _print(user: models.UserDetail) -> None:
             ("keypairs", str(user["keypairs"])),
             ("sign-ins", str(user["logins"])),
             ("live sessions", str(user["live_sessions"])),
-            ("created", user["created_at"]),
-            ("last seen", user["last_seen_at"] or "never"),
+            ("created", local_time(user["created_at"])),
+            ("last seen", local_time(user["last_seen_at"], "never")),
         ]
     )
 

@@ -9,10 +9,11 @@ import sys
 from collections.abc import Sequence
 
 from carrel_client.cli import sheets
+from carrel_client.cli.asking import retyped, yes_argument
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import print_line, printable, say
+from carrel_client.cli.output import counted, print_line, printable, say
 from carrel_client.cli.parser import USAGE, Arguments, reading, whole_number
-from carrel_client.cli.people import given, retyped
+from carrel_client.cli.people import given
 from carrel_client.cli.progress import Progress
 from carrel_client.cli.sheets import Row
 from carrel_client.cli.users import fields, fields_of
@@ -108,7 +109,7 @@ def purge_arguments(parser: Arguments) -> None:
     folders.add_argument(
         "--delete-folders", action="store_true", default=None, help="delete the folders that they have"
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    yes_argument(parser)
     parser.explain(
         "Delete inactive users for good: nothing is left but an id, which past sessions name. This cannot be\n"
         "undone. Each is named on the command line by e-mail, and you are asked once more. Whoever has folders is\n"
@@ -122,7 +123,7 @@ def purge_arguments(parser: Arguments) -> None:
 
 def purge(args: argparse.Namespace, context: Context) -> int:
     """Delete users for good."""
-    if not args.yes and not _sure(args.emails):
+    if not _sure(args.emails, yes=args.yes):
         say("Nobody is deleted.")
         return _REFUSED
     items: list[models.UserPurged] = []
@@ -145,8 +146,8 @@ def purge(args: argparse.Namespace, context: Context) -> int:
     return _REFUSED if failed else 0
 
 
-def _sure(emails: Sequence[str]) -> bool:
-    return retyped(emails[0] if len(emails) == 1 else f"delete {len(emails)} users")
+def _sure(emails: Sequence[str], *, yes: bool) -> bool:
+    return retyped(emails[0] if len(emails) == 1 else f"delete {len(emails)} users", yes=yes)
 
 
 def _making(parser: Arguments) -> None:
@@ -235,7 +236,7 @@ def _hand_over(
         for _, answer in made
         if answer["password"] or answer["link"]
     ]
-    if not secrets or (context.as_json and not args.save):
+    if not secrets or (context.structured and not args.save):
         return
     text = sheets.results(secrets)
     if not args.save:
@@ -250,7 +251,7 @@ def _hand_over(
         return
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
-    say(f"{len(secrets)} passwords or links are in {args.save}")
+    say(f"{counted(len(secrets), 'password or link is', 'passwords or links are')} in {args.save}")
 
 
 def _report(context: Context, answers: Sequence[tuple[Row, models.UserMade]], dry_run: bool) -> None:
@@ -263,7 +264,7 @@ def _report(context: Context, answers: Sequence[tuple[Row, models.UserMade]], dr
                 who = printable(answer["email"]) or "?"
                 say(f"error: line {row.line}, {who}: {problem['detail']} ({problem['code']})")
         if len(failed) > _SHOWN:
-            say(f"and {len(failed) - _SHOWN} lines more that are wrong")
+            say(f"and {counted(len(failed) - _SHOWN, 'more line that is wrong', 'more lines that are wrong')}")
         for answer in done[:_SHOWN] if dry_run else []:
             print_line(answer["email"])
         if dry_run and len(done) > _SHOWN:

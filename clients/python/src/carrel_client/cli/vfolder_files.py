@@ -6,12 +6,13 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
+from carrel_client.cli.asking import confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.folders import Place, inside, of_one_folder, place, waiting_arguments
 from carrel_client.cli.output import Column, print_line, print_table, report, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
-from carrel_client.cli.people import agreed, each
-from carrel_client.cli.session_views import local_time
+from carrel_client.cli.people import each
+from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 from carrel_client.units import format_size
 
@@ -40,7 +41,7 @@ def list_files(args: argparse.Namespace, context: Context) -> int:
             break
     answer = {"items": items, "path": where.inner, "total": total}
     context.answer(answer, lambda: _print(items))
-    if len(items) < total and not context.as_json:
+    if len(items) < total and not context.structured:
         say(f"These are {len(items):,} of {total:,}; see more with --limit.")
     return 0
 
@@ -70,7 +71,8 @@ def mv_arguments(parser: Arguments) -> None:
     )
     parser.explain(
         "Move files and directories within a folder: into a directory when TO is one or ends with a slash, else to\n"
-        "that path. Without colons, give a folder another name."
+        "that path. A directory that ends with a slash is made when it is not there. Without colons, give a folder\n"
+        "another name."
     )
     parser.example(
         "carrel vfolder mv data:a.csv data:b.csv data:tables/",
@@ -93,6 +95,8 @@ def mv(args: argparse.Namespace, context: Context) -> int:
     files = context.client.files
     paths = [source.inner for source in sources]
     if goes_into(context, to, several=len(paths) > 1):
+        if to.path.endswith("/") and to.inner:
+            files.make_directory(folder, path=to.inner)  # one that is there stays as it is
         done = files.move(folder, paths=paths, to=to.inner, clash=args.clash)
     else:
         done = files.move(folder, paths=paths, rename_to=to.inner, clash=args.clash)
@@ -101,7 +105,7 @@ def mv(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("places", metavar="FOLDER[:PATH]", nargs="+", help="files, or folders in the trash")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    yes_argument(parser)
     waiting_arguments(parser)
     parser.explain(
         "Delete files and directories of a folder, with all that is in them. Without a colon, delete a folder in\n"
@@ -137,7 +141,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
             hint=f"Name what is in it, or: carrel vfolder trash {folder}",
         )
     shown = places[0] if len(places) == 1 else f"{len(places)} files and directories of {folder}"
-    if not agreed(f"Delete {shown} for good?", yes=args.yes):
+    if not confirmed(f"Delete {shown} for good?", yes=args.yes):
         return 1
     done = context.client.files.remove(folder, paths=paths)
     return _tell(context, done, lambda path: f"{folder}:{path} is deleted")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from carrel_client.cli.asking import require_terminal, retyped
 from carrel_client.cli.context import Context
 from carrel_client.cli.folders import amount, until_done, waiting_arguments
 from carrel_client.cli.output import Column, print_line, print_table
 from carrel_client.cli.parser import Arguments
-from carrel_client.cli.people import each, given, list_arguments, listed, retyped
-from carrel_client.cli.session_views import local_time
+from carrel_client.cli.people import each, given, list_arguments, listed
+from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 
 TYPE_CHECKING = False
@@ -125,6 +126,8 @@ def restore(args: argparse.Namespace, context: Context) -> int:
 
 def remove_folders(context: Context, refs: list[str], *, yes: bool, wait: bool) -> int:
     """Delete folders in the trash for good; asked for by their names, each typed once more."""
+    if not yes:
+        require_terminal()
 
     def remove(ref: str) -> tuple[object, str]:
         folder = context.client.vfolders.show(ref)
@@ -135,7 +138,7 @@ def remove_folders(context: Context, refs: list[str], *, yes: bool, wait: bool) 
                 status=409,
                 hint=f"carrel vfolder trash {ref}",
             )
-        if not yes and not retyped(folder["name"]):
+        if not retyped(folder["name"], yes=yes):
             raise CarrelError("client.unconfirmed", f"{folder['name']} is not deleted.", status=409)
         task = context.client.vfolders.remove(folder["id"], name=folder["name"])
         if wait:
@@ -150,6 +153,7 @@ def tasks_arguments(parser: Arguments) -> None:
     parser.add_argument("--open", action="store_true", default=None, help="only those that have not ended")
     parser.add_argument("--folder", help="only those of one folder, by name or id")
     list_arguments(parser, "created_at")
+    parser.watches("vfolder_task")
     parser.explain("List what you had done with folders, newest first: copies, moves, deletions.")
     parser.example("carrel vfolder tasks --open")
 

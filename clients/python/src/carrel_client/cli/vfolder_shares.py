@@ -9,7 +9,7 @@ from carrel_client.cli.main import exit_code
 from carrel_client.cli.output import Column, print_line, print_table, report, say
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each
-from carrel_client.cli.session_views import local_time
+from carrel_client.cli.times import local_time
 from carrel_client.cli.vfolders import PERMISSIONS, still_mounted
 from carrel_client.errors import CarrelError
 from carrel_client.units import format_size
@@ -100,6 +100,7 @@ def unshare(args: argparse.Namespace, context: Context) -> int:
 
 def shares_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
+    parser.watches("vfolder", "invitation")
     parser.example("carrel vfolder shares data")
 
 
@@ -145,6 +146,7 @@ def access(args: argparse.Namespace, context: Context) -> int:
 
 
 def invitations_arguments(parser: Arguments) -> None:
+    parser.watches("invitation")
     parser.explain("List the folders that others offer you.")
     parser.example("carrel vfolder invitations", "carrel vfolder accept corpus")
 

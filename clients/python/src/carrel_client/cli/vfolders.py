@@ -7,10 +7,10 @@ import sys
 from functools import partial
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
+from carrel_client.cli.output import Column, counted, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import given, list_arguments, listed
-from carrel_client.cli.session_views import local_time
+from carrel_client.cli.times import local_time
 from carrel_client.units import format_size
 
 TYPE_CHECKING = False
@@ -38,6 +38,7 @@ def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--usage-mode", choices=MODES, help="those that are for this")
     parser.add_argument("-R", "--recursive", action="store_true", help="of files: those below too")
     list_arguments(parser, "name", "created_at, used_bytes, trashed_at", "of files name, size, modified")
+    parser.watches("vfolder", "files", "vfolder_task")
     parser.explain("List folders; with a folder, the files in it, directories first.")
     parser.example(
         "carrel vfolder ls",
@@ -165,6 +166,7 @@ def quota_arguments(parser: Arguments) -> None:
     parser.add_argument("--all", dest="of", action="store_const", const="all", help="of all that you may see")
     parser.add_argument("--kind", choices=("user", "project"), help="only people, or only projects")
     list_arguments(parser, "label", "used_bytes")
+    parser.watches("quota", "vfolder", "files")
     parser.explain("Show how much of the space for folders you and your projects take, and how much you may.")
     parser.example("carrel vfolder quota", "carrel vfolder quota --all --sort=-used_bytes")
 
@@ -204,7 +206,7 @@ def print_folder(folder: models.VFolderView) -> None:
             ("you may", folder["my_permission"] or "only administer it"),
             ("members may", folder["permission"] if folder["project"] else ""),
             ("mounted", "by itself in every session of its owner" if folder["automatic"] else ""),
-            ("size", f"{format_size(folder['used_bytes'])} in {folder['files']} files"),
+            ("size", f"{format_size(folder['used_bytes'])} in {counted(folder['files'], 'file')}"),
             ("measured", local_time(folder["measured_at"])),
             ("shared with", str(folder["shared"] or "")),
             ("in sessions", str(folder["mounted"] or "")),

@@ -1,0 +1,19 @@
+"""Times as people read them: by the clock of this machine, or how long ago. Programs get the API's own, in UTC."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+
+def local_time(at: str | None, otherwise: str = "") -> str:
+    """The time by this machine's clock: "2026-01-31 14:05:09"."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else otherwise
+
+
+def age(now: datetime, since: str) -> str:
+    """How long ago: "42s", "5m", "3h", "12d"."""
+    seconds = max(0, int((now - datetime.fromisoformat(since)).total_seconds()))
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"

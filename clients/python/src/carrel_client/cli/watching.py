@@ -1,0 +1,89 @@
+"""`--watch`: a list that is shown again whenever events say that it may have changed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from carrel_client.cli.context import Context
+from carrel_client.errors import CarrelError
+
+_SETTLE_S = 0.2
+"""Events come in bunches; one look is enough for those that come within this time."""
+_AWAY = (502, 503, 504)
+_CLEAR = "\033[H\033[2J\033[3J"
+
+
+def watch(
+    args: argparse.Namespace,
+    context: Context,
+    run: Callable[[argparse.Namespace, Context], int],
+    kinds: tuple[str, ...],
+) -> int:
+    """Run a command that answers once, and again after each event of these kinds. Ends by Ctrl-C or an error.
+
+    Raises: CarrelError.
+    """
+    following = _Following(context, kinds)
+    following.start()
+    shown = _Changed(context)
+    while True:
+        following.wait()
+        try:
+            code = run(args, shown)
+        except CarrelError as error:
+            if error.status not in _AWAY:
+                raise
+            continue  # the stream of events breaks too, and says so when the server is back
+        if code:
+            return code
+        time.sleep(_SETTLE_S)
+
+
+class _Changed(Context):
+    """Prints an answer only when it is another one than the last."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(profile=context.profile, output=context.output)
+        self._client = context.client
+        self._last: object = None
+
+    def answer(self, answer: object, show: Callable[[], None]) -> None:
+        """On a terminal in place of the last one; elsewhere below it. JSON is one line for each."""
+        if answer == self._last:
+            return
+        if not self.structured:
+            sys.stdout.write(_CLEAR if sys.stdout.isatty() else "\n" if self._last is not None else "")
+        self._last = answer
+        self.stream(answer, show)
+
+
+class _Following(threading.Thread):
+    """Reads events, so that those which come during a look are not missed."""
+
+    def __init__(self, context: Context, kinds: tuple[str, ...]) -> None:
+        super().__init__(daemon=True)
+        self._events = context.client.events
+        self._kinds = kinds
+        self._news = threading.Event()
+        self._error: CarrelError | None = None
+
+    def run(self) -> None:
+        try:
+            for event in self._events.follow():
+                # Each connection begins with hello, before which something may have been missed.
+                if event["kind"] == "hello" or event["kind"].partition(".")[0] in self._kinds:
+                    self._news.set()
+        except CarrelError as error:
+            self._error = error
+            self._news.set()
+
+    def wait(self) -> None:
+        """Return when there is something new. Raises: CarrelError when events end."""
+        self._news.wait()
+        self._news.clear()
+        if self._error:
+            raise self._error
