@@ -21,6 +21,9 @@ from carrel.policy.decide import Actor, refusal, widest
 COOKIE = "carrel_session"
 CSRF_HEADER = "X-Carrel-CSRF"
 ACTION = "x-carrel-action"
+OWN_TOKEN = "own_token"
+"""In a request's state: the token of the cookie that signs it in."""
+_MOST_COOKIES = 50
 CONFIRMED_FOR = timedelta(minutes=15)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
@@ -97,18 +100,30 @@ async def _identify(connection: HTTPConnection) -> Identity:
         identity = _of_request(connection, identity)
         _count(connection, identity)
         return identity
-    token = connection.cookies.get(COOKIE)
-    identity = await authenticator.by_cookie(token, address) if token else None
+    identity = None
+    for token in cookies_named(connection, COOKIE):
+        if identity := await authenticator.by_cookie(token, address):
+            break
     if identity is None:
         await by_address(connection)
         raise Unauthorized("auth.required", "You are not signed in.", hint="Sign in, then try again.")
     identity = _of_request(connection, identity)
     _require_own_page(connection, identity)
     _count(connection, identity)
-    if token and identity.renewal_due:
+    state = connection.scope["state"]
+    state[OWN_TOKEN] = token
+    if identity.renewal_due:
         # Made when the answer begins, which is what can bring it: a WebSocket or a stream that goes on cannot.
-        connection.scope["state"][LATE_HEADERS] = partial(_renewed, connection, token)
+        state[LATE_HEADERS] = partial(_renewed, connection, token)
     return identity
+
+
+def cookies_named(connection: HTTPConnection, name: str) -> list[str]:
+    """The values of all cookies of that name. Sibling hosts may have planted some of them."""
+    pairs = (
+        part.partition("=") for header in connection.headers.getlist("cookie") for part in header.split(";")
+    )
+    return list(dict.fromkeys(value.strip() for key, _, value in pairs if key.strip() == name))[:_MOST_COOKIES]
 
 
 def set_cookie(connection: HTTPConnection, response: Response, token: str, lifetime: timedelta) -> None:
@@ -167,18 +182,32 @@ def client_address(connection: HTTPConnection) -> str:
 
 def _require_own_page(connection: HTTPConnection, identity: Identity) -> None:
     """Another site's page must not act with this browser's cookie."""
+    origin = connection.headers.get("origin")
     if connection.scope["type"] == "websocket":
-        origin = connection.headers.get("origin", "")
-        if urlsplit(origin).netloc != connection.headers.get("host"):
+        if not origin or not _is_own(connection, origin):
             raise Forbidden("auth.origin", "This WebSocket comes from another site.")
         return
     if connection.scope["method"] in _SAFE:
         return
+    if origin is not None and not _is_own(connection, origin):
+        raise Forbidden(
+            "auth.origin",
+            "This request comes from another site.",
+            hint="Behind a proxy, pass the Host header on, or set CARREL_PUBLIC_URL to the address that people use.",
+            field="Origin",
+        )
     sent = connection.headers.get(CSRF_HEADER, "")
     if not secrets.compare_digest(sent.encode(), (identity.csrf_token or "").encode()):
         raise Forbidden(
             "auth.csrf", "The request lacks its CSRF token.", hint="Load the page again.", field=CSRF_HEADER
         )
+
+
+def _is_own(connection: HTTPConnection, origin: str) -> bool:
+    """Whether a page of ours has that origin: as the request's Host says, or the installation's public address."""
+    public = urlsplit(connection.app.state.settings.effective_public_url)
+    own = {connection.headers.get("host", "").lower(), public.netloc.lower()}
+    return urlsplit(origin).netloc.lower() in own - {""}
 
 
 async def current_identity(connection: HTTPConnection) -> Identity:

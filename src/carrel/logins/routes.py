@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from carrel.core.errors import Conflict, Unauthorized
 from carrel.http.auth import (
     COOKIE,
+    OWN_TOKEN,
     ByAddress,
     Identity,
     UnfinishedIdentity,
@@ -140,7 +141,7 @@ async def me(request: Request, identity: UnfinishedIdentity) -> Me:
 )
 async def logout(request: Request, response: Response, identity: UnfinishedIdentity) -> None:
     """Sign this browser out. With a keypair: no-op."""
-    if token := request.cookies.get(COOKIE):
+    if token := getattr(request.state, OWN_TOKEN, None):
         await request.app.state.authenticator.sign_out(token, identity.actor)
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
 
