@@ -4,6 +4,7 @@ import asyncio
 
 import psycopg
 import pytest
+from people import eventually
 from sqlalchemy import text
 
 from carrel.core.errors import Unavailable
@@ -49,7 +50,14 @@ async def test_a_statement_that_fails_harms_nobody(database: Database):
 async def test_whoever_leaves_in_the_middle_leaves_nothing_open(database: Database):
     reader = Reader(database.url, size=1)
     waiting = asyncio.create_task(reader.texts("SELECT pg_sleep(30)::text", {}))
-    await asyncio.sleep(0.2)
+
+    async def asleep() -> list[str]:
+        return await database.texts(
+            "SELECT pid::text FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event = 'PgSleep'", {},
+        )  # fmt: skip
+
+    await eventually(asleep)
     waiting.cancel()
     await asyncio.wait([waiting])
     assert await asyncio.wait_for(reader.texts("SELECT 'well'", {}), 10) == ["well"]
@@ -68,3 +76,39 @@ async def test_times_are_in_utc_whatever_the_servers_zone_is(database: Database)
         name = (await tx.execute(text("SELECT current_database()"))).scalar_one()
         await tx.execute(text(f"ALTER DATABASE {name} SET timezone = 'Asia/Seoul'"))
     assert await database.texts("SELECT current_setting('timezone')", {}) == ["UTC"]
+
+
+async def test_what_waits_for_a_connection_is_counted(database: Database):
+    reader = Reader(database.url, size=1)
+    asking = [asyncio.create_task(reader.texts("SELECT pg_sleep(30)::text", {})) for _ in range(3)]
+
+    async def counted() -> bool:
+        return (reader.in_use, reader.waiting) == (1, 2)
+
+    await eventually(counted)
+    for each in asking:
+        each.cancel()
+    await asyncio.wait(asking)
+    assert (reader.in_use, reader.waiting) == (0, 0)
+    await reader.close()
+
+
+async def test_what_waits_for_a_transaction_is_counted(database: Database):
+    small = Database(database.url, pool_size=1)
+    release = asyncio.Event()
+
+    async def hold() -> None:
+        async with small.transaction() as tx:
+            await tx.execute(text("SELECT 1"))
+            await release.wait()
+
+    holding = [asyncio.create_task(hold()) for _ in range(5)]
+
+    async def counted() -> bool:
+        return (small.in_use, small.waiting) == (small.size, 5 - small.size)
+
+    await eventually(counted)
+    release.set()
+    await asyncio.gather(*holding)
+    assert (small.in_use, small.waiting) == (0, 0)
+    await small.close()
