@@ -82,11 +82,12 @@ class Place:
         await self.engine.close()
 
     async def _left_over(self) -> list[str]:
-        """Networks beyond the one that all sessions share, and volumes."""
+        """Networks beyond the one that all sessions share, and volumes beyond the claim of the label."""
         ours = self.engine._names.installation
         async with aiodocker.Docker(url=self.daemon.url) as docker:
             networks = [one["Name"] for one in await docker.networks.list() if ours in str(one.get("Labels"))]
-            volumes = [one["Name"] for one in (await docker.volumes.list())["Volumes"] or ()]
+            found = [one["Name"] for one in (await docker.volumes.list())["Volumes"] or ()]
+            volumes = [name for name in found if name != f"carrel-{ours}-claim"]
         return [f"the network {name} is left" for name in networks[1:]] + [
             f"the volume {name} is left" for name in volumes
         ]

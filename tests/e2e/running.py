@@ -63,7 +63,7 @@ def installation() -> Iterator[Running]:
     folder = Path(tempfile.mkdtemp(prefix=f"carrel-{label}-"))
     folder.chmod(0o711)
     data_dir = folder / "data"
-    port = _two_free_ports()
+    port = two_free_ports()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
     environment |= {"CARREL_INSTALLATION": label, "XDG_CONFIG_HOME": str(folder / "config")}
     where = ["--data-dir", str(data_dir)]
@@ -71,11 +71,11 @@ def installation() -> Iterator[Running]:
         _run([*where, "--port", str(port), "--detach", "--yes"], "up", environment)
         password = (data_dir / "admin-password").read_text()
         url = f"http://localhost:{port}"
-        environment |= {"CARREL_URL": url, **_keypair(url, password)}
+        environment |= {"CARREL_URL": url, **keypair(url, password)}
         yield Running(url, data_dir, password, environment)
     finally:
         _run(where, "down", environment)
-        asyncio.run(_purge(label))
+        asyncio.run(purge(label))
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -86,14 +86,14 @@ def _run(options: list[str], command: str, environment: dict[str, str]) -> None:
     assert done.returncode == 0, f"carrel {command}: {done.stdout}{done.stderr}"
 
 
-def _keypair(url: str, password: str) -> dict[str, str]:
+def keypair(url: str, password: str) -> dict[str, str]:
     with httpx2.Client(base_url=f"{url}/api/v1") as client:
         me = client.post("/auth/login", json={"email": EMAIL, "password": password}).json()
         made = client.post("/keypairs", json={}, headers={"X-Carrel-CSRF": me["csrf_token"]}).json()
     return {"CARREL_ACCESS_KEY": made["access_key"], "CARREL_SECRET_KEY": made["secret_key"]}
 
 
-async def _purge(label: str) -> None:
+async def purge(label: str) -> None:
     from carrel.engines.docker import DockerEngine
 
     engine = DockerEngine(os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock"), label)
@@ -103,7 +103,7 @@ async def _purge(label: str) -> None:
         await engine.close()
 
 
-def _two_free_ports() -> int:
+def two_free_ports() -> int:
     """The first of two neighbours that are both free: the page's and the gateway's."""
     while True:
         with socket.socket() as first, socket.socket() as second:

@@ -1,7 +1,9 @@
 """The embedded PostgreSQL: it starts again after whatever ended it, with the settings of today."""
 
 import os
+import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,3 +93,25 @@ def test_a_second_start_beside_a_server_that_runs_is_none(embedded: Embedded):
     first = ask(embedded, "SELECT pg_postmaster_start_time()")
     assert Embedded(embedded.root).start() == embedded.url
     assert ask(embedded, "SELECT pg_postmaster_start_time()") == first
+
+
+def test_a_copy_of_the_data_does_not_use_the_socket_of_the_original(open_dir: Path):
+    # Too long for a socket beside the data: both have theirs elsewhere.
+    original = Embedded(open_dir / ("long" * 25) / "postgres")
+    copy = Embedded(open_dir / ("copy" * 25) / "postgres")
+    original.root.parent.mkdir()
+    copy.root.parent.mkdir()
+    original.start()
+    try:
+        original.stop()
+        subprocess.run(["cp", "-a", original.root, copy.root], check=True)
+        original.start()
+        copy.start()
+        assert copy.socket_dir != original.socket_dir
+        assert ask(original, "SHOW data_directory") == str(original.cluster)
+        assert ask(copy, "SHOW data_directory") == str(copy.cluster)
+    finally:
+        copy.stop()
+        original.stop()
+        for each in (original, copy):
+            shutil.rmtree(each.socket_dir, ignore_errors=True)

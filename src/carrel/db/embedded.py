@@ -60,7 +60,11 @@ class Embedded:
         """Beside the data, or a private directory elsewhere when that path is too long for a socket."""
         pointer = self.root / "socket-dir"
         if pointer.exists():
-            return Path(pointer.read_text())
+            # One that was copied along with the data leads to the socket of the original.
+            chosen, _, owner = pointer.read_text().partition("\n")
+            # Earlier versions wrote no owner: one that runs here is ours.
+            if owner == str(self.root) or (not owner and self.running()):
+                return Path(chosen)
         return self.root / "socket"
 
     @property
@@ -154,7 +158,8 @@ class Embedded:
     def _make_socket_dir(self, owner: pwd.struct_passwd | None) -> None:
         beside = self.root / "socket"
         if len(str(beside / ".s.PGSQL.5432")) > _MAX_SOCKET_PATH and not self.socket_dir.is_dir():
-            _write(self.root / "socket-dir", tempfile.mkdtemp(prefix="carrel-pg-"), owner)
+            chosen = tempfile.mkdtemp(prefix="carrel-pg-")
+            _write(self.root / "socket-dir", f"{chosen}\n{self.root}", owner)
         self.socket_dir.mkdir(exist_ok=True)
         self.socket_dir.chmod(0o700)
         if owner:

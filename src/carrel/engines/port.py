@@ -16,6 +16,9 @@ to look. Behaviour at the edges, for every implementation (conformance.py tests 
     logs     each call reads from its start   ContainerGone            stream ends; Unavailable
     usage    cumulative since container start absent from the answer   Unavailable
 
+Where the installation's label is bound to another database (it is a copy, or was moved), every method but `watch`
+raises ClaimedElsewhere, which is an Unavailable: a copy of an installation never touches the original's containers.
+
 A node that the engine no longer names is gone with what is on it: `list` leaves that out, `remove` succeeds, `ensure`
 for it is refused and makes the same container elsewhere. What comes back with the node is listed again.
 
@@ -54,6 +57,16 @@ class EngineUnavailable(EngineError):
         super().__init__(message, retriable=True, code="engine_unavailable")
 
 
+class ClaimedElsewhere(EngineUnavailable):
+    """The installation's label is bound to another database in this engine: nothing there is ours to touch."""
+
+    def __init__(self, installation: str, place: str) -> None:
+        super().__init__(
+            f"The containers labelled {installation} in the container engine belong to {place}, "
+            "and not to this installation."
+        )
+
+
 class ImageUnusable(EngineError):
     """The image does not exist, may not be pulled, or cannot run here (no shell, wrong architecture)."""
 
@@ -85,6 +98,17 @@ class ContainerGone(EngineError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retriable=False, code="container_gone")
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """The database that an installation's label stands for in an engine that others may use too.
+
+    fingerprint: tells where the database is, so that a copy of it has another one. place: the same for people.
+    """
+
+    fingerprint: str
+    place: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,10 @@ def _serve(options: argparse.Namespace) -> int:
     from carrel.db.migrate import migrate
 
     migrate(url)
+    if roles - {"gateway"}:
+        import asyncio
+
+        asyncio.run(_settle(options))
     rest = ",".join(sorted(roles - {"gateway"}))
     if "gateway" in roles and rest:
         import subprocess
@@ -102,6 +106,20 @@ def _serve(options: argparse.Namespace) -> int:
                 gateway.terminate()
     role = rest or "gateway"
     return os.execv(sys.executable, [sys.executable, "-m", "carrel.server.processes", role])
+
+
+async def _settle(options: argparse.Namespace) -> None:
+    from carrel.db.database import Database
+    from carrel.server import claim
+    from carrel.server.settings import Settings
+    from carrel.server.up import say
+
+    settings = Settings()
+    database = Database(settings.database_url, pool_size=1)
+    try:
+        await claim.settle(settings, database, claim.mode_of(options), former_data_dir=None, say=say)
+    finally:
+        await database.close()
 
 
 def read_run(data_dir: Path) -> dict[str, str]:

@@ -115,9 +115,22 @@ def _up(up: argparse.ArgumentParser) -> None:
         help="ports of apps for those who come by an address, where names do not work",
     )  # fmt: skip
     up.add_argument("--admin-email", type=email, metavar="E", help="e-mail of the first administrator")
+    _place(up)
     up.add_argument(
         "--show-password", action="store_true",
         help="print the first administrator's password, also where no terminal shows it",
+    )  # fmt: skip
+
+
+def _place(command: argparse.ArgumentParser) -> None:
+    which = command.add_mutually_exclusive_group()
+    which.add_argument(
+        "--adopt", action="store_true",
+        help="the installation was moved here: take its sessions over, unless it still runs where it was",
+    )  # fmt: skip
+    which.add_argument(
+        "--as-copy", action="store_true",
+        help="this is a copy of an installation: run beside it, and leave its sessions alone",
     )  # fmt: skip
 
 
@@ -130,6 +143,7 @@ def _serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--roles", type=roles, default=",".join(ROLES), metavar="LIST", help=f"some of {', '.join(ROLES)}"
     )
+    _place(serve)
 
 
 def _backup(backup: argparse.ArgumentParser) -> None:

@@ -81,11 +81,14 @@ async def _composed(
     """The controllers and the API (by role) at work; the API's application. Raises: Unavailable."""
     from carrel.accelerators.fake import FakeAccelerators
     from carrel.engines.docker import DockerEngine
-    from carrel.server import compose
+    from carrel.server import claim, compose
 
     fakes = [FakeAccelerators(settings.fake_accelerators)] if settings.fake_accelerators else []
     async with AsyncExitStack() as stack:
-        engine = DockerEngine(settings.engine_url, await _label(settings, database), accelerators=fakes)
+        label = await claim.label(settings, database)
+        engine = DockerEngine(
+            settings.engine_url, label, claimant=claim.claimant(settings), accelerators=fakes
+        )
         stack.push_async_callback(engine.close)
         if "controllers" in roles:
             await stack.enter_async_context(compose.controllers(settings, database, engine))
@@ -117,14 +120,6 @@ def _metrics(settings: Settings, database: Database) -> AbstractAsyncContextMana
 
     found = scrape.Scrape(database, SystemClock(), settings.key())
     return scrape.serving(found, settings.host, settings.metrics_port)
-
-
-async def _label(settings: Settings, database: Database) -> str:
-    """Of all containers of the installation. Its own, so that two on one engine leave each other's alone."""
-    from carrel.site import service as site
-
-    async with database.transaction() as tx:
-        return settings.installation or await site.label(tx)
 
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from carrel.core.errors import Unavailable
 from carrel.db.embedded import Embedded
 from carrel.server.command import EXIT_DOWN, read_run, read_version
+from carrel.server.settings import Settings
 from carrel.server.up import answers, effective_settings, running_pid, say
 
 _STOP_S = 30.0
@@ -27,13 +28,19 @@ class Line:
 
 
 def down(options: argparse.Namespace) -> int:
-    """Stop the control plane and the embedded database. Twice: says that it is not running."""
-    settings = effective_settings(options)
+    """Stop the control plane and the embedded database, and remove what no session needs from the engine.
+
+    Twice: says that it is not running.
+    """
+    from carrel.server import leftovers
+
+    settings = leftovers.settings_of_last_start(options)
     pid = running_pid(settings.data_dir)
     embedded = Embedded(settings.data_dir / "postgres")
     if pid is None and not embedded.running():
         say("Carrel is not running.")
         return 0
+    label = leftovers.read_label(settings)  # while there is a database to ask
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + _STOP_S
@@ -43,8 +50,27 @@ def down(options: argparse.Namespace) -> int:
                                   hint=f"See {settings.data_dir / 'logs'}; then kill -9 {pid}.")  # fmt: skip
             time.sleep(0.05)
     embedded.stop()
-    say("Carrel is stopped. Running sessions go on; `carrel up` finds them.")
+    say(f"Carrel is stopped. {_withdraw(settings, label)}")
     return 0
+
+
+def _withdraw(settings: Settings, label: str | None) -> str:
+    """Remove network and packet-filter rules if no session needs them; a sentence about that."""
+    import asyncio
+
+    from carrel.engines.port import EngineError
+    from carrel.server import leftovers
+
+    if label is None:
+        return "Running sessions go on; `carrel up` finds them."
+    try:
+        left = asyncio.run(leftovers.withdraw(settings, label))
+    except EngineError as error:
+        return f"Its network and packet-filter rules stay: {error.message}"
+    if left == 0:
+        return "No session runs: its network and packet-filter rules are removed too."
+    what = "1 session goes on" if left == 1 else f"{left} sessions go on"
+    return f"{what}, and so do the network and the packet-filter rules that keep it apart; `carrel up` finds all."
 
 
 def status(options: argparse.Namespace) -> int:

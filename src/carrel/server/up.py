@@ -68,7 +68,7 @@ def up(options: argparse.Namespace) -> int:
     try:
         wait_for_database(settings.database_url)
         require_not_newer(settings.database_url)
-        ready = is_current(settings.database_url)
+        ready = is_current(settings.database_url) and _stays(settings, options)
         if not ready:
             founder = asyncio.run(_prepare(settings, options))
     except BaseException:
@@ -88,6 +88,21 @@ def up(options: argparse.Namespace) -> int:
         # The child sees the start through and prints the address; the parent becomes the supervisor.
         os._exit(_accompany(settings, options, later=later, founder=founder, supervisor=supervisor))
     return os.execv(sys.executable, _supervisor_command(data_dir))
+
+
+def _stays(settings: Settings, options: argparse.Namespace) -> bool:
+    """Whether it is where it ran the last time, and shall be what it was."""
+    from carrel.server.claim import Mode, mode_of
+
+    return mode_of(options) is Mode.PLAIN and _former_data_dir(settings) in (None, settings.data_dir)
+
+
+def _former_data_dir(settings: Settings) -> Path | None:
+    """Where this data directory was when it last ran; None before that."""
+    from carrel.server.command import read_run
+
+    former = read_run(settings.data_dir).get("CARREL_DATA_DIR")
+    return Path(former) if former else None
 
 
 def _accompany(
@@ -154,6 +169,7 @@ def effective_settings(options: argparse.Namespace) -> Settings:
         key: value
         for key, value in _remembered(data_dir).items()
         if f"CARREL_{key.upper()}" not in os.environ
+        and not (key == "installation" and getattr(options, "as_copy", False))
     }
     given = {name: value for name in _OPTIONS if (value := getattr(options, name, None)) is not None}
     return Settings(**{**remembered, **given, "data_dir": data_dir})
@@ -265,7 +281,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
     import carrel.server.tables  # noqa: F401 - the first rows refer to tables of everything
     from carrel.core.clock import SystemClock
     from carrel.db.database import Database
-    from carrel.server import catalogue
+    from carrel.server import catalogue, claim
     from carrel.server.bootstrap.starter import ensure_starter_image, remove_superseded
     from carrel.storage_hosts import service as storage_hosts
     from carrel.tenancy import service as tenancy
@@ -276,6 +292,9 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
         await asyncio.to_thread(migrate, settings.database_url)
     database = Database(settings.database_url, pool_size=1)
     try:
+        await claim.settle(
+            settings, database, claim.mode_of(options), former_data_dir=_former_data_dir(settings), say=say
+        )
         reference = await ensure_starter_image(settings.engine_url, say=say, consent=consenting(options.yes))
         if await catalogue.register(database, settings.engine_url, name="starter", reference=reference):
             await remove_superseded(settings.engine_url, current=reference)

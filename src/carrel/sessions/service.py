@@ -301,6 +301,19 @@ async def finish(
     return True
 
 
+async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:
+    """End every live session in this database alone. For a copy of an installation: what they ran in belongs to the
+    original, and goes on there.
+    """
+    cause, reason = "copied", "It runs in the installation that this one is a copy of."
+    for session in await queries.in_states(tx, *sorted(LIFECYCLE.live)):
+        if session.state == SessionState.PENDING:
+            await transitions.move(tx, [session.id], SessionState.CANCELLED, cause=cause, reason=reason, now=now)
+        else:
+            await transitions.terminate(tx, session.id, cause=cause, reason=reason, now=now)
+            await finish(tx, session.id, cause=cause, reason=reason, now=now)
+
+
 async def requeue(
     tx: AsyncSession,
     session: SessionId,

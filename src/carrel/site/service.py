@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
 from carrel.core.errors import Invalid
+from carrel.core.ids import new_id
 from carrel.db.seal import Seal
 from carrel.policy.decide import Actor, Target, require
 from carrel.site.model import QueuedLetter, SiteRow
@@ -102,6 +103,14 @@ def _require_sound(settings: SiteSettings) -> None:
 async def label(tx: AsyncSession) -> str:
     """What marks the installation's containers in the engine."""
     return (await tx.execute(select(SiteRow.label))).scalar_one()
+
+
+async def become_a_copy(tx: AsyncSession) -> str:
+    """Give a copy of an installation a label of its own, and drop the letters that the original sends; the label."""
+    fresh = new_id()[-8:]
+    (await _row(tx, lock=True)).label = fresh
+    await tx.execute(delete(QueuedLetter))
+    return fresh
 
 
 async def _row(tx: AsyncSession, *, lock: bool = False) -> SiteRow:

@@ -8,6 +8,9 @@ from carrel.core.errors import Conflict, Invalid
 FOLDERS = "folders"
 """The directory of the installation's own folders, in its data directory."""
 
+NOT_COPIED = "not-copied"
+"""Where a copy of an installation looks for the storage hosts that were outside of the data directory."""
+
 _SYSTEM = tuple(
     Path(each)
     for each in (

@@ -64,6 +64,24 @@ async def ensure_local(database: Database, data_dir: Path) -> None:
     make(BackendKind.POSIX, root).claim()
 
 
+async def follow(tx: AsyncSession, old: Path, new: Path) -> None:
+    """The data directory was moved: so was the host in it. old, new: the data directory, without symlinks."""
+    there = StorageHost.root == str(old / roots.FOLDERS)
+    await tx.execute(update(StorageHost).where(there).values(root=str(new / roots.FOLDERS)))
+    await notify(tx, TOPIC)
+
+
+async def part_from_the_original(tx: AsyncSession, data_dir: Path) -> None:
+    """In a copy of an installation, have no host where the original's folders are: one that lies outside of the data
+    directory was not copied with it, and is looked for in `not-copied/<name>` there from now on.
+    """
+    hosts = await tx.execute(select(StorageHost).where(StorageHost.root != str(data_dir / roots.FOLDERS)))
+    for host in hosts.scalars():
+        host.root = str(data_dir / roots.NOT_COPIED / host.name)
+    await tx.flush()
+    await notify(tx, TOPIC)
+
+
 async def create(
     database: Database,
     storages: Storages,

@@ -36,6 +36,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   pending_timeout: msg`it waited for too long`,
   folders_left_out: msg`a folder was left out`,
   folders_read_only: msg`its own folders can only be read`,
+  copied: msg`it runs in the original installation`,
   node_lost: msg`its node is lost`,
   node_closed: msg`its node takes no new sessions`,
   drained: msg`its node is being emptied`,

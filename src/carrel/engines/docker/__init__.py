@@ -4,6 +4,7 @@ What belongs here: everything that knows a Docker word. `engine.py` is the port 
 the other modules are its parts. Decision 0002 says how sessions are kept apart on the network.
 """
 
+from carrel.engines.docker.claim import ANSWERS_WITHIN_S
 from carrel.engines.docker.engine import DockerEngine
 
-__all__ = ["DockerEngine"]
+__all__ = ["ANSWERS_WITHIN_S", "DockerEngine"]

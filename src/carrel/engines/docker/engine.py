@@ -5,7 +5,7 @@ import math
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Any
@@ -15,14 +15,16 @@ import aiodocker
 from carrel.accelerators.port import Accelerators, slots_of
 from carrel.engines.docker import answers, mounts
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
+from carrel.engines.docker.claim import Claim
 from carrel.engines.docker.events import Events
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
 from carrel.engines.docker.pull import Pulls
-from carrel.engines.docker.spec import LABEL_ID, Names, configuration
+from carrel.engines.docker.spec import LABEL_ID, LABEL_USER, Names, configuration
 from carrel.engines.docker.streams import read_logs, run_process
 from carrel.engines.port import (
+    Claimant,
     ContainerSpec,
     EngineError,
     ExecStream,
@@ -47,6 +49,7 @@ class DockerEngine:
 
     url: "unix:///var/run/docker.sock", "tcp://..." as in DOCKER_HOST.
     installation: tells our containers from those of another Carrel in the same daemon; letters, digits, -.
+    claimant: whose database the label must be bound to; None: it is not looked at.
     addresses: range that session networks are cut from. accelerators: the kinds that this machine has.
 
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall`
@@ -59,6 +62,7 @@ class DockerEngine:
         url: str,
         installation: str,
         *,
+        claimant: Claimant | None = None,
         addresses: IPv4Network = DEFAULT_RANGE,
         accelerators: Sequence[Accelerators] = (),
     ) -> None:
@@ -67,6 +71,7 @@ class DockerEngine:
         self._api = DockerApi(url)
         self._accelerators = accelerators
         self._names = Names(installation)
+        self.claim = Claim(self._api, self._names, claimant)
         self._networks = Networks(self._api, self._names, addresses)
         self._firewall = Firewall(self._api, self._names)
         self._homes = Homes(self._api)
@@ -80,6 +85,8 @@ class DockerEngine:
     async def nodes(self) -> Sequence[NodeInfo]:
         """Our one machine. Also looks whether network and firewall are as they should be."""
         with sentences():
+            await self.claim.require()
+            await self.claim.answer()
             info = await self._api.call("GET", "info")
             version = await self._api.call("GET", "version")
             images = await self._api.call("GET", "images/json")
@@ -93,6 +100,7 @@ class DockerEngine:
 
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
         with sentences():
+            await self.claim.require()
             name = self._names.container(spec.id)
             self._events.listen()
             # 1. Make it, asking for the image only when the daemon says that it is missing.
@@ -113,6 +121,7 @@ class DockerEngine:
 
     async def remove(self, container: str, *, grace_s: float) -> None:
         with sentences():
+            await self.claim.require()
             name = self._names.container(container)
             if grace_s > 0:
                 await self._stop(name, grace_s)
@@ -121,6 +130,7 @@ class DockerEngine:
 
     async def list(self) -> Sequence[Observed]:
         with sentences():
+            await self.claim.require()
             self._events.listen()
             chosen = filters(label=[self._names.label])
             rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
@@ -131,16 +141,25 @@ class DockerEngine:
     def watch(self) -> AsyncIterator[str]:
         return self._events.watch()
 
-    def exec(
+    @asynccontextmanager
+    async def exec(
         self, container: str, command: Sequence[str], *, env: Mapping[str, str], terminal: TerminalSize | None
-    ) -> AbstractAsyncContextManager[ExecStream]:
-        return run_process(self._api, self._names.container(container), command, env, terminal)
+    ) -> AsyncIterator[ExecStream]:
+        with sentences():
+            await self.claim.require()
+        name = self._names.container(container)
+        async with run_process(self._api, name, command, env, terminal) as process:
+            yield process
 
-    def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
-        return read_logs(self._api, self._names.container(container), follow=follow, tail=tail)
+    async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
+        with sentences():
+            await self.claim.require()
+        async for piece in read_logs(self._api, self._names.container(container), follow=follow, tail=tail):
+            yield piece
 
     async def usage(self) -> Sequence[Usage]:
         with sentences():
+            await self.claim.require()
             chosen = filters(label=[self._names.label], status=["running"])
             rows = await self._api.call("GET", "containers/json", params=chosen)
             at_once = asyncio.Semaphore(_READINGS_AT_ONCE)
@@ -150,21 +169,45 @@ class DockerEngine:
     # Beyond the port: what only those who own the installation do.
 
     async def purge(self) -> None:
-        """Delete every container and network of this installation, and its firewall rules. Twice: no-op."""
+        """Delete all that this installation has in the daemon: containers, networks, firewall rules, and the claim of
+        its label. Twice: no-op. Raises: ClaimedElsewhere.
+        """
         with sentences():
-            chosen = filters(label=[self._names.label])
-            rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
-            images = [row["ImageID"] for row in rows]
-            # Rules first: they match bridges by name, and are found on this machine while those exist.
-            await self._firewall.purge(images[0] if images else None)
-            for row in rows:
+            await self.claim.require()
+            for row in await self._rows():
                 await self._delete(row["Id"])
-            await self._networks.purge()
+            await self._withdraw()
+            await self.claim.release()
+
+    async def release_if_idle(self) -> int:
+        """Delete networks and firewall rules when no session's container needs them; the number of those that do.
+
+        The claim of the label stays: a copy of the database could take it otherwise. Raises: ClaimedElsewhere.
+        """
+        with sentences():
+            await self.claim.require()
+            if rows := await self._rows():
+                return len(rows)
+            await self._withdraw()
+            return 0
 
     async def close(self) -> None:
         """Close connections; containers are left alone. Twice: no-op."""
         await self._events.close()
         await self._api.close()
+
+    async def _rows(self) -> Any:
+        chosen = filters(label=[self._names.label])
+        return await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
+
+    async def _withdraw(self) -> None:
+        """Take the firewall rules and the networks away."""
+        # An image that is known to have a shell, if there is one: the rules may need a helper container.
+        images = await self._api.call("GET", "images/json", params=filters(label=[LABEL_USER]))
+        images = images or await self._api.call("GET", "images/json")
+        # Rules first: they match bridges by name, and are found on this machine while those exist.
+        await self._firewall.purge(images[0]["Id"] if images else None)
+        await self._networks.purge()
 
     # Steps of `ensure`
 
