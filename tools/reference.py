@@ -1,6 +1,7 @@
 """Write what the docs and the page know of operations and actions; with --check, fail when they differ.
 
-python tools/reference.py            write the tables of docs/reference/{api,permissions}.md and web/src/api/actions.ts
+python tools/reference.py            write the tables of docs/reference/{api,permissions}.md,
+                                     docs/reference/seccomp.json and web/src/api/actions.ts
 python tools/reference.py --check    exit code 1 when those files are not what would be written
 """
 
@@ -8,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+from carrel.engines.docker import seccomp
 from carrel.policy.actions import ACTIONS, Action, Role, Scope
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,6 +31,7 @@ def main(arguments: list[str]) -> int:
         api: between(api.read_text(), operations(document)),
         permissions: between(permissions.read_text(), actions()),
         ROOT / "web/src/api/actions.ts": typescript(),
+        ROOT / "docs/reference/seccomp.json": json.dumps(json.loads(seccomp.profile()), indent=1) + "\n",
     }
     stale = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
     if arguments == ["--check"]:

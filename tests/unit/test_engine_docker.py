@@ -25,7 +25,7 @@ def wanted(*command: str, **slots: int) -> ContainerSpec:
 
 
 def made(spec: ContainerSpec, *, with_init: bool = False) -> dict[str, Any]:
-    return configuration(spec, NAMES, network="net", with_init=with_init)
+    return configuration(spec, NAMES, network="net", with_init=with_init, with_profile=False)
 
 
 def test_limits_reach_the_daemon_in_its_units() -> None:

@@ -101,7 +101,7 @@ def node(
     options = " ".join(info.get("SecurityOptions") or ())
     claims = {
         "init": has_init(version),
-        "seccomp": "name=seccomp" in options,
+        "seccomp": has_seccomp(info),
         "apparmor": "name=apparmor" in options,
         "rootless": "name=rootless" in options,
         "cgroup-v2": str(info.get("CgroupVersion")) == "2",
@@ -119,6 +119,11 @@ def node(
         images=frozenset(tag for image in images for tag in image.get("RepoTags") or () if tag != _NO_TAG),
         labels=dict(label.partition("=")[::2] for label in info.get("Labels") or ()),
     )
+
+
+def has_seccomp(info: Mapping[str, Any]) -> bool:
+    """Whether the daemon filters system calls."""
+    return "name=seccomp" in " ".join(info.get("SecurityOptions") or ())
 
 
 def has_init(version: Mapping[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import aiodocker
+import structlog
 
 from carrel.accelerators.port import Accelerators, slots_of
 from carrel.engines.docker import answers, mounts
@@ -36,6 +37,8 @@ from carrel.engines.port import (
     Usage,
 )
 
+log = structlog.get_logger()
+
 _LOOKS_AT_ONCE = 16
 """Inspections asked at the same time; each is a millisecond of the daemon's work."""
 _READINGS_AT_ONCE = 256
@@ -53,7 +56,8 @@ class DockerEngine:
     addresses: range that session networks are cut from. accelerators: the kinds that this machine has.
 
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall`
-    (sessions cannot reach this machine's own services), `init`, `seccomp`, `apparmor`, `rootless`,
+    (sessions cannot reach this machine's own services), `seccomp-profile` (ours; else the engine's own), `init`,
+    `seccomp`, `apparmor`, `rootless`,
     `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
     """
 
@@ -81,6 +85,7 @@ class DockerEngine:
         self._seen: dict[str, tuple[object, Observed]] = {}
         self._changes = 0
         self._has_init: bool | None = None
+        self._takes_profile: bool | None = None
 
     async def nodes(self) -> Sequence[NodeInfo]:
         """Our one machine. Also looks whether network and firewall are as they should be."""
@@ -93,7 +98,11 @@ class DockerEngine:
             self._networks.forget()
             shared = await self._networks.shared()
             await self._firewall.recheck()
-        found = {"shared-network": shared, "host-firewall": self._firewall.holds}
+        found = {
+            "shared-network": shared,
+            "host-firewall": self._firewall.holds,
+            "seccomp-profile": await self._knows_profile(info),
+        }
         node = answers.node(info, version, images, frozenset(name for name, holds in found.items() if holds))
         devices = tuple(device for kind in self._accelerators for device in kind.discover())
         return (replace(node, devices=devices, slots={**node.slots, **slots_of(devices)}),)
@@ -215,13 +224,17 @@ class DockerEngine:
         """Make the container; the inspection of the one that is already there, None for a new one."""
         if spec.command and self._has_init is None:
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
+        with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id)
         attached = {k: v for kind in self._accelerators for k, v in kind.attach(spec.devices).env.items()}
         equipped = replace(spec, env={**attached, **spec.env})
-        body = configuration(equipped, self._names, network=network, with_init=bool(self._has_init))
+        with_init = bool(self._has_init)
         name = self._names.container(spec.id)
         pulled = False
         while True:
+            body = configuration(
+                equipped, self._names, network=network, with_init=with_init, with_profile=with_profile
+            )
             try:
                 await self._api.call(
                     "POST", "containers/create", params={"name": name}, body=body, timeout_s=START_S
@@ -231,10 +244,20 @@ class DockerEngine:
                 if error.status == 404 and not pulled:
                     await self._pulls.pull(spec.image, progress)
                     pulled = True
+                elif with_profile and "seccomp" in error.message:
+                    # Podman's socket takes the name of a file on its machine instead of a profile.
+                    log.warning("seccomp.profile_refused", error=error.message)
+                    with_profile = self._takes_profile = False
                 elif error.status != 409:
                     raise answers.create_error(spec, error) from error
                 elif there := await self._settled(name):
                     return there
+
+    async def _knows_profile(self, info: Any = None) -> bool:
+        """Whether the daemon takes our seccomp profile, as far as we know. info: what the daemon says of itself."""
+        if self._takes_profile is None:
+            self._takes_profile = answers.has_seccomp(info or await self._api.call("GET", "info"))
+        return self._takes_profile
 
     async def _furnish(self, spec: ContainerSpec) -> None:
         """Give it home, user and links to its folders.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from carrel.engines.docker import seccomp
 from carrel.engines.docker.mounts import binds
 from carrel.engines.port import WORK_HOME, WORK_UID, ContainerSpec
 
@@ -48,17 +49,23 @@ class Names:
         return f"carrel-{self.installation}-{container}"
 
 
-def configuration(spec: ContainerSpec, names: Names, *, network: str, with_init: bool) -> dict[str, object]:
+def configuration(
+    spec: ContainerSpec, names: Names, *, network: str, with_init: bool, with_profile: bool
+) -> dict[str, object]:
     """Body for the daemon's container create.
 
-    An unprivileged process: user 1000, no capability, no way to gain one, the daemon's default seccomp
-    profile, own namespaces, memory without swap, CPU quota, a limit on processes, bounded logs.
+    An unprivileged process: user 1000, no capability, no way to gain one, our seccomp profile or the daemon's own
+    (with_profile), own namespaces, memory without swap, CPU quota, limits on processes and on what the kernel counts
+    for each user, bounded logs.
     """
     millis, mem_bytes = spec.slots.get("cpu", 0), spec.slots.get("mem", 0)
     host: dict[str, object] = {
         "NetworkMode": network,
         "CapDrop": ["ALL"],
-        "SecurityOpt": ["no-new-privileges:true"],
+        "SecurityOpt": [
+            "no-new-privileges:true",
+            *([f"seccomp={seccomp.profile()}"] if with_profile else ()),
+        ],
         "PidsLimit": spec.pids_limit,
         # On a host that runs dry the kernel picks a session's process before the host's own.
         "OomScoreAdj": 500,
