@@ -61,6 +61,7 @@ class ClaimedElsewhere(EngineUnavailable):
     """The installation's label is bound to another database in this engine: nothing there is ours to touch."""
 
     def __init__(self, installation: str, place: str) -> None:
+        self.place = place
         super().__init__(
             f"The containers labelled {installation} in the container engine belong to {place}, "
             "and not to this installation."

@@ -15,13 +15,15 @@ import psycopg
 
 from carrel.core.errors import Conflict, Unavailable
 from carrel.engines.docker import DockerEngine
-from carrel.engines.port import EngineError
+from carrel.engines.port import ClaimedElsewhere, EngineError
 from carrel.server import path_link, status
 from carrel.server.backup import database
 from carrel.server.backup.make import Installation, find
 from carrel.server.backup.shown import size
 from carrel.server.bootstrap.packages import install_line
+from carrel.server.claim import claimant
 from carrel.server.command import read_run
+from carrel.server.settings import Settings
 from carrel.server.up import consenting, effective_settings, say
 
 _IMAGES = ("localhost/carrel/", "carrel/starter")
@@ -69,7 +71,7 @@ def uninstall(options: argparse.Namespace) -> int:
     # 2. In the order in which each needs the next.
     status.down(options)
     if found.label is not None:
-        asyncio.run(_clear_engine(engine_url, found.label, found.images))
+        asyncio.run(_clear_engine(installation, engine_url, found.label, found.images))
     if found.link:
         found.link.unlink(missing_ok=True)
     if options.data:
@@ -98,7 +100,9 @@ def _look(installation: Installation, engine_url: str | None, *, keep_checkout: 
     try:
         if engine_url is not None:
             label = _label(installation)
-            containers, images = asyncio.run(_look_in_engine(engine_url, label))
+            containers, images = asyncio.run(_look_in_engine(installation, engine_url, label))
+    except ClaimedElsewhere:
+        label = None
     except (EngineError, aiodocker.DockerError, OSError) as error:
         raise Unavailable(
             "engine.unreachable",
@@ -123,8 +127,13 @@ def _label(installation: Installation) -> str:
     return str(row[0])
 
 
-async def _look_in_engine(url: str, label: str) -> tuple[int, dict[str, int]]:
-    engine = DockerEngine(url, label)
+def _engine(installation: Installation, url: str, label: str) -> DockerEngine:
+    settings = Settings(data_dir=installation.data_dir, database_url=installation.database_url)
+    return DockerEngine(url, label, claimant=claimant(settings))
+
+
+async def _look_in_engine(installation: Installation, url: str, label: str) -> tuple[int, dict[str, int]]:
+    engine = _engine(installation, url, label)
     try:
         containers = len(await engine.list())
     finally:
@@ -139,9 +148,9 @@ async def _look_in_engine(url: str, label: str) -> tuple[int, dict[str, int]]:
     return containers, images
 
 
-async def _clear_engine(url: str, label: str, images: Iterable[str]) -> None:
+async def _clear_engine(installation: Installation, url: str, label: str, images: Iterable[str]) -> None:
     """Delete containers, networks and packet-filter rules, then the images that no other container uses."""
-    engine = DockerEngine(url, label)
+    engine = _engine(installation, url, label)
     try:
         await engine.purge()
     finally:
