@@ -15,6 +15,10 @@ vi.mock("@/uploads/transfer", () => ({
     return { start: () => undefined, abort: async () => undefined };
   },
 }));
+vi.mock("@/uploads/packs", async (original) => ({
+  ...(await original<typeof import("@/uploads/packs")>()),
+  PACKED: -1, // each goes by itself; those that go together: packs.test.ts
+}));
 // Of several imports at once only one would be given the module of above.
 vi.mock("@/app/part", () => {
   let brought: Promise<unknown> | undefined;

@@ -21,27 +21,37 @@ export function readDropped(transfer: DataTransfer): Promise<Dropped> {
 }
 
 async function walked(entries: readonly (FileSystemEntry | File)[]): Promise<Dropped> {
-  const found: Dropped = { files: [], empty: [], unread: [] };
-  for (const entry of entries) {
-    if (entry instanceof File) found.files.push({ path: entry.name, file: entry });
-    else await walk(entry, entry.name, found);
-  }
-  return found;
+  return together(
+    await Promise.all(
+      entries.map((entry) =>
+        entry instanceof File
+          ? { ...NOTHING, files: [{ path: entry.name, file: entry }] }
+          : walk(entry, entry.name),
+      ),
+    ),
+  );
 }
 
-async function walk(entry: FileSystemEntry, path: string, found: Dropped): Promise<void> {
+/** A browser takes its time for each file: all of a directory are asked for at once. */
+async function walk(entry: FileSystemEntry, path: string): Promise<Dropped> {
   try {
-    if (entry.isFile) {
-      found.files.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
-      return;
-    }
+    if (entry.isFile)
+      return { ...NOTHING, files: [{ path, file: await fileOf(entry as FileSystemFileEntry) }] };
     const children = await childrenOf(entry as FileSystemDirectoryEntry);
-    if (children.length === 0) found.empty.push(path);
-    for (const child of children) await walk(child, `${path}/${child.name}`, found);
+    if (children.length === 0) return { ...NOTHING, empty: [path] };
+    return together(await Promise.all(children.map((child) => walk(child, `${path}/${child.name}`))));
   } catch {
-    found.unread.push(path);
+    return { ...NOTHING, unread: [path] };
   }
 }
+
+const NOTHING: Dropped = { files: [], empty: [], unread: [] };
+
+const together = (parts: readonly Dropped[]): Dropped => ({
+  files: parts.flatMap(({ files }) => files),
+  empty: parts.flatMap(({ empty }) => empty),
+  unread: parts.flatMap(({ unread }) => unread),
+});
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject));

@@ -1,6 +1,7 @@
 import type { Upload } from "tus-js-client";
-import { type Problem, toProblem } from "@/api/problem";
+import { Problem, toProblem } from "@/api/problem";
 import { loadAgain } from "@/app/part";
+import { isThere, PACKED, packing, sendPack } from "./packs";
 import {
   type Begun,
   begunUploads,
@@ -56,6 +57,12 @@ interface Task extends UploadItem {
   /** The address of the upload, once it is begun. */
   url: string | null;
   transfer: Upload | null;
+  /** Ends the request in which it travels with others. */
+  pack: AbortController | null;
+  /** It goes by itself, since a request with others failed. */
+  alone: boolean;
+  /** Nobody heard what became of a request that had it: it may have arrived. */
+  unheard: boolean;
   /** How often it was its turn. */
   turn: number;
 }
@@ -63,10 +70,12 @@ interface Task extends UploadItem {
 const AT_ONCE = 3;
 const TELL_MS = 200;
 const TOO_MANY = 429;
+const TAKEN = "file.exists";
 const USUAL_REST_S = 10;
 const GONE: readonly number[] = [404, 410];
 /** Nobody is signed in any more; another request is at it; too many requests. */
 const NOT_NOW: readonly number[] = [401, 423, TOO_MANY];
+const NOT_BEGUN = { transfer: null, pack: null, alone: false, unheard: false, turn: 0 };
 const OPEN: readonly UploadState[] = ["waiting", "sending", "paused", "asking"];
 
 export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
@@ -94,7 +103,7 @@ export class UploadQueue {
   begin(user: string): void {
     if (this.user === user) return;
     for (const task of this.tasks) {
-      void task.transfer?.abort();
+      this.stop(task);
       if (task.url) letGoOf(task.url);
     }
     this.user = user;
@@ -117,11 +126,10 @@ export class UploadQueue {
   /** Sends files into a folder. */
   add(folder: UploadItem["folder"], wanted: readonly Wanted[]): void {
     const batch = this.next++;
+    const lost = this.tasks.filter((task) => task.state === "lost" && task.folder.id === folder.id);
     for (const { path, file } of wanted) {
-      const lost = this.tasks.find(
-        (task) => task.state === "lost" && task.folder.id === folder.id && task.path === path,
-      );
-      if (lost && this.takeUp(lost.key, file)) continue;
+      const begun = lost.find((task) => task.path === path);
+      if (begun && this.takeUp(begun.key, file)) continue;
       this.tasks.push({
         key: this.next++,
         batch,
@@ -134,8 +142,7 @@ export class UploadQueue {
         problem: null,
         clash: "refuse",
         url: null,
-        transfer: null,
-        turn: 0,
+        ...NOT_BEGUN,
       });
     }
     this.pump();
@@ -153,7 +160,7 @@ export class UploadQueue {
 
   pause(batch: number): void {
     for (const task of this.of(batch, ["waiting", "sending"])) {
-      if (task.state === "sending") void task.transfer?.abort();
+      if (task.state === "sending") this.stop(task);
       task.state = "paused";
     }
     this.pump();
@@ -210,9 +217,17 @@ export class UploadQueue {
   }
 
   private drop(task: Task, state: UploadState): void {
-    void task.transfer?.abort();
+    this.stop(task);
     if (task.url) void this.giveUp(task.url, task.state === "lost");
     Object.assign(task, { state, transfer: null, url: null });
+  }
+
+  /** Sends nothing more of it; a transfer of its own can be gone on with. */
+  private stop(task: Task): void {
+    void task.transfer?.abort();
+    if (!task.pack) return;
+    task.pack.abort();
+    Object.assign(task, { pack: null, unheard: true });
   }
 
   private async giveUp(url: string, lost: boolean): Promise<void> {
@@ -225,15 +240,103 @@ export class UploadQueue {
   }
 
   private pump(): void {
-    let sending = this.tasks.filter(({ state }) => state === "sending").length;
-    for (const task of this.tasks) {
+    const requests = new Set(
+      this.tasks.filter(({ state }) => state === "sending").map(({ pack, key }) => pack ?? key),
+    );
+    let sending = requests.size;
+    for (const [index, task] of this.tasks.entries()) {
       if (this.resting || sending >= AT_ONCE) break;
       if (task.state !== "waiting" || !task.file) continue;
       sending += 1;
-      Object.assign(task, { state: "sending", problem: null });
-      void this.send(task, task.file);
+      const together = this.fellowsOf(task, index);
+      if (together.length > 1) void this.sendTogether(together);
+      else {
+        Object.assign(task, { state: "sending", problem: null });
+        void this.send(task, task.file);
+      }
     }
     this.tell();
+  }
+
+  /** What can travel with a file, from its place on; itself first. */
+  private fellowsOf(first: Task, index: number): (Task & { file: File })[] {
+    const found: (Task & { file: File })[] = [];
+    if (!canTravel(first)) return found;
+    const fits = packing();
+    for (let at = index; at < this.tasks.length; at += 1) {
+      const task = this.tasks[at];
+      if (!task || task.batch !== first.batch || !canTravel(task)) continue;
+      this.applyChoice(task);
+      if (task.clash !== first.clash) continue;
+      if (!fits(task.size)) break;
+      found.push(task);
+    }
+    return found;
+  }
+
+  /** What was answered for all of a batch holds for this one of it. */
+  private applyChoice(task: Task): void {
+    const choice = this.choices.get(task.batch);
+    if (task.clash === "refuse" && choice && choice !== "skip") task.clash = choice;
+  }
+
+  private async sendTogether(tasks: (Task & { file: File })[]): Promise<void> {
+    const [{ folder, clash }] = tasks as [Task];
+    const pack = new AbortController();
+    for (const task of tasks) Object.assign(task, { state: "sending", problem: null, pack });
+    let outcome: Map<string, Problem | null> | Problem;
+    try {
+      outcome = await sendPack(folder.id, clash, tasks, pack.signal);
+    } catch (thrown) {
+      outcome = toProblem(thrown);
+    }
+    // Those that were paused or given up meanwhile are left as they are.
+    const those = tasks.filter((task) => task.pack === pack);
+    for (const task of those) task.pack = null;
+    if (outcome instanceof Problem) this.putBack(those, outcome);
+    else await this.settleTogether(those, outcome);
+    this.pump();
+  }
+
+  /** Sends files by themselves, or later, after a request with all of them failed. */
+  private putBack(tasks: Task[], problem: Problem): void {
+    if (problem.status === TOO_MANY) this.rest(problem);
+    const unheard = problem.status === 0 || problem.status >= 500;
+    for (const task of tasks) {
+      if (problem.status === TOO_MANY) Object.assign(task, { state: "waiting", problem });
+      else Object.assign(task, { state: "waiting", alone: true, unheard: task.unheard || unheard });
+    }
+  }
+
+  private async settleTogether(
+    tasks: (Task & { file: File })[],
+    outcome: Map<string, Problem | null>,
+  ): Promise<void> {
+    let arrived = false;
+    for (const task of tasks) {
+      const problem = outcome.get(task.path);
+      if (problem === undefined) Object.assign(task, { state: "waiting", alone: true, unheard: true });
+      else if (problem === null || (await this.hasArrived(task, problem))) {
+        Object.assign(task, { state: "done", sent: task.size });
+        arrived = true;
+      } else if (problem.code === TAKEN) this.ask(task, problem);
+      else Object.assign(task, { state: "failed", problem });
+    }
+    const [first] = tasks;
+    if (first && arrived) this.onArrived(first.folder.id);
+  }
+
+  /** Whether a name is taken by this very file, which an earlier request brought. */
+  private async hasArrived(task: Task & { file: File }, problem: Problem): Promise<boolean> {
+    return problem.code === TAKEN && task.unheard && isThere(task.folder.id, task);
+  }
+
+  /** Asks what becomes of a file whose name is taken, unless that was answered. */
+  private ask(task: Task, problem: Problem): void {
+    Object.assign(task, { state: "asking", problem });
+    const answered = this.choices.get(task.batch);
+    // What was tried in vain is asked about: no file takes the place of a directory.
+    if (answered && answered !== task.clash) this.decide(task, answered);
   }
 
   /** Begins nothing for so long. */
@@ -263,8 +366,7 @@ export class UploadQueue {
     if (!found || task.state !== "sending" || task.turn !== turn) return;
     const { SMALL, transferOf } = found;
     const resumed = task.url !== null;
-    const choice = this.choices.get(task.batch);
-    if (task.clash === "refuse" && choice && choice !== "skip") task.clash = choice;
+    this.applyChoice(task);
     // A pause keeps the transfer, and the same one goes on.
     task.transfer ??= transferOf(file, {
       folder: task.folder.id,
@@ -284,13 +386,14 @@ export class UploadQueue {
         settle("done");
       },
       onProblem: (problem) => {
-        if (problem.code === "file.exists") {
-          settle("asking", problem);
-          const answered = this.choices.get(task.batch);
-          // What was tried in vain is asked about: no file takes the place of a directory.
-          if (task.state !== "asking" || !answered || answered === task.clash) return;
-          this.decide(task, answered);
-          return this.pump();
+        if (problem.code === TAKEN) {
+          void this.hasArrived({ ...task, file }, problem).then((arrived) => {
+            if (arrived) return settle("done");
+            settle("asking", problem);
+            if (task.state === "asking") this.ask(task, problem);
+            this.pump();
+          });
+          return;
         }
         if (problem.status === TOO_MANY) {
           this.rest(problem);
@@ -313,6 +416,15 @@ export class UploadQueue {
     }, TELL_MS);
   }
 }
+
+/** Whether it can go with others: it is small, and nothing of it was begun. */
+const canTravel = (task: Task): task is Task & { file: File } =>
+  task.state === "waiting" &&
+  !!task.file &&
+  !task.url &&
+  !task.transfer &&
+  !task.alone &&
+  task.size <= PACKED;
 
 /** Whether what has arrived is still there to be gone on with: this was no "no" to the upload itself. */
 const canGoOn = ({ status }: Problem): boolean => status === 0 || status >= 500 || NOT_NOW.includes(status);
@@ -337,8 +449,7 @@ const lostTask = (key: number, batch: number, url: string, begun: Begun): Task =
   file: null,
   clash: "refuse",
   url,
-  transfer: null,
-  turn: 0,
+  ...NOT_BEGUN,
 });
 
 export const uploads = new UploadQueue();

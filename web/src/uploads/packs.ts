@@ -1,0 +1,79 @@
+import { filesShow, filesUnpack } from "@/api/generated";
+import { Problem, toProblem } from "@/api/problem";
+import { tarOf } from "./tar";
+import type { Clash } from "./transfer";
+
+/** Files up to this travel together. */
+export const PACKED = 256 * 2 ** 10;
+const MOST_FILES = 200;
+/** With what stands before each file: the server takes so much apart in memory. */
+const MOST_BYTES = 2 ** 20;
+const OVERHEAD_BYTES = 2048;
+/** How far two spellings of the same time may differ. */
+const SAME_TIME_MS = 1;
+
+/** A file and where it goes, relative to the folder. */
+export interface PackedFile {
+  path: string;
+  file: File;
+}
+
+/** Takes files as long as they fit into one request; says whether one did. */
+export function packing(): (size: number) => boolean {
+  let count = 0;
+  let bytes = 0;
+  return (size) => {
+    if (size > PACKED || count >= MOST_FILES || bytes + size + OVERHEAD_BYTES > MOST_BYTES) return false;
+    count += 1;
+    bytes += size + OVERHEAD_BYTES;
+    return true;
+  };
+}
+
+/**
+ * Sends files in one request. What became of each: null when it is there, or why it is not; of what has no outcome
+ * nothing is known. Throws the problem that all of them have.
+ */
+export async function sendPack(
+  folder: string,
+  clash: Clash,
+  files: readonly PackedFile[],
+  signal: AbortSignal,
+): Promise<Map<string, Problem | null>> {
+  const contents = await Promise.all(files.map(({ file }) => file.arrayBuffer().catch(() => null)));
+  const entries = files.flatMap(({ path, file }, index) => {
+    const content = contents[index];
+    return content ? [{ path, content, modified: file.lastModified }] : [];
+  });
+  if (entries.length === 0) return new Map();
+  try {
+    const { data } = await filesUnpack({
+      path: { ref: folder },
+      query: { clash },
+      body: tarOf(entries),
+      signal,
+    });
+    const refused = new Map(data.refused.map((one) => [one.path, problemOf(one)]));
+    // By their number, because what clashed may have got another name.
+    const complete = data.paths.length + data.refused.length >= entries.length;
+    const there = new Set(data.paths);
+    const told = entries.filter(({ path }) => complete || refused.has(path) || there.has(path));
+    return new Map(told.map(({ path }) => [path, refused.get(path) ?? null]));
+  } catch (thrown) {
+    throw toProblem(thrown);
+  }
+}
+
+/** Whether this very file is there, as far as size and time tell. */
+export async function isThere(folder: string, { path, file }: PackedFile): Promise<boolean> {
+  try {
+    const { data } = await filesShow({ path: { ref: folder }, query: { path } });
+    const apart = Math.abs(Date.parse(data.modified_at) - file.lastModified);
+    return data.kind === "file" && data.size_bytes === file.size && apart <= SAME_TIME_MS;
+  } catch {
+    return false;
+  }
+}
+
+const problemOf = ({ code, message }: { code: string; message: string }): Problem =>
+  new Problem({ status: 409, code, detail: message });

@@ -1,0 +1,183 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { Problem } from "@/api/problem";
+import { UploadQueue } from "@/uploads/queue";
+import { tarOf } from "@/uploads/tar";
+import type { Wish } from "@/uploads/transfer";
+
+interface Answer {
+  paths?: string[];
+  refused?: { path: string; code: string; message: string }[];
+  problem?: Problem;
+}
+
+const wire = vi.hoisted(() => ({
+  packs: [] as { clash: string; body: Blob; signal: AbortSignal; answer: (answer: Answer) => void }[],
+  there: new Map<string, { size_bytes: number; modified_at: string }>(),
+  single: [] as Wish[],
+}));
+vi.mock("@/api/generated", () => ({
+  filesUnpack: ({ query, body, signal }: { query: { clash: string }; body: Blob; signal: AbortSignal }) =>
+    new Promise((resolve, reject) => {
+      const answer = ({ paths = [], refused = [], problem }: Answer) =>
+        problem ? reject(problem) : resolve({ data: { paths, refused } });
+      signal.addEventListener("abort", () => reject(new DOMException("ended", "AbortError")));
+      wire.packs.push({ clash: query.clash, body, signal, answer });
+    }),
+  filesShow: async ({ query }: { query: { path: string } }) => {
+    const found = wire.there.get(query.path);
+    if (!found) throw new Problem({ status: 404, code: "file.not_found", detail: "" });
+    return { data: { kind: "file", ...found } };
+  },
+}));
+vi.mock("@/uploads/transfer", () => ({
+  SMALL: 1,
+  giveUp: async () => undefined,
+  transferOf: (_file: File, wish: Wish) => {
+    wire.single.push(wish);
+    return { start: () => undefined, abort: async () => undefined };
+  },
+}));
+// Of several imports at once only one would be given the module of above.
+vi.mock("@/app/part", () => {
+  let brought: Promise<unknown> | undefined;
+  return {
+    loadAgain: (load: () => Promise<unknown>) => {
+      brought ??= load();
+      return brought;
+    },
+  };
+});
+
+const FOLDER = { id: "f", name: "data" };
+const MODIFIED = 1_700_000_000_250;
+let queue: UploadQueue;
+
+beforeEach(() => {
+  wire.packs.length = 0;
+  wire.single.length = 0;
+  wire.there.clear();
+  vi.stubGlobal("localStorage", { getItem: () => null, setItem: () => undefined });
+  vi.stubGlobal("navigator", {});
+  queue = new UploadQueue();
+  queue.begin("me");
+});
+
+const fileOf = (path: string, content = "content") => new File([content], path, { lastModified: MODIFIED });
+const add = (...paths: string[]) =>
+  queue.add(
+    FOLDER,
+    paths.map((path) => ({ path, file: fileOf(path) })),
+  );
+const pack = (number: number) =>
+  vi.waitFor(() => {
+    expect(wire.packs.length).toBeGreaterThan(number);
+    return wire.packs[number] as (typeof wire.packs)[number];
+  });
+const single = (path: string) =>
+  vi.waitFor(() => {
+    const found = wire.single.find((one) => one.path === path);
+    expect(found).toBeDefined();
+    return found as Wish;
+  });
+const states = (wanted: Record<string, string>) =>
+  vi.waitFor(() =>
+    expect(Object.fromEntries(queue.read().map(({ path, state }) => [path, state]))).toEqual(wanted),
+  );
+const refusal = (path: string, code: string) => ({ path, code, message: code });
+const failure = (status: number, code = `http.${status}`, details = {}) =>
+  new Problem({ status, code, detail: code, details });
+const keyOf = (path: string) => queue.read().find((one) => one.path === path)?.key ?? 0;
+const batchOf = (path: string) => queue.read().find((one) => one.path === path)?.batch ?? 0;
+
+describe("small files", () => {
+  test("travel together, and each has an outcome of its own", async () => {
+    add("a", "b", "c");
+    (await pack(0)).answer({
+      paths: ["a"],
+      refused: [refusal("b", "file.exists"), refusal("c", "file.path")],
+    });
+    await states({ a: "done", b: "asking", c: "failed" });
+    queue.answer(keyOf("b"), "replace", true);
+    expect((await single("b")).clash).toBe("replace");
+  });
+
+  test("travel in several requests when they are many, and beside large ones", async () => {
+    const many = Array.from({ length: 450 }, (_, number) => `${number}`);
+    queue.add(FOLDER, [
+      { path: "large", file: fileOf("large", "x".repeat(300 * 1024)) },
+      ...many.map((path) => ({ path, file: fileOf(path) })),
+    ]);
+    await single("large");
+    (await pack(0)).answer({ paths: many.slice(0, 200) });
+    (await pack(1)).answer({ paths: many.slice(200, 400) });
+    (await pack(2)).answer({ paths: many.slice(400) });
+    await vi.waitFor(() => expect(queue.read().filter(({ state }) => state === "done")).toHaveLength(450));
+  });
+
+  test("are renamed together once that was answered for all", async () => {
+    add("a", "b", "c");
+    const taken = ["a", "b", "c"].map((path) => refusal(path, "file.exists"));
+    (await pack(0)).answer({ refused: taken });
+    await states({ a: "asking", b: "asking", c: "asking" });
+    queue.answer(keyOf("a"), "rename", true);
+    const again = await pack(1);
+    expect(again.clash).toBe("rename");
+    again.answer({ paths: ["a (1)", "b (1)", "c (1)"] });
+    await states({ a: "done", b: "done", c: "done" });
+  });
+
+  test("go one by one after a request that failed as a whole, and say each what is wrong", async () => {
+    add("a", "b");
+    (await pack(0)).answer({ problem: failure(413, "file.too_large") });
+    (await single("a")).onProblem(failure(413, "upload.too_large"));
+    (await single("b")).onDone();
+    await states({ a: "failed", b: "done" });
+  });
+
+  test("that arrived though nobody heard of it are there, and another file of the name is asked about", async () => {
+    add("a", "b");
+    (await pack(0)).answer({ problem: failure(0, "server.unreachable") });
+    wire.there.set("a", { size_bytes: 7, modified_at: new Date(MODIFIED).toISOString() });
+    wire.there.set("b", { size_bytes: 8, modified_at: new Date(MODIFIED).toISOString() });
+    for (const path of ["a", "b"]) (await single(path)).onProblem(failure(409, "file.exists"));
+    await states({ a: "done", b: "asking" });
+  });
+
+  test("are paused together, and go on", async () => {
+    add("a", "b");
+    const first = await pack(0);
+    await states({ a: "sending", b: "sending" });
+    queue.pause(batchOf("a"));
+    await states({ a: "paused", b: "paused" });
+    expect(first.signal.aborted).toBe(true);
+    queue.resume(batchOf("a"));
+    (await pack(1)).answer({ paths: ["a", "b"] });
+    await states({ a: "done", b: "done" });
+  });
+
+  test("wait as long as the server says after too many requests", async () => {
+    vi.useFakeTimers();
+    add("a", "b");
+    await vi.advanceTimersByTimeAsync(10);
+    wire.packs[0]?.answer({ problem: failure(429, "rate.limited", { retry_after_s: 600 }) });
+    await vi.advanceTimersByTimeAsync(599_000);
+    expect(wire.packs).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(wire.packs).toHaveLength(2);
+    vi.useRealTimers();
+  });
+});
+
+test("a tar file names, dates and ends its files as the format wants it", async () => {
+  const content = await fileOf("a").arrayBuffer();
+  const names = ["a", `${"한글/".repeat(40)}a`, `${"d/".repeat(90)}a`];
+  const blob = tarOf(names.map((path) => ({ path, content, modified: MODIFIED })));
+  const text = new TextDecoder().decode(await blob.arrayBuffer());
+  expect(blob.size % 512).toBe(0);
+  for (const name of names.slice(1)) expect(text).toContain(` path=${name}\n`);
+  expect(text.match(/\d+ mtime=1700000000\.250\n/g)).toHaveLength(3);
+  for (const found of text.matchAll(/(\d+) (path|mtime)=[^\n]*\n/g)) {
+    expect(new TextEncoder().encode(found[0]).length).toBe(Number(found[1]));
+  }
+  expect(text.endsWith("\0".repeat(1024))).toBe(true);
+});
