@@ -68,6 +68,7 @@ from carrel.usage.service import UsageStream
 from carrel.users import routes as users
 from carrel.vfolders import routes as vfolders
 from carrel.vfolders import share_routes as shares
+from carrel.webdav import app as webdav
 
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
@@ -125,6 +126,7 @@ def application() -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router, prefix="/api/v1")
     api_document.install(app, [route for router in _ROUTERS for route in router.routes])
+    app.mount(webdav.MOUNT, webdav.WebDav())
     page.install(app)
     app.add_middleware(NoteRefusals)
     quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, QuickRoute)]
