@@ -35,6 +35,14 @@ export const FILE_PROBLEMS: Record<string, Sentences> = {
     detail: msg`These are too many at once.`,
     hint: msg`Choose fewer, or the directory that holds them.`,
   },
+  "file.too_many_transfers": {
+    detail: msg`You have as many uploads and downloads open as one person may have.`,
+    hint: msg`Wait until one has ended.`,
+  },
+  "file.server_busy": {
+    detail: msg`The server has as many transfers open as it accepts at a time.`,
+    hint: msg`Try again in a moment.`,
+  },
   "file.range": {
     detail: msg`The file is not as long as that any more.`,
     hint: msg`Begin the download again.`,
