@@ -1,4 +1,4 @@
-"""`./carrel bench [NAME...] [-o json]`: measure, and print one table of ratios.
+"""`./carrel bench [NAME...] [-o json] [--yes]`: measure, and print one table of ratios.
 
 What a ratio compares is measured by turns in one run, on the same machine in the same state; the figures are
 medians. Nothing here is a test: the machine decides how large the figures are.
@@ -10,14 +10,18 @@ import importlib
 import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import uvloop
 
+from bench import programs
 from bench.options import NAMES, parse
 from bench.table import Line, as_json, as_table
+from carrel.core.errors import Unavailable
+from tools.checks.machine import Asker
 
 
 async def _measured(name: str) -> list[Line]:
@@ -29,12 +33,37 @@ async def _measured(name: str) -> list[Line]:
     return lines
 
 
+def first_error(error: BaseException) -> BaseException:
+    """What went wrong first, before what went wrong in cleaning up after it."""
+    while True:
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+            continue
+        before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if before is None:
+            return error
+        error = before
+
+
 def main() -> int:
     options = parse(sys.argv[1:])
+    names = options.names or NAMES
+    try:
+        programs.require(names, consent=Asker(yes=options.yes))
+    except Unavailable as error:
+        sys.stderr.write(f"{error.message} {error.hint}\n")
+        return 2
     lines: list[Line] = []
-    for name in options.names or NAMES:
+    failed: list[str] = []
+    for name in names:
         sys.stderr.write(f"measuring {name} ...\n")
-        lines += uvloop.run(_measured(name))
+        try:
+            lines += uvloop.run(_measured(name))
+        except Exception as error:
+            traceback.print_exception(error)
+            first = first_error(error)
+            failed.append(f"{name} failed: {type(first).__name__}: {first}")
+            sys.stderr.write(f"{failed[-1]}\n")
         gc.collect()
     if options.output == "json":
         print(as_json(lines))
@@ -44,7 +73,9 @@ def main() -> int:
             f"{os.cpu_count()} cores, load {load:.1f}, Python {sys.version.split()[0]}; medians, by turns\n"
         )
         print(as_table(lines))
-    return 0
+    for each in failed:
+        sys.stderr.write(f"{each}\n")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

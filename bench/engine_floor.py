@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from types import TracebackType
 
 import aiodocker
@@ -20,6 +21,7 @@ class Bare:
         self._url = url
         self._image = image
         self._names = Names("bench-" + secrets.token_hex(3))
+        self._made = set[str]()
 
     async def __aenter__(self) -> "Bare":
         self._docker = aiodocker.Docker(url=self._url)
@@ -31,8 +33,12 @@ class Bare:
     async def __aexit__(
         self, kind: type | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._network.delete()
-        await self._docker.close()
+        # Also what a measurement that failed left: a network with containers in it cannot be deleted.
+        async with AsyncExitStack() as cleanup:
+            cleanup.push_async_callback(self._docker.close)
+            cleanup.push_async_callback(self._network.delete)
+            for name in self._made:
+                cleanup.push_async_callback(self._gone, name)
 
     async def start(self, slots: Mapping[str, int] = SMALL) -> tuple[str, float]:
         """The container's name, and the seconds from the first call to its running."""
@@ -40,6 +46,7 @@ class Bare:
         spec = ContainerSpec(id=name, image=self._image, slots=slots)
         body = configuration(spec, self._names, network=self._names.network, with_init=False)
         began = time.perf_counter()
+        self._made.add(f"carrel-bench-{name}")
         container = await self._docker.containers.create(body, name=f"carrel-bench-{name}")
         await container.start()
         shown = await container.show()
@@ -58,6 +65,14 @@ class Bare:
 
     async def remove(self, container: str) -> None:
         await self._docker.containers.container(container).delete(force=True, v=True)
+        self._made.discard(container)
+
+    async def _gone(self, container: str) -> None:
+        try:
+            await self.remove(container)
+        except aiodocker.DockerError as error:
+            if error.status != 404:
+                raise
 
     async def together(self, count: int, concurrency: int) -> tuple[float, list[str]]:
         """Seconds for that many, with at most so many at once."""
@@ -68,5 +83,6 @@ class Bare:
                 return (await self.start())[0]
 
         began = time.perf_counter()
-        names = await asyncio.gather(*(one() for _ in range(count)))
-        return time.perf_counter() - began, list(names)
+        async with asyncio.TaskGroup() as group:  # which ends them all when one fails, before they are cleaned up
+            made = [group.create_task(one()) for _ in range(count)]
+        return time.perf_counter() - began, [each.result() for each in made]

@@ -8,7 +8,7 @@ from tiny_image import docker_url
 from bench.engine_floor import Bare
 from bench.following import following
 from bench.load import median
-from bench.plane import SMALL, plane
+from bench.plane import SMALL, created, plane
 from bench.table import Line
 
 _COUNT = 50
@@ -30,7 +30,7 @@ async def measure() -> list[Line]:
             answers = await asyncio.gather(
                 *(client.post("/sessions", json={"image": "tiny", "slots": SMALL}) for _ in range(_COUNT))
             )
-            made = [answer.json()["id"] for answer in answers]
+            made = [created(answer) for answer in answers]
             ours.append(max([await follower.reached(session, "RUNNING") for session in made]) - began)
             for session in made:
                 await client.delete(f"/sessions/{session}", params={"force": "true"})

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,11 +38,15 @@ _READY_S = 60.0
 
 @dataclass(frozen=True)
 class Plane:
-    """url: of the API. auth: the administrator's keypair. image: a tiny one that the daemon has."""
+    """url: of the API. auth: the administrator's keypair. password: what EMAIL signs in with.
+
+    image: a tiny one that the daemon has.
+    """
 
     url: str
     gateway_url: str
     auth: tuple[str, str]
+    password: str
     data_dir: Path
     database: Database
     settings: Settings
@@ -73,28 +77,45 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
         installation="bench-" + secrets.token_hex(3),
     )  # fmt: skip
     database = Database(settings.database_url)
-    process: subprocess.Popen[bytes] | None = None
-    try:
+    # Each is cleaned up whatever becomes of the others, and of the measurement.
+    async with AsyncExitStack() as cleanup:
+        cleanup.callback(shutil.rmtree, data_dir, ignore_errors=True)
+        cleanup.push_async_callback(_purge, settings)
+        cleanup.callback(embedded.stop)
+        cleanup.push_async_callback(database.close)
         migrate(settings.database_url)
-        auth = await _found(database, image)
+        password = secrets.token_urlsafe()
+        auth = await _found(database, image, password)
         process = _start(settings, controllers=controllers)
+        cleanup.push_async_callback(_stop, process)
         own = Plane(
             f"http://127.0.0.1:{settings.port}",
             f"http://127.0.0.1:{settings.effective_gateway_port}",
-            auth, data_dir, database, settings, process.pid, image,
+            auth, password, data_dir, database, settings, process.pid, image,
         )  # fmt: skip
         await _until_ready(own)
         yield own
-    finally:
-        if process is not None:
-            os.killpg(process.pid, signal.SIGTERM)
-            await asyncio.to_thread(process.wait)
-        await database.close()
-        embedded.stop()
-        engine = DockerEngine(settings.engine_url, settings.installation)
+
+
+def created(answer: httpx2.Response) -> str:
+    """The id of what a request made. Raises: RuntimeError, with what the server says, when it made nothing."""
+    if not answer.is_success:
+        raise RuntimeError(f"{answer.request.method} {answer.request.url.path}: {answer.status_code} {answer.text}")
+    return str(answer.json()["id"])
+
+
+async def _stop(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    await asyncio.to_thread(process.wait)
+
+
+async def _purge(settings: Settings) -> None:
+    engine = DockerEngine(settings.engine_url, settings.installation)
+    try:
         await engine.purge()
+    finally:
         await engine.close()
-        shutil.rmtree(data_dir, ignore_errors=True)
 
 
 def _fresh_dir() -> Path:
@@ -104,9 +125,9 @@ def _fresh_dir() -> Path:
     return folder
 
 
-async def _found(database: Database, image: str) -> tuple[str, str]:
+async def _found(database: Database, image: str, password: str) -> tuple[str, str]:
     async with database.transaction() as tx:
-        await tenancy.found(tx, SystemClock(), email=EMAIL, password=secrets.token_urlsafe())
+        await tenancy.found(tx, SystemClock(), email=EMAIL, password=password)
         user = await tenancy.user_by_email(tx, EMAIL)
         assert user is not None
         actor = await tenancy.actor_of(tx, user, credential="bench", address="")

@@ -1,0 +1,37 @@
+"""The page in a browser, as a person who uploads a directory uses it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.async_api import async_playwright
+
+_CHROMIUM = "/usr/bin/chromium-headless-shell"
+_LOOK_S = 0.02
+_LONGEST_S = 600
+_NOTE_WHEN_CHOSEN = """addEventListener("change", () => { window.chosenAt = Date.now() }, { capture: true })"""
+
+
+async def uploaded(url: str, email: str, password: str, directory: Path, *, until: Callable[[], bool]) -> float:
+    """Seconds from when the directory is chosen on the folder's page until it is over."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])
+        try:
+            page = await browser.new_page()
+            await page.add_init_script(_NOTE_WHEN_CHOSEN)
+            await page.goto(url)
+            await page.get_by_label("E-mail").fill(email)
+            await page.get_by_label("Password", exact=True).fill(password)
+            await page.get_by_role("button", name="Sign in", exact=True).click()
+            chooser = page.locator("input[webkitdirectory]").first
+            await chooser.wait_for(state="attached")
+            choosing = asyncio.create_task(chooser.set_input_files(directory))
+            async with asyncio.timeout(_LONGEST_S):
+                while not until():  # noqa: ASYNC110 - a directory tells nobody
+                    await asyncio.sleep(_LOOK_S)
+            over = time.time()
+            await choosing
+            return over - float(await page.evaluate("window.chosenAt")) / 1000
+        finally:
+            await browser.close()
