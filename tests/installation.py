@@ -163,10 +163,10 @@ async def serving(app: FastAPI, http: type[ZeroCopyProtocol] = ZeroCopyProtocol)
 
 @asynccontextmanager
 async def installation(
-    database: Database, people: People, data_dir: Path, *, controllers: bool
+    database: Database, people: People, data_dir: Path, *, controllers: bool, engine: FakeEngine | None = None
 ) -> AsyncIterator[Api]:
-    """A whole installation in this process."""
-    engine = FakeEngine()
+    """A whole installation in this process. engine: a new fake one when left out."""
+    engine = engine or FakeEngine()
     engine.world.local_images.add("debian:12")
     async with running_installation(database, people, data_dir, engine, controllers=controllers) as api:
         yield api

@@ -1,13 +1,17 @@
-"""Write what the docs and the page know of operations and actions; with --check, fail when they differ.
+"""Write what the docs and the page know of operations, actions and the SDK; with --check, fail when they differ.
 
-python tools/reference.py            write the tables of docs/reference/{api,permissions}.md,
+python tools/reference.py            write the tables of docs/reference/{api,permissions,sdk}.md,
                                      docs/reference/seccomp.json and web/src/api/actions.ts
 python tools/reference.py --check    exit code 1 when those files are not what would be written
 """
 
+import inspect
 import json
 import sys
 from pathlib import Path
+from types import FunctionType
+
+import carrel_client
 
 from carrel.engines.docker import seccomp
 from carrel.policy.actions import ACTIONS, Action, Role, Scope
@@ -26,10 +30,12 @@ _ROLES = (Role.USER, Role.PROJECT_ADMIN, Role.DOMAIN_ADMIN, Role.SUPERADMIN)
 
 def main(arguments: list[str]) -> int:
     api, permissions = ROOT / "docs/reference/api.md", ROOT / "docs/reference/permissions.md"
+    sdk = ROOT / "docs/reference/sdk.md"
     document = json.loads((ROOT / "openapi.json").read_text())
     wanted = {
         api: between(api.read_text(), operations(document)),
         permissions: between(permissions.read_text(), actions()),
+        sdk: between(sdk.read_text(), classes()),
         ROOT / "web/src/api/actions.ts": typescript(),
         ROOT / "docs/reference/seccomp.json": json.dumps(json.loads(seccomp.profile()), indent=1) + "\n",
     }
@@ -74,6 +80,58 @@ def actions() -> str:
         for action in ACTIONS.values()
     ]
     return "\n".join(rows) + "\n"
+
+
+def classes() -> str:
+    """The public classes of the SDK, with their attributes and methods; errors by their tree."""
+    found = [getattr(carrel_client, name) for name in carrel_client.__all__ if name[0].isupper()]
+    objects = [each for each in found if not issubclass(each, Exception) and not each.__name__.startswith("Async")]
+    carrel = carrel_client.Carrel
+    # What is reached from a Carrel only, and has no name in the package.
+    objects += [inspect.getmodule(each).__dict__[name] for each, name in
+                ((carrel_client.Session, "Sessions"), (carrel_client.Folder, "Folders"))]  # fmt: skip
+    objects.sort(key=lambda each: (each is not carrel, each.__name__))
+    errors = [each for each in found if issubclass(each, Exception)]
+    lines = [text for each in objects for text in _class(each)]
+    lines += ["## Errors", "", "| class | base | |", "| --- | --- | --- |"]
+    for each in errors:
+        about = (each.__doc__ or "").split("\n")[0]
+        lines.append(f"| `{each.__name__}` | `{each.__base__.__name__}` | {about} |")
+    return "\n".join(lines) + "\n"
+
+
+def _class(kind: type) -> list[str]:
+    lines = [f"## {kind.__name__}", "", inspect.cleandoc(kind.__doc__ or ""), ""]
+    members = [(name, each) for name, each in vars(kind).items() if not name.startswith("_")]
+    attributes = [(name, each) for name, each in members if isinstance(each, property)]
+    methods = [(name, getattr(each, "__func__", each)) for name, each in members if not isinstance(each, property)]
+    fields = getattr(kind, "_fields", ())
+    if attributes or fields:
+        lines += ["| attribute | type | |", "| --- | --- | --- |"]
+        lines += [f"| `{name}` | `{kind.__annotations__[name]}` | |" for name in fields]
+        for name, each in attributes:
+            gives = str(each.fget.__annotations__["return"]).replace("|", "\\|")
+            lines.append(f"| `{name}` | `{gives}` | {inspect.getdoc(each)} |")
+        lines.append("")
+    if kind.__name__ == "Carrel":
+        lines += _method(kind.__name__, kind.__init__)  # type: ignore[misc]
+    for name, each in methods:
+        if isinstance(each, FunctionType):
+            lines += _method(name, each)
+    return lines
+
+
+def _method(name: str, function: FunctionType) -> list[str]:
+    shown = inspect.signature(function)
+    parameters = [each for each in shown.parameters.values() if each.name not in ("self", "cls")]
+    plain = inspect.Signature([each.replace(annotation=inspect.Parameter.empty) for each in parameters])
+    about = inspect.cleandoc(function.__doc__ or "")
+    gives = "" if name == "Carrel" else f" → `{shown.return_annotation}`"
+    lines = [f"### {name}", "", f"`{name}{plain}`{gives}", ""]
+    lines += [about, ""] if about else []
+    if parameters:
+        lines += [f"Parameters: {', '.join(f'`{each.name}: {each.annotation}`' for each in parameters)}.", ""]
+    return lines
 
 
 def typescript() -> str:

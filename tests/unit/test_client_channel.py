@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from carrel_client import Carrel, CarrelError
+from carrel_client import CarrelError
 from carrel_client.channel import Broken
+from carrel_client.client import ApiClient
 from carrel_client.execution import STDERR, STDOUT, Terminal
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
@@ -23,7 +24,7 @@ _SIZE = 10 << 20
 def _socket_server(
     handler: Callable[[ServerConnection], None],
     refuse: Callable[[ServerConnection, Request], Response | None] | None = None,
-) -> Iterator[Carrel]:
+) -> Iterator[ApiClient]:
     listener = socket.create_server(("127.0.0.1", 0))
     # Small, so that a few megabytes are more than the kernel holds between the two sides.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
@@ -32,7 +33,7 @@ def _socket_server(
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         port = server.socket.getsockname()[1]
-        yield Carrel(f"http://127.0.0.1:{port}", "AK", "secret", timeout_s=10)
+        yield ApiClient(f"http://127.0.0.1:{port}", "AK", "secret", timeout_s=10)
         server.shutdown()
         thread.join(5)
 
@@ -104,7 +105,7 @@ def test_a_command_whose_connection_breaks_is_an_error_and_no_exit_code() -> Non
 
 def test_nobody_listening_is_unreachable() -> None:
     with pytest.raises(CarrelError) as raised:
-        Carrel("http://127.0.0.1:9", "AK", "s").sessions.run("s", ["true"])
+        ApiClient("http://127.0.0.1:9", "AK", "s").sessions.run("s", ["true"])
     assert raised.value.code == "client.unreachable"
 
 

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from carrel_client import Carrel, CarrelError
+from carrel_client import CarrelError
+from carrel_client.client import ApiClient
 from carrel_client.sse import Frame, frames
 from carrel_client.waiting import follow, watch
 from scripted_server import answer, wire_server
@@ -46,7 +47,7 @@ def test_following_resumes_behind_the_last_event_after_a_break() -> None:
     with wire_server(
         [broken], [_STREAM + _HELLO + _event(8)], [answer({}, status="401 Unauthorized")]
     ) as wire:
-        transport = Carrel(wire.url, "AK", "s").transport
+        transport = ApiClient(wire.url, "AK", "s").transport
         seen: list[str] = []
         happened = (event for event in follow(transport, None, pause=pauses.append) if event)
         with pytest.raises(CarrelError):
@@ -60,14 +61,14 @@ def test_following_resumes_behind_the_last_event_after_a_break() -> None:
 def test_a_first_connection_that_fails_is_not_retried_for_long() -> None:
     refusal = answer({"code": "auth.bad_keypair", "detail": "No."}, status="401 Unauthorized")
     with wire_server([refusal]) as wire, pytest.raises(CarrelError) as raised:
-        next(Carrel(wire.url, "AK", "s").events.follow())
+        next(ApiClient(wire.url, "AK", "s").events.follow())
     assert raised.value.code == "auth.bad_keypair"
 
 
 def test_waiting_asks_again_after_an_event_and_ignores_other_sessions() -> None:
     stream = _STREAM + _HELLO + _event(1, session="other") + _event(2)
     with wire_server([_session("PENDING")], [stream], [_session("STARTING"), _session("RUNNING")]) as wire:
-        session = Carrel(wire.url, "AK", "s").sessions.wait("train-3")
+        session = ApiClient(wire.url, "AK", "s").sessions.wait("train-3")
     assert session["state"] == "RUNNING"
     assert sum(b"GET /api/v1/sessions/" in request for request in wire.requests) == 3
 
@@ -76,7 +77,7 @@ def test_waiting_ends_with_the_time_given_for_it() -> None:
     ticks: Iterator[float] = iter(range(0, 1000, 4))
     stream = _STREAM + _HELLO + b": ping\n\n" * 50
     with wire_server([_session("PENDING")], [stream], [_session("PENDING")] * 60) as wire:
-        client = Carrel(wire.url, "AK", "s")
+        client = ApiClient(wire.url, "AK", "s")
         with pytest.raises(CarrelError) as raised:
             for _ in watch(client.sessions, client.transport, "s1", timeout_s=20, clock=lambda: next(ticks)):
                 pass

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from carrel_client import Carrel, CarrelError, crew, fetching
+from carrel_client import CarrelError, crew, fetching
+from carrel_client.client import ApiClient
 from scripted_server import answer, wire_server
 from transfer_kit import entry, first_lines, listing, problem
 
@@ -33,7 +34,7 @@ def test_small_files_come_together_and_what_is_left_out_says_why(tmp_path: Path)
         problem("404 Not Found", "file.not_found"),
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path / "to"), workers=1)
+        done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path / "to"), workers=1)
     assert (done.meter.files, [(name, error.code) for name, error in done.failed]) == (
         2,
         [("b", "file.not_found")],
@@ -65,7 +66,7 @@ def test_a_small_file_that_is_cut_in_two_comes_again(tmp_path: Path, cut: bool) 
     else:
         scripts = [[found, answer(whole[:50_000])], [answer(b"x" * 30_000), answer(b"x" * 30_000)]]
     with wire_server(*scripts) as wire:
-        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path), workers=1)
+        done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path), workers=1)
     assert (done.failed, done.meter.files, done.meter.bytes) == ([], 3, 90_000)
     assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == dict.fromkeys("abc", 30_000)
 
@@ -79,7 +80,7 @@ def test_what_does_not_come_together_is_asked_for_one_by_one(tmp_path: Path) -> 
         answer(b"xyz"),
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path), workers=1)
+        done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path), workers=1)
     assert (done.meter.files, [(name, error.code) for name, error in done.failed]) == (
         2,
         [("b", "file.not_found")],
@@ -91,7 +92,7 @@ def test_a_download_begins_anew_when_the_file_is_another(tmp_path: Path) -> None
     broken = b'HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: "e1"\r\n\r\nold'
     whole = answer(b"newest", headers='ETag: "e2"\r\n')
     with wire_server([listing(wanted), broken], [whole]) as wire:
-        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
+        done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert done.failed == []
     assert (tmp_path / "file").read_bytes() == b"newest"
     assert b'Range: bytes=3-\r\nIf-Range: "e1"\r\n' in wire.requests[-1]
@@ -103,7 +104,7 @@ def test_a_download_whose_end_is_not_marked_is_whole_when_all_of_it_is_here(tmp_
     broken = b'HTTP/1.1 200 OK\r\nETag: "e1"\r\n\r\nfir'
     rest = answer(b"st!", status="206 Partial Content", headers="Content-Range: bytes 3-5/6\r\n")
     with wire_server([listing(entry("file", 6)), broken], [rest]) as wire:
-        Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
+        ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert (tmp_path / "file").read_bytes() == b"first!"
 
 
@@ -111,7 +112,7 @@ def test_a_download_takes_the_rest_and_keeps_the_time(tmp_path: Path) -> None:
     broken = b'HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: "e1"\r\n\r\nfir'
     rest = answer(b"st!", status="206 Partial Content", headers="Content-Range: bytes 3-5/6\r\n")
     with wire_server([listing(entry("file", 6)), broken], [rest]) as wire:
-        Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
+        ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert (tmp_path / "file").read_bytes() == b"first!"
     assert (tmp_path / "file").stat().st_mtime == 1767323045.25
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -122,7 +123,7 @@ def test_two_runs_do_not_bring_the_same_file_at_once(tmp_path: Path) -> None:
     part = Path(fetching.part_of(str(tmp_path / "file"), wanted))  # type: ignore[arg-type]
     with part.open("ab") as other, wire_server([listing(wanted)]) as wire:
         fcntl.flock(other, fcntl.LOCK_EX)
-        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
+        done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert [error.code for _, error in done.failed] == ["client.busy"]
     assert [path.name for path in tmp_path.iterdir()] == [part.name]
 
@@ -133,7 +134,7 @@ def test_a_download_goes_on_with_what_an_earlier_run_has_brought(tmp_path: Path)
     Path(fetching.part_of(str(tmp_path / "file"), {**wanted, "etag": '"e0"'})).write_bytes(b"old")  # type: ignore[typeddict-item]
     rest = answer(b"st!", status="206 Partial Content", headers="Content-Range: bytes 3-5/6\r\n")
     with wire_server([listing(wanted), rest]) as wire:
-        Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path))
+        ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert b'Range: bytes=3-\r\nIf-Range: "e1"\r\n' in wire.requests[-1]
     assert (tmp_path / "file").read_bytes() == b"first!"
     assert [path.name for path in tmp_path.iterdir()] == ["file"], "what was of another content is gone"
@@ -144,7 +145,7 @@ def test_a_name_that_one_file_will_get_goes_to_no_other(tmp_path: Path, names: t
     (tmp_path / "a").write_bytes(b"mine")
     script = [listing(*[entry(name, 3) for name in names]), answer(packed(*names))]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path), clash="rename", workers=1)
+        done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path), clash="rename", workers=1)
     assert (done.failed, done.meter.files) == ([], 2)
     assert sorted(path.read_bytes() for path in tmp_path.iterdir()) == [b")))", b"aaa", b"mine"]
 
@@ -156,7 +157,7 @@ def test_of_two_files_of_one_name_the_first_comes(
     found = [answer(entry("a", 6, path=path)) for path in ("x/a", "y/a")]
     with wire_server([*found, answer(b"x" * 6)]) as wire:
         paths = ["x/a", "y/a", "x/a"]  # what is named twice comes once
-        done = Carrel(wire.url).transfers.download("data", paths, str(tmp_path), clash=clash, workers=1)
+        done = ApiClient(wire.url).transfers.download("data", paths, str(tmp_path), clash=clash, workers=1)
     assert first_lines(wire.requests) == ["GET info", "GET info", "GET content"]
     assert ([name for name, _ in done.failed], [name for name, _ in done.skipped]) == (
         ([], ["y/a"]) if clash == "skip" else (["y/a"], [])
@@ -169,5 +170,5 @@ def test_a_name_that_leads_elsewhere_is_not_followed(tmp_path: Path, name: str) 
         wire_server([listing(entry(name, 1))]) as wire,
         pytest.raises(CarrelError, match=r"client\.odd_name"),
     ):
-        Carrel(wire.url).transfers.download("data", ["/"], str(tmp_path / "in"))
+        ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path / "in"))
     assert [path.name for path in tmp_path.rglob("*")] == ["in"]

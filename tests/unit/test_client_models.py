@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from carrel_client import Carrel
+from carrel_client.client import ApiClient
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = json.loads((ROOT / "openapi.json").read_text())
@@ -18,10 +18,10 @@ OPERATIONS = [operation["operationId"] for path in DOCUMENT["paths"].values() fo
 @pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - FOR_BROWSERS))
 def test_every_operation_is_a_method_of_the_same_name(operation: str) -> None:
     group, verb = operation.split(".")
-    assert callable(getattr(getattr(Carrel("http://localhost"), group), verb))
+    assert callable(getattr(getattr(ApiClient("http://localhost"), group), verb))
 
 
-@pytest.mark.parametrize("tool", ["python_client.py", "cli_docs.py", "reference.py"])
+@pytest.mark.parametrize("tool", ["python_client.py", "python_async.py", "cli_docs.py", "reference.py"])
 def test_what_is_generated_is_current(tool: str) -> None:
     check = [sys.executable, ROOT / "tools" / tool, "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)

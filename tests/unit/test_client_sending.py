@@ -11,7 +11,8 @@ from time import sleep
 from typing import NoReturn
 
 import pytest
-from carrel_client import Carrel, CarrelError, crew, sending, streaming
+from carrel_client import CarrelError, crew, sending, streaming
+from carrel_client.client import ApiClient
 from carrel_client.tar_headers import header
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -37,7 +38,7 @@ def test_a_small_file_is_sent_again_after_what_passes(tmp_path: Path) -> None:
     refusals = ["423 Locked", "460 Checksum", "503 Unavailable"]
     script = [listing(), *(problem(status, "x.y") for status in refusals)]
     with wire_server([*script, headed("201 Created", Upload_Offset=3, **MADE)]) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 3))])
+        done = ApiClient(wire.url).transfers.upload("data", [str(local(tmp_path, 3))])
     assert (done.meter.files, done.meter.bytes, done.failed) == (1, 3, [])
     assert first_lines(wire.requests) == ["GET files", *["POST uploads"] * 4]
     assert all(request.endswith(b"\r\n\r\nxxx") for request in wire.requests[1:])
@@ -49,7 +50,7 @@ def test_a_file_that_an_unheard_try_brought_is_there(tmp_path: Path, modified_at
     # The first try is not answered, and the second one hears that the name is taken.
     scripts = [[listing(), b""], [problem("409 Conflict", "file.exists"), there]]
     with wire_server(*scripts) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 3))])
+        done = ApiClient(wire.url).transfers.upload("data", [str(local(tmp_path, 3))])
     assert len(done.failed) == failed
 
 
@@ -72,7 +73,7 @@ def test_small_files_travel_together_and_each_is_told_of(tmp_path: Path) -> None
         answer(entry("b", 3)),  # the first try brought it, and nobody heard of that
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [tree(tmp_path, "a", "b", "c")], workers=1)
+        done = ApiClient(wire.url).transfers.upload("data", [tree(tmp_path, "a", "b", "c")], workers=1)
     assert (done.meter.files, done.meter.bytes) == (2, 6)
     assert [(os.path.basename(name), error.code) for name, error in done.failed] == [
         ("c", "upload.too_large")
@@ -91,7 +92,7 @@ def test_what_is_refused_of_all_together_is_tried_for_each(tmp_path: Path) -> No
         problem("404 Not Found", "file.not_found"),
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [tree(tmp_path, "a", "b")], workers=1)
+        done = ApiClient(wire.url).transfers.upload("data", [tree(tmp_path, "a", "b")], workers=1)
     assert (done.meter.files, [error.code for _, error in done.failed]) == (1, ["quota.bytes"])
 
 
@@ -99,7 +100,7 @@ def test_small_files_of_which_the_server_says_nothing_are_sent_one_by_one(tmp_pa
     made = headed("201 Created", Upload_Offset=3, **MADE)
     script = [listing(), answer({"paths": ["a"], "refused": []}), made, made]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [tree(tmp_path, *"abc")], workers=1)
+        done = ApiClient(wire.url).transfers.upload("data", [tree(tmp_path, *"abc")], workers=1)
     assert first_lines(wire.requests)[1:] == ["POST unpack", "POST uploads", "POST uploads"]
     assert (done.meter.files, done.meter.bytes, done.failed) == (3, 9, [])
 
@@ -119,7 +120,7 @@ def test_a_stream_ends_when_nothing_comes_any_more() -> None:
     script += [headed("204 No Content", Upload_Offset=offset) for offset in (2, 5, 6)]
     with wire_server(script) as wire:
         source = Trickle(b"ab", b"cde", b"f")
-        Carrel(wire.url).transfers.upload_stream("data", source, "a")  # type: ignore[arg-type]
+        ApiClient(wire.url).transfers.upload_stream("data", source, "a")  # type: ignore[arg-type]
     assert [request.partition(b"\r\n\r\n")[2] for request in wire.requests[1:]] == [b"ab", b"cde", b"f"]
     assert [b"Upload-Length" in request for request in wire.requests[1:]] == [False, False, True]
 
@@ -136,7 +137,7 @@ def test_a_stream_goes_on_from_what_the_server_has(monkeypatch: pytest.MonkeyPat
         headed("204 No Content", Upload_Offset=8),
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload_stream("data", io.BytesIO(b"abcdefgh"), "a")
+        done = ApiClient(wire.url).transfers.upload_stream("data", io.BytesIO(b"abcdefgh"), "a")
     assert (done.meter.files, done.meter.bytes, done.failed) == (1, 8, [])
     assert first_lines(wire.requests) == [
         "POST uploads", "PATCH u1", "PATCH u1", "HEAD u1", "PATCH u1", "HEAD u1", "PATCH u1",
@@ -157,7 +158,7 @@ def test_a_large_file_goes_on_from_what_the_server_has(tmp_path: Path) -> None:
         headed("204 No Content", Upload_Offset=150),
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
+        done = ApiClient(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
     assert (done.meter.files, done.meter.bytes, done.failed) == (1, 150, [])
     tries = ["GET files", "GET uploads", "POST uploads", "PATCH u1", "PATCH u1", "HEAD u1", "PATCH u1"]
     assert first_lines(wire.requests) == tries
@@ -173,7 +174,7 @@ def test_a_refusal_that_is_not_about_the_offset_ends_the_file(tmp_path: Path) ->
         problem("409 Conflict", "file.exists"),
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
+        done = ApiClient(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
     assert [error.code for _, error in done.failed] == ["file.exists"]
 
 
@@ -188,7 +189,7 @@ def test_a_file_that_is_refused_at_its_last_byte_is_not_taken_for_sent(tmp_path:
         script += [problem("503 Unavailable", "x.y"), headed("200 OK", Upload_Offset=150, Upload_Length=150)]
     script.append(problem("409 Conflict", "file.exists"))
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
+        done = ApiClient(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
     assert ([error.code for _, error in done.failed], done.meter.files) == (["file.exists"], 0)
 
 
@@ -200,7 +201,7 @@ def test_an_upload_of_which_all_had_arrived_is_ended(tmp_path: Path) -> None:
     begun = answer({"items": [{"id": "u1"}]})
     script = [listing(), begun, state, state, problem("409 Conflict", "file.exists")]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [str(path)])
+        done = ApiClient(wire.url).transfers.upload("data", [str(path)])
     assert first_lines(wire.requests)[2:] == ["HEAD u1", "HEAD u1", "PATCH u1"]
     assert ([error.code for _, error in done.failed], done.meter.files) == (["file.exists"], 0)
 
@@ -216,7 +217,7 @@ def test_an_upload_that_ended_unheard_is_over(tmp_path: Path) -> None:
         answer(entry("file", 150)),
     ]
     with wire_server(script) as wire:
-        done = Carrel(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
+        done = ApiClient(wire.url).transfers.upload("data", [str(local(tmp_path, 150))])
     assert (done.failed, done.meter.files, done.meter.bytes) == ([], 1, 150)
 
 
@@ -231,7 +232,7 @@ def test_a_folder_that_is_closed_meanwhile_ends_the_file(tmp_path: Path, cut: bo
     removed = answer(status="204 No Content")
     scripts = [*script, removed] if streamed else [listing(), answer({"items": []}), *script]
     with wire_server(scripts) as wire:
-        transfers = Carrel(wire.url).transfers
+        transfers = ApiClient(wire.url).transfers
         if streamed:
             done = transfers.upload_stream("data", io.BytesIO(b"abc"), "a")
         else:
@@ -255,7 +256,7 @@ def test_parts_that_were_put_together_unheard_are_a_file(
     ]
     meter, path = crew.Meter(), str(local(tmp_path, 1000))
     with wire_server(script) as wire:
-        client = Carrel(wire.url)
+        client = ApiClient(wire.url)
         into = sending.Place(client.files, client.uploads, "data", checked=False, parts=2)
         sending.send(into, sending.Source(path, "file", os.stat(path)), meter)
     assert first_lines(wire.requests)[-3:] == ["POST uploads", "POST uploads", "GET info"]
@@ -264,7 +265,7 @@ def test_parts_that_were_put_together_unheard_are_a_file(
 
 def test_an_answer_that_does_not_say_how_much_has_arrived_is_none() -> None:
     with wire_server([headed("200 OK")]) as wire, pytest.raises(CarrelError, match=r"not_carrel"):
-        Carrel(wire.url).uploads.append("data", "u1", offset=0, body=b"x")
+        ApiClient(wire.url).uploads.append("data", "u1", offset=0, body=b"x")
 
 
 def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:
@@ -272,7 +273,7 @@ def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:
         (tmp_path / str(number)).write_text("x")
     with wire_server([listing(), problem("403 Forbidden", "vfolder.permission")]) as wire:
         with pytest.raises(CarrelError, match=r"vfolder\.permission"):
-            Carrel(wire.url).transfers.upload("data", [f"{tmp_path}/"], workers=1)
+            ApiClient(wire.url).transfers.upload("data", [f"{tmp_path}/"], workers=1)
         assert len(wire.requests) == 2
 
 
@@ -297,7 +298,7 @@ def test_the_first_thing_that_ends_all_is_what_is_told() -> None:
 
 
 def test_parts_that_are_stopped_are_not_put_together(tmp_path: Path) -> None:
-    meter, client = crew.Meter(), Carrel("http://127.0.0.1:1")
+    meter, client = crew.Meter(), ApiClient("http://127.0.0.1:1")
 
     def begun(*args: object, **options: object) -> tuple[str, int]:
         meter.stop()  # something else went wrong for good
@@ -325,7 +326,7 @@ def test_who_refuses_without_reading_is_heard(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=refuse)
     thread.start()
-    client = Carrel(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    client = ApiClient(f"http://127.0.0.1:{listener.getsockname()[1]}")
     with path.open("rb") as file, pytest.raises(CarrelError) as refused:
         client.uploads.append("data", "u1", offset=0, body=sending.Part(file, 0, 32 << 20))
     thread.join()
@@ -337,7 +338,7 @@ def test_a_file_that_changes_meanwhile_is_not_taken_for_whole(tmp_path: Path) ->
     path = local(tmp_path, 150)
     script = [listing(), answer({"items": []}), headed("201 Created", Upload_Offset=0, **MADE)]
     with wire_server(script) as wire:
-        client = Carrel(wire.url)
+        client = ApiClient(wire.url)
         seen = client.uploads.create
 
         def cut_short(*args: object, **options: object) -> tuple[str, int]:
@@ -360,7 +361,7 @@ def test_somebody_who_stops_does_not_wait_for_a_server_that_is_silent(tmp_path: 
 
     # Nobody answers when "a" is sent.
     with wire_server([listing(entry("b", 9))]) as wire, pytest.raises(KeyboardInterrupt):
-        Carrel(wire.url).transfers.upload(
+        ApiClient(wire.url).transfers.upload(
             "data", [str(tmp_path / "a"), str(tmp_path / "b")], clash=stop, workers=1
         )
     assert asked == ["b"]

@@ -4,7 +4,8 @@ import socket
 from time import sleep
 
 import pytest
-from carrel_client import Carrel, CarrelError
+from carrel_client import CarrelError
+from carrel_client.client import ApiClient
 from carrel_client.transport import Transport
 from carrel_client.wire import Connection, Target
 from scripted_server import answer, api_server, wire_server
@@ -121,7 +122,7 @@ def test_a_kept_connection_that_went_stale_is_replaced_without_a_pause() -> None
 def test_a_create_is_repeated_with_the_same_key_after_the_connection_breaks() -> None:
     pauses: list[float] = []
     with wire_server([b""], [b""], [answer({"id": "s"}, status="201 Created")]) as wire:
-        client = Carrel(wire.url, "AK", "secret")
+        client = ApiClient(wire.url, "AK", "secret")
         client.transport._pause = pauses.append
         client.sessions.create(image="starter", slots={"cpu": 1, "mem": 1})
     keys = [
@@ -214,11 +215,11 @@ def test_no_proxy_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_an_address_that_cannot_be_one_is_refused(url: str) -> None:
     with pytest.raises(CarrelError) as raised:
-        Carrel(url)
+        ApiClient(url)
     assert raised.value.code == "client.bad_url"
 
 
 def test_a_path_in_front_is_kept_and_segments_are_quoted() -> None:
     with wire_server([answer({})]) as wire:
-        Carrel(f"{wire.url}/behind/", "AK", "s").sessions.show("a/b c")
+        ApiClient(f"{wire.url}/behind/", "AK", "s").sessions.show("a/b c")
     assert wire.requests[0].startswith(b"GET /behind/api/v1/sessions/a%2Fb%20c HTTP/1.1")

@@ -90,7 +90,8 @@ def lint(tally: Tally) -> None:
 
 def generated(tally: Tally) -> None:
     """Files made from others must be what would be made now."""
-    for tool in ("openapi.py", "python_client.py", "cli_docs.py", "reference.py", "web_client.py", "make_migration.py"):
+    made = ("openapi", "python_client", "python_async", "cli_docs", "reference", "web_client", "make_migration")
+    for tool in (f"{name}.py" for name in made):
         step(tally, f"tools/{tool}", [sys.executable, f"tools/{tool}", "--check"])
     step(tally, "openapi.json: redocly", ["npm", "run", "--silent", "lint:api"], folder=ROOT / "web")
 

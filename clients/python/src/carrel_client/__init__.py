@@ -2,34 +2,74 @@
 
     from carrel_client import Carrel
 
-    client = Carrel.from_environment()
-    session = client.sessions.create(image="starter", slots={"cpu": 1000, "mem": 1 << 30})
-    client.sessions.wait(session["id"])
-    print(client.sessions.run(session["id"], ["python3", "--version"]).stdout)
+    with Carrel.from_environment() as client:
+        session = client.sessions.create("starter", cpu=2, mem="4g").wait()
+        print(session.exec(["python3", "--version"]).text)
+        session.terminate()
 
-Methods are named after the operations of the HTTP API; answers are its JSON, typed in `carrel_client.models`.
-Here belongs what a caller of the API needs; nothing of the server.
+`AsyncCarrel` is the same for asyncio. `client.api` has one method per operation of the HTTP API, whose answers are its
+JSON, typed in `carrel_client.models`. Here belongs what a caller of the API needs; nothing of the server.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from carrel_client.client import Carrel
-    from carrel_client.errors import CarrelError
+    from carrel_client.errors import (
+        AuthenticationError,
+        CarrelError,
+        ConflictError,
+        InvalidRequestError,
+        NotFoundError,
+        PermissionDeniedError,
+        RateLimitedError,
+        SessionFailedError,
+        UnavailableError,
+        WaitTimeoutError,
+    )
+    from carrel_client.sdk.aio import AsyncApp, AsyncCarrel, AsyncFolder, AsyncSession
+    from carrel_client.sdk.client import Carrel
+    from carrel_client.sdk.folders import Folder
+    from carrel_client.sdk.paging import items
+    from carrel_client.sdk.sessions import App, ExecResult, Session
 
 __version__ = "0.5.0"
-__all__ = ["Carrel", "CarrelError", "__version__"]
+__all__ = [
+    "App",
+    "AsyncApp",
+    "AsyncCarrel",
+    "AsyncFolder",
+    "AsyncSession",
+    "AuthenticationError",
+    "Carrel",
+    "CarrelError",
+    "ConflictError",
+    "ExecResult",
+    "Folder",
+    "InvalidRequestError",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "RateLimitedError",
+    "Session",
+    "SessionFailedError",
+    "UnavailableError",
+    "WaitTimeoutError",
+    "__version__",
+    "items",
+]
+_MODULES = {
+    "Carrel": "sdk.client",
+    "Folder": "sdk.folders",
+    "items": "sdk.paging",
+    **dict.fromkeys(("App", "ExecResult", "Session"), "sdk.sessions"),
+    **dict.fromkeys(("AsyncApp", "AsyncCarrel", "AsyncFolder", "AsyncSession"), "sdk.aio"),
+}
 
 
 def __getattr__(name: str) -> object:
     # The command starts by importing this package, and must not pay for the SDK before it needs it.
-    if name == "Carrel":
-        from carrel_client.client import Carrel
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return Carrel
-    if name == "CarrelError":
-        from carrel_client.errors import CarrelError
-
-        return CarrelError
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)

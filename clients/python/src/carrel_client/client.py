@@ -23,7 +23,7 @@ ENDED = frozenset({"TERMINATED", "CANCELLED", "ERROR"})
 SETTLED = ENDED | {"RUNNING"}
 
 
-class Carrel(operations.Operations):
+class ApiClient(operations.Operations):
     """One Carrel server, seen through one keypair or personal token.
 
     May be shared by threads. Every method raises CarrelError when the answer is no, or when there is none.
@@ -69,7 +69,7 @@ class Carrel(operations.Operations):
         return Transfers(self.files, self.uploads)
 
     @classmethod
-    def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> Carrel:
+    def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> ApiClient:
         """The client that the `carrel` command would use here.
 
         In this order: the named profile; CARREL_URL with CARREL_ACCESS_KEY and CARREL_SECRET_KEY; with
@@ -84,7 +84,7 @@ class Carrel(operations.Operations):
         """Drop kept connections. The client stays usable."""
         self.transport.close()
 
-    def __enter__(self) -> Carrel:
+    def __enter__(self) -> ApiClient:
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -241,4 +241,4 @@ def _session(ref: str, *parts: str) -> str:
     return "/".join([f"{_API}/sessions", *map(segment, (ref, *parts))])
 
 
-__all__ = ["Carrel", "CarrelError"]
+__all__ = ["ApiClient", "CarrelError"]

@@ -1,6 +1,24 @@
-"""The one exception of the client: an answer of "no", whoever gave it."""
+"""The exceptions of the client, by what the caller can do about them.
+
+    CarrelError
+    |- AuthenticationError      401: sign in, or use other credentials
+    |- PermissionDeniedError    403
+    |- NotFoundError            404
+    |- ConflictError            409, 412, 423: the state of something is in the way
+    |  `- SessionFailedError    it ended instead of running
+    |- InvalidRequestError      400, 413, 415, 416, 422: change the request
+    |- RateLimitedError         429: try again later
+    `- UnavailableError         502, 503, 504: no answer, or not now
+       `- WaitTimeoutError      what was waited for did not happen in time
+
+Whoever raises a CarrelError gets the class that fits its code and status.
+"""
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class CarrelError(Exception):
@@ -11,6 +29,12 @@ class CarrelError(Exception):
     status: the HTTP status of the answer, or the nearest one when no answer came (503 unreachable, 504 too slow).
     field: the input at fault. request_id: what an operator finds in the server's log.
     """
+
+    def __new__(cls, code: str, detail: str, *, status: int, **rest: object) -> Self:
+        """The subclass for this code or status, unless a subclass was named."""
+        named = _BY_CODE.get(code) or _BY_STATUS.get(status, cls) if cls is CarrelError else cls
+        made: Self = super().__new__(named)  # type: ignore[assignment]
+        return made
 
     def __init__(
         self,
@@ -29,6 +53,65 @@ class CarrelError(Exception):
         self.hint = hint
         self.field = field
         self.request_id = request_id
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are pickled with their arguments alone, and these have names.
+        return _restored, (dict(self.__dict__),)
+
+
+class AuthenticationError(CarrelError):
+    """The credentials are missing, unknown or expired (401)."""
+
+
+class PermissionDeniedError(CarrelError):
+    """The credentials do not permit this (403)."""
+
+
+class NotFoundError(CarrelError):
+    """There is no such thing, or it may not be seen (404)."""
+
+
+class ConflictError(CarrelError):
+    """The state of something is in the way (409, 412, 423)."""
+
+
+class SessionFailedError(ConflictError):
+    """A session ended instead of running; the detail has its reason."""
+
+
+class InvalidRequestError(CarrelError):
+    """The request has to change; `field` names the input at fault (400, 413, 415, 416, 422)."""
+
+
+class RateLimitedError(CarrelError):
+    """Too many requests; try again later (429)."""
+
+
+class UnavailableError(CarrelError):
+    """The server, or a part of it, does not answer at the moment (502, 503, 504)."""
+
+
+class WaitTimeoutError(UnavailableError):
+    """What was waited for did not happen in time."""
+
+
+_BY_CODE: dict[str, type[CarrelError]] = {
+    "client.session_failed": SessionFailedError,
+    "client.wait_timeout": WaitTimeoutError,
+}
+_BY_STATUS: dict[int, type[CarrelError]] = {
+    401: AuthenticationError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    429: RateLimitedError,
+    **dict.fromkeys((409, 412, 423), ConflictError),
+    **dict.fromkeys((400, 413, 415, 416, 422), InvalidRequestError),
+    **dict.fromkeys((502, 503, 504), UnavailableError),
+}
+
+
+def _restored(fields: dict[str, object]) -> CarrelError:
+    return CarrelError(**fields)  # type: ignore[arg-type]
 
 
 def from_problem(status: int, problem: object, *, request_id: str | None = None) -> CarrelError:

@@ -11,7 +11,7 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_facts, report, say
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.steps import finish
-from carrel_client.client import Carrel
+from carrel_client.client import ApiClient
 from carrel_client.errors import CarrelError
 from carrel_client.profiles import DEFAULT, Profile, load, path_of, remove, resolve, save
 from carrel_client.wire import Target, address
@@ -56,7 +56,7 @@ def login(args: argparse.Namespace, context: Context) -> int:
             "There is no terminal to ask for the e-mail and the password on.",
             "Give --email, and the password by --password-stdin.",
         )
-    client = Carrel(url)
+    client = ApiClient(url)
     me = _by_provider(client, args) if args.sso else _by_password(client, args)
     keypair = client.keypairs.create()
     before = _stored(name)
@@ -82,13 +82,13 @@ def login(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _by_password(client: Carrel, args: argparse.Namespace) -> models.Me:
+def _by_password(client: ApiClient, args: argparse.Namespace) -> models.Me:
     email = args.email or _asked("E-mail: ")
     password = _password(args.password_stdin)
     return finish(client, client.auth.login(email=email, password=password), password=password, code=args.code)
 
 
-def _by_provider(client: Carrel, args: argparse.Namespace) -> models.Me:
+def _by_provider(client: ApiClient, args: argparse.Namespace) -> models.Me:
     from carrel_client.cli.sso import sign_in
 
     me = sign_in(client, args.sso, print_url=args.print_url)
@@ -110,7 +110,7 @@ def logout(args: argparse.Namespace, context: Context) -> int:
         return 0
     code = 0
     try:
-        Carrel(profile.url, profile.access_key, profile.secret_key).keypairs.remove(profile.access_key)
+        ApiClient(profile.url, profile.access_key, profile.secret_key).keypairs.remove(profile.access_key)
     except CarrelError as error:
         if error.status not in (401, 404):
             report(error)
@@ -169,7 +169,7 @@ def _stored(name: str) -> Profile | None:
         return None  # it is about to be replaced
 
 
-def _retire(before: Profile | None, client: Carrel) -> None:
+def _retire(before: Profile | None, client: ApiClient) -> None:
     """Delete the keypair that the new one replaces, as far as it is this person's on this server."""
     if before is None or before.url != client.transport.target.url:
         return

@@ -10,7 +10,7 @@ from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR
 from carrel_client.cli.context import Context
 from carrel_client.cli.formats import OUTPUTS
 from carrel_client.cli.parser import Arguments, arguments_of
-from carrel_client.client import Carrel
+from carrel_client.client import ApiClient
 from carrel_client.errors import CarrelError
 from carrel_client.profiles import names
 
@@ -247,5 +247,5 @@ def _local(current: str) -> dict[str, str]:
     }
 
 
-def _client() -> Carrel:
-    return Carrel.from_environment(timeout_s=_PATIENCE_S)
+def _client() -> ApiClient:
+    return ApiClient.from_environment(timeout_s=_PATIENCE_S)

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from carrel_client.cli.formats import Writer
     from carrel_client.cli.progress import Progress
-    from carrel_client.client import Carrel
+    from carrel_client.client import ApiClient
 
 _PATIENCE_S = 2.0
 
@@ -21,19 +21,19 @@ class Context:
         self.profile = profile
         self.structured = output != "table"
         self.output = output
-        self._client: Carrel | None = None
+        self._client: ApiClient | None = None
         self._writer: Writer | None = None
 
     @property
-    def client(self) -> Carrel:
+    def client(self) -> ApiClient:
         """The client, made when it is first needed.
 
         Raises: CarrelError when nobody is signed in.
         """
         if self._client is None:
-            from carrel_client.client import Carrel  # help does not need it
+            from carrel_client.client import ApiClient  # help does not need it
 
-            self._client = Carrel.from_environment(self.profile)
+            self._client = ApiClient.from_environment(self.profile)
             if sys.stderr.isatty():
                 self._client.transport.waiting = self._waiting
         return self._client

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from carrel_client.cli.output import say
 from carrel_client.cli.progress import Progress
-from carrel_client.client import Carrel
+from carrel_client.client import ApiClient
 from carrel_client.errors import CarrelError
 from carrel_client.transport import segment, with_query
 
@@ -27,7 +27,7 @@ _PATIENCE_S = 600.0
 _DONE = b"<!doctype html><title>Carrel</title><p>Go back to the terminal; this page can be closed.</p>\n"
 
 
-def sign_in(client: Carrel, provider: str, *, print_url: bool) -> models.Me:
+def sign_in(client: ApiClient, provider: str, *, print_url: bool) -> models.Me:
     """Who signed in by the provider; this client then acts as them. print_url: open no browser.
 
     Raises: CarrelError.
@@ -47,7 +47,7 @@ def sign_in(client: Carrel, provider: str, *, print_url: bool) -> models.Me:
     return client.auth.providers_exchange(code=code, verifier=verifier)
 
 
-def _require_known(client: Carrel, provider: str) -> None:
+def _require_known(client: ApiClient, provider: str) -> None:
     known = [each["name"] for each in client.auth.greeting()["providers"] if each["start"]]
     if provider not in known:
         raise CarrelError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from carrel_client.cli.asking import no_terminal
-from carrel_client.client import Carrel
+from carrel_client.client import ApiClient
 from carrel_client.errors import CarrelError
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _CODE_DIGITS = 6
 
 
-def finish(client: Carrel, me: models.Me, *, password: str, code: str | None) -> models.Me:
+def finish(client: ApiClient, me: models.Me, *, password: str, code: str | None) -> models.Me:
     """The sign-in with all its steps done. code: of the device, or a recovery code; asked for when None.
 
     Raises: CarrelError.
@@ -34,7 +34,7 @@ def finish(client: Carrel, me: models.Me, *, password: str, code: str | None) ->
     return me
 
 
-def _second_step(client: Carrel, given: str | None) -> models.Me:
+def _second_step(client: ApiClient, given: str | None) -> models.Me:
     code = given or _asked("Code of your device, or a recovery code: ", "Give --code.")
     digits = "".join(code.split())
     if digits.isdigit() and len(digits) == _CODE_DIGITS:

@@ -1,0 +1,439 @@
+"""The asynchronous twin of the SDK, written by tools/python_async.py from its synchronous modules.
+
+Everything that sends a request is a coroutine or an asynchronous iterator; attributes are the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+
+from carrel_client import models
+from carrel_client.outcome import Transfer
+from carrel_client.sdk import threads
+from carrel_client.sdk.client import Carrel
+from carrel_client.sdk.folders import Clash, Folder, Folders
+from carrel_client.sdk.sessions import App, ExecResult, Session, Sessions, Until
+
+
+class AsyncApp:
+    """An app of a session, such as JupyterLab."""
+
+    def __init__(self, sync: App) -> None:
+        self._sync = sync
+
+    @property
+    def name(self) -> str:
+        """The name of the app, such as "jupyter"."""
+        return self._sync.name
+
+    async def url(self) -> str:
+        """A link that opens the app in a browser, once and within 30 seconds. Starts the app if necessary."""
+        return await threads.call(lambda: self._sync.url())
+
+
+class AsyncSession:
+    """A compute session. Attributes are as of the last answer; `refresh()` fetches them again."""
+
+    def __init__(self, sync: Session) -> None:
+        self._sync = sync
+
+    def __repr__(self) -> str:
+        return repr(self._sync)
+
+    @property
+    def raw(self) -> models.SessionDetail | models.SessionView:
+        """The answer of the API that this object holds."""
+        return self._sync.raw
+
+    @property
+    def id(self) -> str:
+        """The id, unique for ever."""
+        return self._sync.id
+
+    @property
+    def name(self) -> str:
+        """The name, unique among the live sessions of its owner."""
+        return self._sync.name
+
+    @property
+    def state(self) -> models.SessionState:
+        """PENDING, SCHEDULED, PREPARING, STARTING, RUNNING, TERMINATING, TERMINATED, CANCELLED or ERROR."""
+        return self._sync.state
+
+    @property
+    def running(self) -> bool:
+        """Whether the state is RUNNING."""
+        return self._sync.running
+
+    @property
+    def ended(self) -> bool:
+        """Whether the state is TERMINATED, CANCELLED or ERROR."""
+        return self._sync.ended
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is pending, failed or ended."""
+        return self._sync.reason
+
+    @property
+    def image(self) -> str:
+        """The image it runs."""
+        return self._sync.image
+
+    @property
+    def owner(self) -> models.OwnerRef:
+        """Whose it is."""
+        return self._sync.owner
+
+    @property
+    def project(self) -> models.ProjectRef:
+        """The project it belongs to."""
+        return self._sync.project
+
+    @property
+    def group(self) -> models.GroupRef:
+        """The resource group it is scheduled in."""
+        return self._sync.group
+
+    @property
+    def node(self) -> str | None:
+        """The node it runs on; None before it is placed, or where nodes are not shown."""
+        return self._sync.node
+
+    @property
+    def cpu(self) -> float:
+        """Cores."""
+        return self._sync.cpu
+
+    @property
+    def mem_bytes(self) -> int:
+        """Memory in bytes."""
+        return self._sync.mem_bytes
+
+    @property
+    def slots(self) -> dict[str, int]:
+        """All amounts in base units: cpu in millicores, mem in bytes, accelerators by slot."""
+        return self._sync.slots
+
+    @property
+    def priority(self) -> int:
+        """0 to 100; higher starts first."""
+        return self._sync.priority
+
+    @property
+    def queue_position(self) -> int | None:
+        """The place in the queue while pending; 1 is next."""
+        return self._sync.queue_position
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was requested, in UTC."""
+        return self._sync.created_at
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When it started to run."""
+        return self._sync.started_at
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When it ended."""
+        return self._sync.ended_at
+
+    async def refresh(self) -> AsyncSession:
+        """This object with the current attributes."""
+        await threads.call(lambda: self._sync.refresh())
+        return self
+
+    async def wait(self, until: Until = "running", *, timeout_s: float | None = None) -> AsyncSession:
+        """This object as soon as the session runs, or has ended.
+
+        Raises: SessionFailedError when it ends instead of running; WaitTimeoutError.
+        """
+        return await threads.wait(self, until, timeout_s)
+
+    def logs(self, *, follow: bool = False, tail: int | None = None) -> AsyncIterator[str]:
+        """The lines of its log; with follow, those to come too, until it ends. tail: only the last lines."""
+        return threads.iterate(lambda: self._sync.logs(follow=follow, tail=tail), lambda item: item)
+
+    async def exec(
+        self, command: Sequence[str], *, stdin: bytes | str = b"", env: Mapping[str, str] | None = None
+    ) -> ExecResult:
+        """Run a command in the session and wait for it. For a shell: ["sh", "-c", "ls | wc -l"]."""
+        return await threads.call(lambda: self._sync.exec(command, stdin=stdin, env=env))
+
+    async def rename(self, name: str) -> AsyncSession:
+        """This object with another name."""
+        await threads.call(lambda: self._sync.rename(name))
+        return self
+
+    async def terminate(self, *, force: bool = False) -> AsyncSession:
+        """This object, terminating; or cancelled when it was pending. A second call changes nothing."""
+        await threads.call(lambda: self._sync.terminate(force=force))
+        return self
+
+    async def history(self) -> list[models.HistoryView]:
+        """Every state transition with time, cause and actor, oldest first."""
+        return await threads.call(lambda: self._sync.history())
+
+    async def why(self) -> models.WhyView:
+        """Why it is pending: position in the queue, limits and nodes in the way, expected start."""
+        return await threads.call(lambda: self._sync.why())
+
+    async def usage(self, *, minutes: int | None = None) -> list[models.SampleView]:
+        """Measured CPU and memory usage, oldest first."""
+        return await threads.call(lambda: self._sync.usage(minutes=minutes))
+
+    async def apps(self) -> list[models.AppView]:
+        """The apps of the session, and whether each answers."""
+        return await threads.call(lambda: self._sync.apps())
+
+    def app(self, name: str) -> AsyncApp:
+        """One app by its name. No request is sent before it is used."""
+        return AsyncApp(self._sync.app(name))
+
+
+class AsyncSessions:
+    """Creates and finds sessions."""
+
+    def __init__(self, sync: Sessions) -> None:
+        self._sync = sync
+
+    async def create(
+        self,
+        image: str = "starter",
+        *,
+        cpu: float | str = 1,
+        mem: int | str = "1g",
+        accelerators: Mapping[str, float | str] | None = None,
+        name: str | None = None,
+        env: Mapping[str, str] | None = None,
+        mounts: Sequence[str | models.MountRequest] = (),
+        project: str | None = None,
+        group: str | None = None,
+        priority: int | None = None,
+        time_limit: float | str | None = None,
+        node: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> AsyncSession:
+        """A new session, PENDING; call `wait()` for it to run.
+
+        cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
+        {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
+        idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
+        request repeated after a broken connection never creates two.
+        """
+        return AsyncSession(
+            await threads.call(
+                lambda: self._sync.create(
+                    image,
+                    cpu=cpu,
+                    mem=mem,
+                    accelerators=accelerators,
+                    name=name,
+                    env=env,
+                    mounts=mounts,
+                    project=project,
+                    group=group,
+                    priority=priority,
+                    time_limit=time_limit,
+                    node=node,
+                    idempotency_key=idempotency_key,
+                )
+            )
+        )
+
+    async def get(self, ref: str) -> AsyncSession:
+        """A session by id, unique prefix of an id, or name. Raises: NotFoundError."""
+        return AsyncSession(await threads.call(lambda: self._sync.get(ref)))
+
+    def list(
+        self,
+        *,
+        state: str = "all",
+        search: str | None = None,
+        owner: str | None = None,
+        project: str | None = None,
+        sort: str | None = None,
+    ) -> AsyncIterator[AsyncSession]:
+        """Sessions, newest first, fetched page by page.
+
+        state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "all", or an id or e-mail.
+        search: part of the name or image. sort: a field, with "-" before it in descending order.
+        """
+        return threads.iterate(
+            lambda: self._sync.list(state=state, search=search, owner=owner, project=project, sort=sort),
+            AsyncSession,
+        )
+
+
+class AsyncFolder:
+    """A folder of files that sessions can mount. Paths in it are relative, with / between names."""
+
+    def __init__(self, sync: Folder) -> None:
+        self._sync = sync
+
+    def __repr__(self) -> str:
+        return repr(self._sync)
+
+    @property
+    def raw(self) -> models.VFolderView:
+        """The answer of the API that this object holds."""
+        return self._sync.raw
+
+    @property
+    def id(self) -> str:
+        """The id, unique for ever."""
+        return self._sync.id
+
+    @property
+    def name(self) -> str:
+        """The name, under which sessions mount it in /home/work."""
+        return self._sync.name
+
+    @property
+    def state(self) -> models.FolderState:
+        """The state, such as "active" or "trash"."""
+        return self._sync.state
+
+    @property
+    def used_bytes(self) -> int:
+        """Size of its files when last measured."""
+        return self._sync.used_bytes
+
+    async def refresh(self) -> AsyncFolder:
+        """This object with the current attributes."""
+        await threads.call(lambda: self._sync.refresh())
+        return self
+
+    def ls(self, path: str = "") -> AsyncIterator[models.FileView]:
+        """What a directory holds, directories first, fetched page by page."""
+        return threads.iterate(lambda: self._sync.ls(path), lambda item: item)
+
+    async def upload(
+        self, sources: str | os.PathLike[str] | Sequence[str], to: str = "", *, clash: Clash = "refuse"
+    ) -> Transfer:
+        """Upload files and directories from this machine into a directory of the folder; resumable.
+
+        A directory goes under its own name; with a slash at the end only its content. clash: what happens to a
+        file that exists: "refuse", "replace", "rename" or "skip". Raises: CarrelError for the first file that failed.
+        """
+        return await threads.call(lambda: self._sync.upload(sources, to, clash=clash))
+
+    async def download(
+        self, paths: str | Sequence[str], to: str | os.PathLike[str] = ".", *, clash: Clash = "refuse"
+    ) -> Transfer:
+        """Download files and directories into a directory of this machine. "" is the whole folder. As `upload` else."""
+        return await threads.call(lambda: self._sync.download(paths, to, clash=clash))
+
+    async def read(self, path: str) -> bytes:
+        """The content of a file."""
+        return await threads.call(lambda: self._sync.read(path))
+
+    async def write(self, path: str, content: bytes | str, *, new: bool = False) -> models.FileView:
+        """Create or replace a file as a whole. new: only if there is none. Raises: ConflictError."""
+        return await threads.call(lambda: self._sync.write(path, content, new=new))
+
+    async def mkdir(self, path: str) -> models.FileView:
+        """Create a directory, and its parents."""
+        return await threads.call(lambda: self._sync.mkdir(path))
+
+    async def rm(self, *paths: str) -> models.FilesDone:
+        """Delete files and directories."""
+        return await threads.call(lambda: self._sync.rm(*paths))
+
+    async def trash(self) -> AsyncFolder:
+        """This object, moved to the trash. It must not be mounted in a live session."""
+        await threads.call(lambda: self._sync.trash())
+        return self
+
+
+class AsyncFolders:
+    """Creates and finds folders."""
+
+    def __init__(self, sync: Folders) -> None:
+        self._sync = sync
+
+    async def create(
+        self,
+        name: str,
+        *,
+        project: str | None = None,
+        host: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> AsyncFolder:
+        """A new folder, of your own or of a project. host: the storage host, by id or name."""
+        return AsyncFolder(
+            await threads.call(
+                lambda: self._sync.create(name, project=project, host=host, idempotency_key=idempotency_key)
+            )
+        )
+
+    async def get(self, ref: str) -> AsyncFolder:
+        """A folder by id or name. Raises: NotFoundError."""
+        return AsyncFolder(await threads.call(lambda: self._sync.get(ref)))
+
+    def list(self, *, search: str | None = None, project: str | None = None) -> AsyncIterator[AsyncFolder]:
+        """Folders that you can use, by name, fetched page by page. search: part of the name."""
+        return threads.iterate(lambda: self._sync.list(search=search, project=project), AsyncFolder)
+
+
+class AsyncCarrel:
+    """A Carrel server, for asyncio. As `Carrel` else."""
+
+    def __init__(
+        self,
+        url: str,
+        access_key: str | None = None,
+        secret_key: str | None = None,
+        *,
+        token: str | None = None,
+        timeout_s: float = 60.0,
+    ) -> None:
+        self._sync = Carrel(url, access_key, secret_key, token=token, timeout_s=timeout_s)
+
+    @classmethod
+    def from_environment(cls, profile: str | None = None, *, timeout_s: float = 60.0) -> AsyncCarrel:
+        """As `Carrel.from_environment`."""
+        made = cls.__new__(cls)
+        made._sync = Carrel.from_environment(profile, timeout_s=timeout_s)
+        return made
+
+    async def aclose(self) -> None:
+        """Close idle connections. The client stays usable."""
+        self._sync.close()
+
+    async def __aenter__(self) -> AsyncCarrel:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
+
+    @property
+    def url(self) -> str:
+        """The address of the server."""
+        return self._sync.url
+
+    @property
+    def sessions(self) -> AsyncSessions:
+        """Create, get and list sessions."""
+        return AsyncSessions(self._sync.sessions)
+
+    @property
+    def folders(self) -> AsyncFolders:
+        """Create, get and list folders."""
+        return AsyncFolders(self._sync.folders)
+
+    async def me(self) -> models.Me:
+        """The current user, with projects and permitted actions."""
+        return await threads.call(lambda: self._sync.me())
+
+    async def images(self) -> list[models.ImageView]:
+        """The images in the catalogue."""
+        return await threads.call(lambda: self._sync.images())
+
+    def events(self, *, last_event_id: str | None = None) -> AsyncIterator[models.EventView]:
+        """Every event from now on, or after that one; reconnects by itself and never ends by itself."""
+        return threads.iterate(lambda: self._sync.events(last_event_id=last_event_id), lambda item: item)

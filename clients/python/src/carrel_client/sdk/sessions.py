@@ -1,0 +1,337 @@
+"""Sessions and their apps as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from carrel_client import models, slots
+from carrel_client.client import ENDED, ApiClient
+from carrel_client.errors import CarrelError
+from carrel_client.sdk.paging import items
+from carrel_client.units import parse_cpu, parse_duration, parse_size
+
+Until = Literal["running", "ended"]
+
+
+class ExecResult(NamedTuple):
+    """The result of a command that has ended."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.stdout.decode("utf-8", "replace")
+
+    def check(self) -> ExecResult:
+        """The result itself. Raises: CarrelError with code client.command_failed unless the exit code is 0."""
+        if self.exit_code:
+            lines = self.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise CarrelError(
+                "client.command_failed",
+                f"The command exited with code {self.exit_code}{': ' + lines[-1] if lines else ''}.",
+                status=422,
+            )
+        return self
+
+
+class App:
+    """An app of a session, such as JupyterLab."""
+
+    def __init__(self, api: ApiClient, session_id: str, name: str) -> None:
+        self._api = api
+        self._session_id = session_id
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The name of the app, such as "jupyter"."""
+        return self._name
+
+    def url(self) -> str:
+        """A link that opens the app in a browser, once and within 30 seconds. Starts the app if necessary."""
+        return self._api.apps.open(self._session_id, self._name)["url"]
+
+
+class Session:
+    """A compute session. Attributes are as of the last answer; `refresh()` fetches them again."""
+
+    def __init__(self, api: ApiClient, raw: models.SessionDetail | models.SessionView) -> None:
+        self._api = api
+        self._raw = raw
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id} {self.name!r} {self.state}>"
+
+    @property
+    def raw(self) -> models.SessionDetail | models.SessionView:
+        """The answer of the API that this object holds."""
+        return self._raw
+
+    @property
+    def id(self) -> str:
+        """The id, unique for ever."""
+        return self._raw["id"]
+
+    @property
+    def name(self) -> str:
+        """The name, unique among the live sessions of its owner."""
+        return self._raw["name"]
+
+    @property
+    def state(self) -> models.SessionState:
+        """PENDING, SCHEDULED, PREPARING, STARTING, RUNNING, TERMINATING, TERMINATED, CANCELLED or ERROR."""
+        return self._raw["state"]
+
+    @property
+    def running(self) -> bool:
+        """Whether the state is RUNNING."""
+        return self.state == "RUNNING"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the state is TERMINATED, CANCELLED or ERROR."""
+        return self.state in ENDED
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is pending, failed or ended."""
+        return self._raw["reason"]
+
+    @property
+    def image(self) -> str:
+        """The image it runs."""
+        return self._raw["image"]
+
+    @property
+    def owner(self) -> models.OwnerRef:
+        """Whose it is."""
+        return self._raw["owner"]
+
+    @property
+    def project(self) -> models.ProjectRef:
+        """The project it belongs to."""
+        return self._raw["project"]
+
+    @property
+    def group(self) -> models.GroupRef:
+        """The resource group it is scheduled in."""
+        return self._raw["group"]
+
+    @property
+    def node(self) -> str | None:
+        """The node it runs on; None before it is placed, or where nodes are not shown."""
+        return self._raw["node"]
+
+    @property
+    def cpu(self) -> float:
+        """Cores."""
+        return self._raw["slots"]["cpu"] / 1000
+
+    @property
+    def mem_bytes(self) -> int:
+        """Memory in bytes."""
+        return self._raw["slots"]["mem"]
+
+    @property
+    def slots(self) -> dict[str, int]:
+        """All amounts in base units: cpu in millicores, mem in bytes, accelerators by slot."""
+        return self._raw["slots"]
+
+    @property
+    def priority(self) -> int:
+        """0 to 100; higher starts first."""
+        return self._raw["priority"]
+
+    @property
+    def queue_position(self) -> int | None:
+        """The place in the queue while pending; 1 is next."""
+        return self._raw["queue_position"]
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was requested, in UTC."""
+        return datetime.fromisoformat(self._raw["created_at"])
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When it started to run."""
+        return _time(self._raw["started_at"])
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When it ended."""
+        return _time(self._raw["ended_at"])
+
+    def refresh(self) -> Session:
+        """This object with the current attributes."""
+        self._raw = self._api.sessions.show(self.id)
+        return self
+
+    def wait(self, until: Until = "running", *, timeout_s: float | None = None) -> Session:
+        """This object as soon as the session runs, or has ended.
+
+        Raises: SessionFailedError when it ends instead of running; WaitTimeoutError.
+        """
+        states = ENDED | {"RUNNING"} if until == "running" else ENDED
+        self._raw = self._api.sessions.wait(self.id, until=states, timeout_s=timeout_s)
+        return require_running(self) if until == "running" else self
+
+    def logs(self, *, follow: bool = False, tail: int | None = None) -> Iterator[str]:
+        """The lines of its log; with follow, those to come too, until it ends. tail: only the last lines."""
+        if follow:
+            return lines(self._api.sessions.follow_logs(self.id, tail=tail))
+        return iter(self._api.sessions.logs(self.id, tail=tail).splitlines())
+
+    def exec(
+        self, command: Sequence[str], *, stdin: bytes | str = b"", env: Mapping[str, str] | None = None
+    ) -> ExecResult:
+        """Run a command in the session and wait for it. For a shell: ["sh", "-c", "ls | wc -l"]."""
+        sent = stdin.encode() if isinstance(stdin, str) else stdin
+        return ExecResult(*self._api.sessions.run(self.id, command, stdin=sent, env=env))
+
+    def rename(self, name: str) -> Session:
+        """This object with another name."""
+        self._raw = self._api.sessions.rename(self.id, name=name)
+        return self
+
+    def terminate(self, *, force: bool = False) -> Session:
+        """This object, terminating; or cancelled when it was pending. A second call changes nothing."""
+        self._raw = self._api.sessions.remove(self.id, force=force)
+        return self
+
+    def history(self) -> list[models.HistoryView]:
+        """Every state transition with time, cause and actor, oldest first."""
+        return self._api.sessions.history(self.id)["items"]
+
+    def why(self) -> models.WhyView:
+        """Why it is pending: position in the queue, limits and nodes in the way, expected start."""
+        return self._api.sessions.why(self.id)
+
+    def usage(self, *, minutes: int | None = None) -> list[models.SampleView]:
+        """Measured CPU and memory usage, oldest first."""
+        return self._api.sessions.usage(self.id, minutes=minutes)["samples"]
+
+    def apps(self) -> list[models.AppView]:
+        """The apps of the session, and whether each answers."""
+        return self._api.apps.list(self.id)["items"]
+
+    def app(self, name: str) -> App:
+        """One app by its name. No request is sent before it is used."""
+        return App(self._api, self.id, name)
+
+
+class Sessions:
+    """Creates and finds sessions."""
+
+    def __init__(self, api: ApiClient) -> None:
+        self._api = api
+
+    def create(
+        self,
+        image: str = "starter",
+        *,
+        cpu: float | str = 1,
+        mem: int | str = "1g",
+        accelerators: Mapping[str, float | str] | None = None,
+        name: str | None = None,
+        env: Mapping[str, str] | None = None,
+        mounts: Sequence[str | models.MountRequest] = (),
+        project: str | None = None,
+        group: str | None = None,
+        priority: int | None = None,
+        time_limit: float | str | None = None,
+        node: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Session:
+        """A new session, PENDING; call `wait()` for it to run.
+
+        cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
+        {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
+        idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
+        request repeated after a broken connection never creates two.
+        """
+        given: dict[str, Any] = {
+            "env": dict(env) if env else None,
+            "mounts": [{"folder": each} if isinstance(each, str) else each for each in mounts] or None,
+            "name": name,
+            "project": project,
+            "group": group,
+            "priority": priority,
+            "node": node,
+            "time_limit_s": None if time_limit is None else round(parse_duration(str(time_limit))),
+        }
+        made = self._api.sessions.create(
+            image=image,
+            slots=amounts(cpu, mem, accelerators),
+            idempotency_key=idempotency_key,
+            **{field: value for field, value in given.items() if value is not None},
+        )
+        return Session(self._api, made)
+
+    def get(self, ref: str) -> Session:
+        """A session by id, unique prefix of an id, or name. Raises: NotFoundError."""
+        return Session(self._api, self._api.sessions.show(ref))
+
+    def list(
+        self,
+        *,
+        state: str = "all",
+        search: str | None = None,
+        owner: str | None = None,
+        project: str | None = None,
+        sort: str | None = None,
+    ) -> Iterator[Session]:
+        """Sessions, newest first, fetched page by page.
+
+        state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "all", or an id or e-mail.
+        search: part of the name or image. sort: a field, with "-" before it in descending order.
+        """
+        wanted = state if state in ("live", "ended", "all") else state.upper()
+        found = items(
+            self._api.sessions.list, state=wanted, q=search, owner=owner, project=project, sort=sort, limit=200
+        )
+        return (Session(self._api, each) for each in found)
+
+
+def amounts(
+    cpu: float | str, mem: int | str, accelerators: Mapping[str, float | str] | None
+) -> dict[str, int]:
+    """Amounts as people write them, in base units. Raises: CarrelError naming the amount."""
+    try:
+        asked = {"cpu": parse_cpu(str(cpu)), "mem": parse_size(str(mem))}
+        return asked | {
+            slot: slots.parse_amount(slot, str(amount)) for slot, amount in (accelerators or {}).items()
+        }
+    except ValueError as wrong:
+        raise CarrelError("client.bad_amount", f"{wrong}.", status=422) from None
+
+
+def require_running(session: Session) -> Session:
+    """The session. Raises: SessionFailedError when it has ended."""
+    if session.ended:
+        raise CarrelError(
+            "client.session_failed",
+            f"Session {session.name} is {session.state}: {session.reason or 'no reason given'}",
+            status=409,
+            hint=f"carrel session history {session.id}",
+        )
+    return session
+
+
+def lines(blocks: Iterator[bytes]) -> Iterator[str]:
+    """The lines of a text that arrives in blocks, without their ends."""
+    rest = b""
+    for block in blocks:
+        *whole, rest = (rest + block).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in whole)
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
