@@ -78,11 +78,14 @@ def test_where_apps_share_a_host_cookies_go_into_the_jar_out_of_reach_of_scripts
         (b"Basic dXNlcjpwYXNz", False),
         (b"Basic !!!", False),
         (b"Bearer Q0tBQkM6c2VjcmV0", False),
+        (b"Bearer carrel_app_x", True),
+        (b"bearer  carrel_personal", True),
+        (b"token carrel_personal", False),
         (b"", False),
     ],
 )
-def test_keypairs_are_recognised(value: bytes, ours: bool) -> None:
-    assert headers.is_keypair(value) is ours
+def test_credentials_of_carrel_are_recognised(value: bytes, ours: bool) -> None:
+    assert headers.is_ours(value) is ours
 
 
 def test_only_connections_own_headers_go_when_it_names_them() -> None:

@@ -60,10 +60,15 @@ class Place:
     secret: str
 
 
-def app_url(apps_url: str, session: SessionId, app: str, ticket: str) -> str:
+def with_ticket(url: str, ticket: str) -> str:
+    """The URL of an app with a ticket that opens it."""
+    return f"{url}?{TICKET_PARAMETER}={ticket}"
+
+
+def app_url(apps_url: str, session: SessionId, app: str) -> str:
     """Where the gateway serves the app by name. apps_url: scheme, apps domain and port."""
     parts = urlsplit(apps_url)
-    return f"{parts.scheme}://{app}-{session}.{parts.netloc}/?{TICKET_PARAMETER}={ticket}"
+    return f"{parts.scheme}://{app}-{session}.{parts.netloc}/"
 
 
 def page_without_names(settings: AppsSettings, asked: str) -> str | None:
@@ -76,10 +81,10 @@ def page_without_names(settings: AppsSettings, asked: str) -> str | None:
     return page if settings.effective_app_ports and host and not is_this_machine(host) else None
 
 
-def port_url(page: str, port: int, ticket: str) -> str:
+def port_url(page: str, port: int) -> str:
     """Where the gateway serves the app by port."""
     parts = urlsplit(page)
-    return f"{parts.scheme}://{literal(parts.hostname or '')}:{port}/?{TICKET_PARAMETER}={ticket}"
+    return f"{parts.scheme}://{literal(parts.hostname or '')}:{port}/"
 
 
 async def running_apps(place: Place, templates: Sequence[AppTemplate]) -> Mapping[str, bool]:

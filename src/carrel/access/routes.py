@@ -1,22 +1,25 @@
 """/sessions/{ref}/apps and /sessions/{ref}/logs."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import StreamingResponse
 from sqlalchemy import exists
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.access import opening
 from carrel.access.logs import LogReader, prompt
 from carrel.access.opening import AppsSettings, AppStarter, Place
 from carrel.access.refusals import not_running
-from carrel.access.schemas import AppList, AppView, OpenedApp
+from carrel.access.schemas import AppList, AppToken, AppView, OpenedApp
 from carrel.apps import catalogue, ports
 from carrel.apps import service as apps
 from carrel.apps.model import AppPort
 from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
+from carrel.policy.decide import Actor
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
 from carrel.sessions.states import LIFECYCLE, SessionState
@@ -70,26 +73,55 @@ async def list_apps(request: Request, actor: CurrentActor, ref: Ref) -> AppList:
 async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName) -> OpenedApp:
     """A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment."""
     state = request.app.state
-    starter: AppStarter = state.app_starter
-    async with state.database.transaction() as tx:
-        session = await sessions.find(tx, actor, ref, "app.open")
-    template = catalogue.template(session.apps, app)
-    await starter.ensure(_place(session, state.settings), template)
+    session = await _started(request, actor, ref, app)
     async with state.database.transaction() as tx:
         now = state.clock.now()
         sessions.note(tx, actor, "app.open", session, details={"app": app})
         ticket = await apps.issue_ticket(tx, actor, session=session.id, app=app, now=now)
-        group = await tx.get_one(ResourceGroup, session.group_id)
-        if group.app_address:
-            url = opening.app_url(group.app_address, session.id, app, ticket.token)
-        elif page := opening.page_without_names(state.settings, str(request.url)):
-            port = await ports.give(
-                tx, state.settings.effective_app_ports, session=session.id, app=app, lives=_LIVES, now=now
-            )
-            url = opening.port_url(page, port, ticket.token)
-        else:
-            url = opening.app_url(state.settings.effective_apps_url, session.id, app, ticket.token)
+        url = opening.with_ticket(await _url(request, tx, session, app, now), ticket.token)
     return OpenedApp(url=url, expires_at=ticket.expires_at)
+
+
+@router.post(
+    "/sessions/{ref}/apps/{app}/token",
+    operation_id="apps.token",
+    summary="Create an app token for a program",
+    openapi_extra=names("app.open"),
+)
+async def create_token(request: Request, actor: CurrentActor, ref: Ref, app: AppName) -> AppToken:
+    """A token with which a program uses this app for 12 hours, HTTP and WebSockets. Starts the app if necessary."""
+    state = request.app.state
+    session = await _started(request, actor, ref, app)
+    async with state.database.transaction() as tx:
+        now = state.clock.now()
+        sessions.note(tx, actor, "app.open", session, details={"app": app, "by": "token"})
+        issued = await apps.issue_token(tx, actor, session=session.id, app=app, now=now)
+        url = await _url(request, tx, session, app, now)
+    return AppToken(url=url, token=issued.token, expires_at=issued.expires_at)
+
+
+async def _started(request: Request, actor: Actor, ref: str, app: str) -> Session:
+    """The session, once the app in it answers."""
+    state = request.app.state
+    starter: AppStarter = state.app_starter
+    async with state.database.transaction() as tx:
+        session = await sessions.find(tx, actor, ref, "app.open")
+    await starter.ensure(_place(session, state.settings), catalogue.template(session.apps, app))
+    return session
+
+
+async def _url(request: Request, tx: AsyncSession, session: Session, app: str, now: datetime) -> str:
+    """The app's origin as whoever asks sees it: a name of its own, or a port of its own."""
+    settings = request.app.state.settings
+    group = await tx.get_one(ResourceGroup, session.group_id)
+    if group.app_address:
+        return opening.app_url(group.app_address, session.id, app)
+    if page := opening.page_without_names(settings, str(request.url)):
+        port = await ports.give(
+            tx, settings.effective_app_ports, session=session.id, app=app, lives=_LIVES, now=now
+        )
+        return opening.port_url(page, port)
+    return opening.app_url(settings.effective_apps_url, session.id, app)
 
 
 @router.get(

@@ -33,6 +33,17 @@ class OpenedApp(BaseModel):
     expires_at: datetime
 
 
+class AppToken(BaseModel):
+    """url: the origin of the app. token: for programs, sent there as `Authorization: Bearer <token>`, or in
+    X-Carrel-Authorization where the app has an Authorization of its own; good for this app until expires_at, and no
+    longer than the credentials that it was made with.
+    """
+
+    url: str
+    token: str
+    expires_at: datetime
+
+
 class ExecStart(BaseModel):
     """The first message of an exec WebSocket."""
 

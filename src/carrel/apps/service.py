@@ -17,6 +17,7 @@ from carrel.logins.model import Login
 from carrel.policy.decide import Actor
 from carrel.tenancy.model import User
 
+TOKEN_PREFIX = "carrel_app_"
 TICKET_LIFETIME = timedelta(seconds=30)
 GRANT_LIFETIME = timedelta(hours=12)
 
@@ -52,19 +53,30 @@ async def issue_ticket(
 ) -> Issued:
     """A ticket for one app of one session, good once and for 30 seconds."""
     issued = _issue(now + TICKET_LIFETIME)
-    tx.add(
-        AppGrant(
-            token_hash=_digest(issued.token),
-            ticket=True,
-            session_id=session,
-            app=app,
-            user_id=actor.user_id,
-            credential=actor.credential,
-            login_id=actor.login_id,
-            expires_at=issued.expires_at,
-        )
-    )
+    tx.add(_grant(actor, issued, session, app, ticket=True))
     return issued
+
+
+async def issue_token(
+    tx: AsyncSession, actor: Actor, *, session: SessionId, app: str, now: datetime
+) -> Issued:
+    """A token with which a program uses one app of one session: a grant as browsers have, sent in a header."""
+    issued = _issue(now + GRANT_LIFETIME, prefix=TOKEN_PREFIX)
+    tx.add(_grant(actor, issued, session, app, ticket=False))
+    return issued
+
+
+def _grant(actor: Actor, issued: Issued, session: SessionId, app: str, *, ticket: bool) -> AppGrant:
+    return AppGrant(
+        token_hash=_digest(issued.token),
+        ticket=ticket,
+        session_id=session,
+        app=app,
+        user_id=actor.user_id,
+        credential=actor.credential,
+        login_id=actor.login_id,
+        expires_at=issued.expires_at,
+    )
 
 
 async def redeem(
@@ -132,8 +144,8 @@ async def prune(tx: AsyncSession, now: datetime) -> None:
     await tx.execute(delete(AppGrant).where(~holds(now)))
 
 
-def _issue(expires_at: datetime) -> Issued:
-    return Issued(secrets.token_urlsafe(32), expires_at)
+def _issue(expires_at: datetime, *, prefix: str = "") -> Issued:
+    return Issued(prefix + secrets.token_urlsafe(32), expires_at)
 
 
 def _digest(token: str) -> bytes:

@@ -14,6 +14,9 @@ RawHeaders = Iterable[tuple[bytes, bytes]]
 
 _OUR_COOKIES = b"carrel_"
 _ACCESS_KEY = b"CK"
+_OUR_TOKENS = b"carrel_"
+_APP_TOKENS = b"carrel_app_"
+_APP_AUTHORIZATION = b"x-carrel-authorization"
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"proxy-authorization", b"te",
      b"trailer", b"transfer-encoding", b"upgrade"}
@@ -22,6 +25,7 @@ _HOP_BY_HOP = frozenset(
 _NOT_TO_APPS = _HOP_BY_HOP | {
     b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port",
     b"x-forwarded-server", b"x-real-ip", b"x-carrel-csrf", b"content-length",
+    _APP_AUTHORIZATION,
 }  # fmt: skip
 _LOOKED_AT = _NOT_TO_APPS | {b"cookie", b"authorization"}
 _NOT_TO_BROWSERS = _HOP_BY_HOP | {b"content-length", b"x-carrel-error"}
@@ -44,7 +48,7 @@ def request_lines(headers: RawHeaders, *, replaced: bytes | None, jar: bytes = b
                 value = app_cookies(value, jar)
                 if not value:
                     continue
-            elif key != b"authorization" or is_keypair(value):
+            elif key != b"authorization" or is_ours(value):
                 continue
         if key == replaced or key in named:
             continue
@@ -81,14 +85,22 @@ def first(headers: RawHeaders, wanted: bytes) -> bytes | None:
 
 
 def grants_in(headers: RawHeaders, cookie: bytes) -> list[str]:
-    """The values of our own cookie of that name. A sibling origin may have planted another, hence all of them."""
-    found = []
+    """What may open the app: app tokens of programs, then the values of our own cookie of that name.
+
+    A sibling origin may have planted another cookie of that name, hence all of them.
+    """
+    tokens, cookies = [], []
     for name, value in headers:
-        if name.lower() == b"cookie" and cookie in value:
-            found += [
-                text.decode("latin-1") for key, text in _cookies(value) if key == cookie and text.isascii()
+        key = name.lower()
+        if key in (b"authorization", _APP_AUTHORIZATION):
+            token = bearer(value)
+            if token.startswith(_APP_TOKENS) and token.isascii():
+                tokens.append(token.decode())
+        elif key == b"cookie" and cookie in value:
+            cookies += [
+                text.decode("latin-1") for each, text in _cookies(value) if each == cookie and text.isascii()
             ]
-    return found
+    return tokens + cookies
 
 
 def app_cookies(value: bytes, jar: bytes = b"") -> bytes:
@@ -115,8 +127,10 @@ def host_only(value: bytes, jar: bytes = b"") -> bytes | None:
     return b";".join([name, *kept])
 
 
-def is_keypair(authorization: bytes) -> bool:
-    """Whether these are credentials for the control plane, sent here by mistake."""
+def is_ours(authorization: bytes) -> bool:
+    """Whether these are credentials of Carrel's: an app token, or a keypair or personal token sent by mistake."""
+    if bearer(authorization).startswith(_OUR_TOKENS):
+        return True
     scheme, _, encoded = authorization.strip().partition(b" ")
     if scheme.lower() != b"basic":
         return False
@@ -124,6 +138,12 @@ def is_keypair(authorization: bytes) -> bool:
         return base64.b64decode(encoded.strip()).startswith(_ACCESS_KEY)
     except (binascii.Error, ValueError):
         return False
+
+
+def bearer(authorization: bytes) -> bytes:
+    """The token of a bearer's Authorization header; empty when it is another scheme."""
+    scheme, _, token = authorization.strip().partition(b" ")
+    return token.strip() if scheme.lower() == b"bearer" else b""
 
 
 def _cookies(value: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from carrel_client.sdk.client import Carrel
     from carrel_client.sdk.folders import Folder
     from carrel_client.sdk.paging import items
-    from carrel_client.sdk.sessions import App, ExecResult, Session
+    from carrel_client.sdk.sessions import App, AppAccess, ExecResult, Session
 
 __version__ = "0.5.0"
 __all__ = [
     "App",
+    "AppAccess",
     "AsyncApp",
     "AsyncCarrel",
     "AsyncFolder",
@@ -61,7 +62,7 @@ _MODULES = {
     "Carrel": "sdk.client",
     "Folder": "sdk.folders",
     "items": "sdk.paging",
-    **dict.fromkeys(("App", "ExecResult", "Session"), "sdk.sessions"),
+    **dict.fromkeys(("App", "AppAccess", "ExecResult", "Session"), "sdk.sessions"),
     **dict.fromkeys(("AsyncApp", "AsyncCarrel", "AsyncFolder", "AsyncSession"), "sdk.aio"),
 }
 

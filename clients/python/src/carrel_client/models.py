@@ -62,6 +62,16 @@ class AppRef(TypedDict):
     title: str
 
 
+class AppToken(TypedDict):
+    """url: the origin of the app. token: for programs, sent there as `Authorization: Bearer <token>`, or in
+    X-Carrel-Authorization where the app has an Authorization of its own; good for this app until expires_at, and no
+    longer than the credentials that it was made with."""
+
+    expires_at: str
+    token: str
+    url: str
+
+
 class AppView(TypedDict):
     """running: it answers now."""
 

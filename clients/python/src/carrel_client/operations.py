@@ -51,6 +51,13 @@ class Apps(Group):
         )
         return answer
 
+    def token(self, ref: str, app: str) -> models.AppToken:
+        """A token with which a program uses this app for 12 hours, HTTP and WebSockets. Starts the app if necessary."""
+        answer: models.AppToken = self._transport.call(
+            "POST", f"/api/v1/sessions/{segment(ref)}/apps/{segment(app)}/token"
+        )
+        return answer
+
 
 class Audit(Group):
     def list(

@@ -14,7 +14,7 @@ from carrel_client.outcome import Transfer
 from carrel_client.sdk import threads
 from carrel_client.sdk.client import Carrel
 from carrel_client.sdk.folders import Clash, Folder, Folders
-from carrel_client.sdk.sessions import App, ExecResult, Session, Sessions, Until
+from carrel_client.sdk.sessions import App, AppAccess, ExecResult, Session, Sessions, Until
 
 
 class AsyncApp:
@@ -31,6 +31,13 @@ class AsyncApp:
     async def url(self) -> str:
         """A link that opens the app in a browser, once and within 30 seconds. Starts the app if necessary."""
         return await threads.call(lambda: self._sync.url())
+
+    async def connect(self) -> AppAccess:
+        """Address and headers for a program. Starts the app if necessary.
+
+        The headers hold a token for this app alone, which never reaches the session.
+        """
+        return await threads.call(lambda: self._sync.connect())
 
 
 class AsyncSession:

@@ -39,6 +39,18 @@ class ExecResult(NamedTuple):
         return self
 
 
+class AppAccess(NamedTuple):
+    """What a program needs to use an app over HTTP and WebSockets.
+
+    url: the origin of the app, with a slash at the end. headers: to send with every request. expires_at: when to ask
+    for another; it also ends with the session, and with the credentials of this client.
+    """
+
+    url: str
+    headers: dict[str, str]
+    expires_at: datetime
+
+
 class App:
     """An app of a session, such as JupyterLab."""
 
@@ -55,6 +67,15 @@ class App:
     def url(self) -> str:
         """A link that opens the app in a browser, once and within 30 seconds. Starts the app if necessary."""
         return self._api.apps.open(self._session_id, self._name)["url"]
+
+    def connect(self) -> AppAccess:
+        """Address and headers for a program. Starts the app if necessary.
+
+        The headers hold a token for this app alone, which never reaches the session.
+        """
+        made = self._api.apps.token(self._session_id, self._name)
+        headers = {"Authorization": f"Bearer {made['token']}"}
+        return AppAccess(made["url"], headers, datetime.fromisoformat(made["expires_at"]))
 
 
 class Session:
