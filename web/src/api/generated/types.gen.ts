@@ -147,6 +147,28 @@ export type AppRef = {
 };
 
 /**
+ * AppToken
+ *
+ * url: the origin of the app. token: for programs, sent there as `Authorization: Bearer <token>`, or in
+ * X-Carrel-Authorization where the app has an Authorization of its own; good for this app until expires_at, and no
+ * longer than the credentials that it was made with.
+ */
+export type AppToken = {
+    /**
+     * Expires At
+     */
+    expires_at: string;
+    /**
+     * Token
+     */
+    token: string;
+    /**
+     * Url
+     */
+    url: string;
+};
+
+/**
  * AppView
  *
  * running: it answers now.
@@ -11294,6 +11316,46 @@ export type AppsOpenResponses = {
 };
 
 export type AppsOpenResponse = AppsOpenResponses[keyof AppsOpenResponses];
+
+export type AppsTokenData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+        /**
+         * App
+         */
+        app: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/apps/{app}/token';
+};
+
+export type AppsTokenErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type AppsTokenError = AppsTokenErrors[keyof AppsTokenErrors];
+
+export type AppsTokenResponses = {
+    /**
+     * Successful Response
+     */
+    200: AppToken;
+};
+
+export type AppsTokenResponse = AppsTokenResponses[keyof AppsTokenResponses];
 
 export type SessionsExemptData = {
     body: ExemptionUpdate;
