@@ -144,6 +144,22 @@ async def test_a_domain_that_holds_something_stays(api: Api):
     assert (said(refused), refused.json()["details"]) == ((409, "domain.not_empty"), {"holds": "users"})
 
 
+async def test_a_domain_whose_only_users_were_purged_can_be_removed(api: Api):
+    admin = await api.as_("superadmin")
+    assert (await admin.post("/domains", {"name": "closing"})).status_code == 201
+    email = "last@example.org"
+    made = await admin.post("/users", {"email": email, "name": "Last", "domain": "closing"})
+    assert made.status_code == 201, made.text
+    user = made.json()["user"]["id"] if "user" in made.json() else made.json()["id"]
+    assert said(await admin.delete("/domains/closing")) == (409, "domain.not_empty")
+    assert (await admin.patch(f"/users/{user}", {"state": "inactive"})).status_code == 200
+    assert said(await admin.delete("/domains/closing")) == (409, "domain.not_empty")
+    purged = await admin.post(f"/users/{user}/purge", {"confirm": email})
+    assert purged.status_code == 200, purged.text
+    assert (await admin.delete("/domains/closing")).status_code == 204
+    assert (await admin.get("/domains/closing")).status_code == 404
+
+
 async def test_a_disabled_domain_ends_sign_ins_and_takes_no_sessions(api: Api):
     browser, keypair = await api.browser("foreigner"), await api.as_("foreigner")
     running = await keypair.start()

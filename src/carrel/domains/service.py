@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from sqlalchemy import delete, exists, select
+from sqlalchemy import update as update_rows
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,7 +21,7 @@ from carrel.policy.decide import Actor, Target, require
 from carrel.providers.model import Provider
 from carrel.sessions.model import Session
 from carrel.tenancy import queries as tenancy
-from carrel.tenancy.model import Domain, Project, User
+from carrel.tenancy.model import Domain, Project, User, UserState
 from carrel.vfolders.model import FolderTask
 
 _KINDS = {
@@ -96,12 +97,15 @@ async def _end_sign_ins(tx: AsyncSession, domain: Domain) -> None:
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Remove a domain that holds nothing. Raises: NotFound, Forbidden; Conflict saying what it holds."""
+    """Remove a domain that holds nothing but purged users, whose empty rows move to the actor's domain.
+
+    Raises: NotFound, Forbidden; Conflict saying what it holds.
+    """
     domain = await tenancy.domain(tx, actor, ref, "domain.remove")
     # Locked against all else, so that nobody moves in meanwhile.
     await tx.execute(select(Domain.id).where(Domain.id == domain.id).with_for_update())
     for kind, holds in (
-        ("users", exists().where(User.domain_id == domain.id)),
+        ("users", exists().where(User.domain_id == domain.id, User.state != UserState.PURGED)),
         ("projects", exists().where(Project.domain_id == domain.id)),
         (
             "folder tasks under way",
@@ -118,6 +122,8 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
                 details={"holds": kind},
             )
     await tx.execute(delete(FolderTask).where(FolderTask.domain_id == domain.id))
+    # The audit trail and sessions elsewhere still name them by their ids.
+    await tx.execute(update_rows(User).where(User.domain_id == domain.id).values(domain_id=actor.domain_id))
     await tx.delete(domain)
     await tx.flush()
     await _record(tx, actor, "domain.remove", domain)

@@ -260,7 +260,7 @@ class Domains(Group):
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove a domain that holds nothing."""
+        """Remove a domain that holds nothing; users who were purged do not count."""
         self._transport.call("DELETE", f"/api/v1/domains/{segment(ref)}")
 
     def show(self, ref: str) -> models.DomainView:
