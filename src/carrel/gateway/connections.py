@@ -5,7 +5,7 @@ aiohttp bounds each line of a head, but times neither heads nor bodies, and coun
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
@@ -48,7 +48,7 @@ class GuardedHandler(RequestHandler):
         self._refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        transport = cast(asyncio.Transport, transport)  # uvloop's is none of asyncio's classes
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if isinstance(peer, tuple) else ""
         if status := self._server.connection_limit.enter(address):
