@@ -63,8 +63,8 @@ WORKS = {
     "threads and processes": "import multiprocessing as m; print(m.get_context('fork').Pool(2).map(abs, [-1, 2]))",
     "spawned processes": "import subprocess; print(subprocess.run(['echo', 'said'], capture_output=True).stdout)",
     "sockets": "a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1), socket.socket().bind(('127.0.0.1', 0)))",
-    "shared memory": "from multiprocessing import shared_memory as s; m = s.SharedMemory(create=True, size=9); "
-    "m.buf[0] = 7; print(m.buf[0]); m.unlink()",
+    "shared memory": "import mmap; f = open('/dev/shm/x', 'w+b'); f.truncate(9); m = mmap.mmap(f.fileno(), 9); "
+    "m[0] = 7; print(f.read(1))",
     "memory policies of NumPy and PyTorch": "print(call(239, 0, 0, 0, 0, 0))",
     "files, locks, notifications": "import tempfile, fcntl; f = tempfile.TemporaryFile(); fcntl.flock(f, 2); "
     "print(isinstance(call(294, 0), int), os.posix_fallocate(f.fileno(), 0, 9))",
@@ -78,7 +78,7 @@ SAID = {
     "threads and processes": "[1, 2]",
     "spawned processes": "b'said\\n'",
     "sockets": "b'x' None",
-    "shared memory": "7",
+    "shared memory": "b'\\x07'",
     "memory policies of NumPy and PyTorch": "0",
     "files, locks, notifications": "True None",
     "pinning to cores": "pinned",

@@ -19,7 +19,7 @@ _STOP_S = 30.0
 
 @dataclass(frozen=True)
 class Line:
-    """state: "ok", "down", or "low" (a disk that is nearly full)."""
+    """state: "ok", "down", or "low" (a disk that is nearly full; a limit of the kernel that sessions share)."""
 
     part: str
     state: str
@@ -108,7 +108,18 @@ def _look(options: argparse.Namespace) -> list[Line]:
         _database(database_url),
         _line("engine", engine is not None, engine or "", engine_url),
         Line("disk", room.state, room.text, str(settings.data_dir)),
+        *_kernel(engine_url),
     ]  # fmt: skip
+
+
+def _kernel(engine_url: str) -> list[Line]:
+    """The kernel's limits that sessions share, where they run on this machine."""
+    from carrel.server import kernel_limits
+
+    if not engine_url.startswith("unix://"):
+        return []
+    low = kernel_limits.low()
+    return [Line("limits", "low" if low else "ok", "", "sysctl -w " + " ".join(low) if low else "")]
 
 
 def _database(url: str) -> Line:

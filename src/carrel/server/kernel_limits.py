@@ -1,0 +1,40 @@
+"""Limits of the kernel that all sessions of a machine share, since they run as one user id: which are too low.
+
+Where they are high, the memory limit of a session is what it meets first. docs/reference/isolation.md explains each;
+an operator sets them, since they hold for the whole machine.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+LEAST = {
+    "fs.inotify.max_user_instances": 65536,
+    "fs.inotify.max_user_watches": 1048576,
+    "kernel.pty.max": 65536,
+    "fs.aio-max-nr": 1048576,
+}
+PIPE_PAGES = "fs.pipe-user-pages-soft"
+"""0 means no limit, which is what it should be."""
+
+
+def low(root: Path = Path("/proc/sys")) -> list[str]:
+    """The limits that one session could use up for all, as `name=value` that would do. What cannot be read is left out.
+
+    root: where the kernel shows them.
+    """
+    return [f"{name}={least}" for name, least in _wanting(root)]
+
+
+def _wanting(root: Path) -> Iterator[tuple[str, int]]:
+    for name, least in LEAST.items():
+        if (value := _read(root, name)) is not None and value < least:
+            yield name, least
+    if _read(root, PIPE_PAGES):
+        yield PIPE_PAGES, 0
+
+
+def _read(root: Path, name: str) -> int | None:
+    try:
+        return int((root / name.replace(".", "/")).read_text())
+    except (OSError, ValueError):
+        return None

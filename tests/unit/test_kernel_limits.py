@@ -1,0 +1,30 @@
+"""Which limits of the kernel are too low for sessions that share a user id."""
+
+from pathlib import Path
+
+from carrel.server.kernel_limits import LEAST, PIPE_PAGES, low
+
+
+def written(root: Path, values: dict[str, int]) -> Path:
+    for name, value in values.items():
+        path = root / name.replace(".", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{value}\n")
+    return root
+
+
+def test_limits_of_a_fresh_machine_are_low(tmp_path: Path) -> None:
+    usual = {"fs.inotify.max_user_instances": 128, "kernel.pty.max": 4096, PIPE_PAGES: 16384}
+    assert low(written(tmp_path, usual)) == [
+        "fs.inotify.max_user_instances=65536",
+        "kernel.pty.max=65536",
+        "fs.pipe-user-pages-soft=0",
+    ]
+
+
+def test_what_is_advised_is_enough(tmp_path: Path) -> None:
+    assert low(written(tmp_path, {**LEAST, PIPE_PAGES: 0})) == []
+
+
+def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    assert low(tmp_path) == []
