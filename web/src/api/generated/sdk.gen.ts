@@ -275,7 +275,7 @@ export const domainsCreate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Delete a domain
  *
- * Remove a domain that holds nothing.
+ * Remove a domain that holds nothing; users who were purged do not count.
  */
 export const domainsRemove = <ThrowOnError extends boolean = true>(options: Options<DomainsRemoveData, ThrowOnError>) => (options.client ?? client).delete<DomainsRemoveResponses, DomainsRemoveErrors, ThrowOnError>({ url: '/api/v1/domains/{ref}', ...options });
 
