@@ -3,11 +3,12 @@ import { lingui } from "@lingui/vite-plugin";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { linguiMacro } from "./tools/lingui-macro.ts";
+import { precompress } from "./tools/precompress.ts";
 
 const server = process.env.CARREL_URL ?? "http://127.0.0.1:8700";
 
 export default defineConfig({
-  plugins: [linguiMacro(), react(), lingui()],
+  plugins: [linguiMacro(), react(), lingui(), precompress()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
     outDir: "../src/carrel/web_dist",

@@ -93,8 +93,11 @@ async def test_nobody_passes_without_a_grant_for_this_very_app(gate: Gate) -> No
 
 async def test_cookie_planted_by_a_sibling_does_not_lock_one_out(gate: Gate) -> None:
     session = await gate.session(await gate.app(hello))
-    cookie = f"carrel_app_web-{session}=planted; x=1; {await gate.cookie(session)}"
-    assert (await gate.get(session, cookie=cookie)).status == 200
+    mine = await gate.cookie(session)
+    for planted in (1, 5, 40):
+        hiding = [f"carrel_app_web-{session}=planted{planted}-{number}" for number in range(planted)]
+        for cookies in ([*hiding, "x=1", mine], [mine, *hiding]):
+            assert (await gate.get(session, cookie="; ".join(cookies))).status == 200
 
 
 async def test_expired_grant_is_worth_nothing(gate: Gate) -> None:

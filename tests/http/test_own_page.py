@@ -27,3 +27,22 @@ async def test_planted_cookies_do_not_hide_the_right_one(api: Api, planted: int)
     client.headers["X-Carrel-CSRF"] = user.http.headers["X-Carrel-CSRF"]
     assert (await client.post(f"{API}/auth/logout")).status_code == 204
     assert (await user.get("/auth/me")).status_code == 401
+
+
+@pytest.mark.parametrize(("path", "allowed"), [
+    ("/sessions", {"GET", "POST"}), ("/keypairs/CK1", {"DELETE", "PATCH"}), ("/site", {"GET", "PATCH"}),
+])  # fmt: skip
+async def test_allow_names_every_method_of_the_path(api: Api, path: str, allowed: set[str]):
+    answer = await (await api.as_("user")).ask("PUT", path)
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == allowed
+
+
+async def test_metrics_are_where_scrapers_look(api: Api):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    answer = await admin.http.get("/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "carrel_sessions{" in answer.text
+    assert (await user.http.get("/metrics")).status_code == 403
+    assert (await (await api.client()).get("/metrics")).status_code == 401

@@ -1,6 +1,7 @@
 """The page's files: cached for as long as they are true, and nothing but them."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -38,11 +39,25 @@ async def client(built: Path) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def test_every_address_of_the_page_is_its_index(client: httpx2.AsyncClient):
-    for path in ("/", "/sessions", "/sessions/abc/terminal", "/index.html", "/no.such.file"):
+    for path in ("/", "/sessions", "/sessions/", "/terminal/abc", "/data/f1", "/settings/two-factor", "/index.html"):
         answer = await client.get(path)
         assert (answer.status_code, answer.text) == (200, "<!doctype html><title>Carrel</title>"), path
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
         assert answer.headers["cache-control"] == "no-cache"
+
+
+async def test_an_address_of_no_page_is_not_found_and_shows_the_page_that_says_so(client: httpx2.AsyncClient):
+    for path in ("/sessions/abc/terminal", "/no.such.file", "/wp-login.php", "/settings/nonesuch", "/data/a/b"):
+        answer = await client.get(path, headers={"If-Modified-Since": "Fri, 31 Dec 2100 00:00:00 GMT"})
+        assert (answer.status_code, answer.text) == (404, "<!doctype html><title>Carrel</title>"), path
+        assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_the_server_knows_the_addresses_of_the_page():
+    router = (Path(__file__).parents[2] / "web/src/app/router.tsx").read_text()
+    paths = re.findall(r'^  path: "([^"]+)"', router, re.MULTILINE)
+    absolute = {path if path.startswith("/") else f"/settings/{path}" for path in paths}
+    assert {re.sub(r"[$][a-z]+", "$", path) for path in absolute} | {"/index.html"} == set(page.PAGES)
 
 
 async def test_what_is_unchanged_is_not_sent_again(client: httpx2.AsyncClient, built: Path):
@@ -64,6 +79,28 @@ async def test_assets_are_kept_for_ever_and_missed_ones_are_not_the_index(client
     assert "javascript" in answer.headers["content-type"]
     missed = await client.get("/assets/app-0000.js")
     assert (missed.status_code, missed.json()["code"]) == (404, "http.not_found")
+
+
+@pytest.mark.parametrize(("accepted", "coding", "content"), [
+    ("gzip, deflate, br, zstd", "br", b"as brotli"), ("gzip;q=0.8", "gzip", b"as gzip"),
+    ("br;q=0, gzip", "gzip", b"as gzip"), ("", None, b"run()"), ("identity", None, b"run()"),
+])  # fmt: skip
+async def test_text_is_sent_as_the_build_compressed_it(
+    client: httpx2.AsyncClient, built: Path, accepted: str, coding: str | None, content: bytes
+):
+    app = built / "assets" / "app-1a2b.js"
+    app.with_name("app-1a2b.js.br").write_bytes(b"as brotli")
+    app.with_name("app-1a2b.js.gz").write_bytes(b"as gzip")
+    async with client.stream("GET", "/assets/app-1a2b.js", headers={"Accept-Encoding": accepted}) as answer:
+        assert b"".join([piece async for piece in answer.aiter_raw()]) == content
+    assert answer.headers.get("content-encoding") == coding
+    assert answer.headers["vary"] == "Accept-Encoding"
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert "immutable" in answer.headers["cache-control"]
+    headers = {"Accept-Encoding": accepted, "If-None-Match": answer.headers["etag"]}
+    assert (await client.get("/assets/app-1a2b.js", headers=headers)).status_code == 304
+    plain = await client.get("/assets/app-1a2b.js", headers={"Accept-Encoding": "identity"})
+    assert coding is None or plain.headers["etag"] != answer.headers["etag"]
 
 
 async def test_head_is_get_without_the_body(client: httpx2.AsyncClient):

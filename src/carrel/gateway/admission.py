@@ -33,7 +33,8 @@ log = structlog.get_logger()
 REMEMBERED_S = 10.0
 RECHECK_S = 2.0
 _MOST_REMEMBERED = 10_000
-_MOST_COOKIES = 4
+_MOST_COOKIES = 50
+"""Of one name: a sibling origin may plant as many as a browser keeps, and must not hide the right one."""
 _LONGEST_TOKEN = 100
 _LAPSES = (SessionState.TERMINATING, SessionState.STARTING)
 
@@ -115,13 +116,24 @@ class Admission:
         if route := self.remembered(place, tokens):
             return route
         denial = pages.NO_GRANT
-        for token in tokens[:_MOST_COOKIES]:
+        for token in await self._holding(tokens[-_MOST_COOKIES:]):
             answer = await self._ask_once(place, token)
             if isinstance(answer, Route):
                 return answer
             if answer is not pages.NO_GRANT:
                 denial = answer
         return denial
+
+    async def _holding(self, tokens: Sequence[str]) -> Sequence[str]:
+        """Those of several that some grant has, by one question; the only one as it is."""
+        if len(tokens) < 2:
+            return tokens
+        try:
+            async with self._database.transaction() as tx:
+                lapsed = await apps.lapsed(tx, set(tokens), self._clock.now())
+        except Unavailable:
+            return tokens[:1]
+        return [token for token in tokens if token not in lapsed] or tokens[:1]
 
     async def redeem(self, place: Place, ticket: str) -> apps.Issued | Denial:
         """Swap a ticket for a grant."""

@@ -11,6 +11,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import Scope
 
 from carrel.core.errors import CarrelError
 from carrel.http.rules import is_rule, refusal
@@ -37,6 +39,7 @@ _TITLES = {
     500: "Internal error",
     503: "Unavailable",
 }
+_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 _PLACES = ("body", "query", "path", "header")
 # How PostgreSQL's driver and PostgreSQL itself (in JSON) refuse a NUL.
 _NUL_SIGNS = ("NUL (0x00)", "unsupported Unicode escape sequence")
@@ -123,7 +126,10 @@ def install(app: FastAPI) -> None:
         title = _TITLES.get(error.status_code, "Error")
         code = "http." + title.lower().replace(" ", "_")
         problem = Problem(title=title, status=error.status_code, code=code, detail=str(error.detail))
-        return respond(request, problem, dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        if error.status_code == 405 and (methods := _methods(app, request)):
+            headers["Allow"] = ", ".join(sorted(methods))
+        return respond(request, problem, headers)
 
 
 def document(openapi: dict[str, Any]) -> dict[str, Any]:
@@ -135,6 +141,15 @@ def document(openapi: dict[str, Any]) -> dict[str, Any]:
                 if "application/json" in content:
                     content["application/problem+json"] = content.pop("application/json")
     return openapi
+
+
+def _methods(app: FastAPI, request: Request) -> set[str]:
+    """What can be asked of the request's path. Each method has a route of its own, and the framework names one's."""
+    return {method for method in _METHODS if _has_route(app, {**request.scope, "method": method})}
+
+
+def _has_route(app: FastAPI, scope: Scope) -> bool:
+    return any(route.matches(dict(scope))[0] is Match.FULL for route in app.router.routes)
 
 
 def log_unexpected(path: str, request_id: str, error: Exception) -> None:

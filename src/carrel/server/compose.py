@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
 
 import carrel
 from carrel.access import routes as access
@@ -28,6 +28,7 @@ from carrel.files.notes import FileNotes
 from carrel.files.reach import FileChanges
 from carrel.files.transfers import Transfers
 from carrel.http import problems
+from carrel.http.auth import names
 from carrel.http.limits import RateLimits
 from carrel.http.metrics import Measured
 from carrel.http.quick import Express, QuickRoute
@@ -127,6 +128,10 @@ def application() -> FastAPI:
         app.include_router(router, prefix="/api/v1")
     api_document.install(app, [route for router in _ROUTERS for route in router.routes])
     app.mount(webdav.MOUNT, webdav.WebDav())
+    # Where scrapers look by themselves.
+    app.add_api_route(
+        "/metrics", metrics.show, include_in_schema=False, openapi_extra=names("metrics.read"), response_class=Response
+    )
     page.install(app)
     app.add_middleware(NoteRefusals)
     quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, QuickRoute)]

@@ -1,10 +1,11 @@
 """The web page: files of the build, and its index for every address that is the page's own."""
 
 import os
+import re
 from pathlib import Path
 
 from fastapi import FastAPI
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import FileResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.staticfiles import StaticFiles
@@ -13,7 +14,26 @@ from starlette.types import Receive, Scope, Send
 from carrel.core.errors import NotFound
 
 BUILT = Path(__file__).parent.parent / "web_dist"
+# As web/tools/precompress.ts writes them, best first.
+_CODINGS = (("br", ".br"), ("gzip", ".gz"))
+_TEXT = frozenset({".css", ".html", ".js", ".json", ".mjs", ".svg", ".txt", ".wasm"})
 _IMMUTABLE = "public, max-age=31536000, immutable"
+
+
+# As web/src/app/router.tsx has them, which a test compares. "$": anything.
+PAGES = (
+    "/", "/index.html", "/signin", "/forgot-password", "/reset-password", "/sign-up", "/verify-email", "/sessions",
+    "/terminal/$", "/settings", "/settings/profile", "/settings/password", "/settings/two-factor",
+    "/settings/passkeys", "/settings/keypairs", "/settings/tokens", "/settings/ssh-keys", "/settings/sign-ins",
+    "/settings/preferences", "/settings/activity", "/keypairs", "/users", "/users/keypairs", "/projects", "/domains",
+    "/audit", "/site", "/providers", "/resources", "/resources/groups", "/resources/presets", "/policies", "/agents",
+    "/dashboard", "/scheduler", "/data", "/data/$", "/storage", "/storage/folders", "/storage/quotas",
+)  # fmt: skip
+_PAGE = re.compile("|".join(re.escape(page).replace(r"\$", "[^/]+") for page in PAGES))
+
+
+def _is_page(path: str) -> bool:
+    return bool(_PAGE.fullmatch(path.rstrip("/") or "/"))
 
 
 def install(app: FastAPI, built: Path = BUILT) -> None:
@@ -52,6 +72,9 @@ class _Page:
         index = self._root / "index.html"
         if not index.is_file():
             return PlainTextResponse("The page is not built: run ./carrel up from a checkout.\n", 503)
+        if not _is_page(request.url.path):
+            # The page itself says so to people; programs go by the status.
+            return FileResponse(index, 404, headers={"Cache-Control": "no-cache"})
         return self._send(index, request, "no-cache")
 
     def _find(self, path: str) -> Path | None:
@@ -64,6 +87,31 @@ class _Page:
         return file if found else None
 
     def _send(self, file: Path, request: Request, cache: str) -> Response:
-        response = self._files.file_response(file, os.stat(file), request.scope)
+        coding, sent = _compressed(file, request.headers.get("accept-encoding", ""))
+        response = self._files.file_response(sent, os.stat(sent), request.scope)
         response.headers["Cache-Control"] = cache
+        if file.suffix in _TEXT:
+            response.headers["Vary"] = "Accept-Encoding"
+        if coding and response.status_code == 200:
+            response.headers["Content-Encoding"] = coding
+            response.headers["Content-Type"] = FileResponse(file).headers["content-type"]
         return response
+
+
+def _compressed(file: Path, accepted: str) -> tuple[str, Path]:
+    """What to send of a file: the smallest form of it that the build made and the client takes, with its coding."""
+    for coding, suffix in _CODINGS:
+        if file.suffix in _TEXT and _takes(accepted, coding):
+            made = file.with_name(file.name + suffix)
+            if made.is_file() and made.stat().st_mtime >= file.stat().st_mtime:
+                return coding, made
+    return "", file
+
+
+def _takes(accepted: str, coding: str) -> bool:
+    """Whether an Accept-Encoding header names the coding, and not to refuse it."""
+    for part in accepted.lower().split(","):
+        name, _, parameter = part.partition(";")
+        if name.strip() == coding:
+            return not re.fullmatch(r"q=0(\.0*)?", parameter.strip())
+    return False
