@@ -383,7 +383,7 @@ async def test_files_are_found_read_moved_copied_packed_and_deleted(
     assert "is deleted" in await user.ok("vfolder", "rm", "--yes", "data:a", "data:c/d")
     assert set(content(data.files)) == {"c", "c/e.csv"}
     missing = await user.run("vfolder", "rm", "--yes", "data:nowhere")
-    assert (missing.code, "nowhere" in missing.stderr) == (1, True)
+    assert (missing.code, "nowhere" in missing.stderr) == (4, True)
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,27 @@ async def test_files_are_written_listed_moved_and_removed(api: Api, data: Folder
     ]
 
 
+async def test_several_things_of_which_some_or_all_are_refused_have_a_status_that_says_so(data: Folder):
+    for name in ("a", "b"):
+        assert (await data.write(name, b"")).status_code == 200
+    for path in ("/files/move", "/files/remove"):
+        to = {"to": ""} if path == "/files/move" else {}
+        refused = await data.post(path, {"paths": ["gone", "lost"], **to})
+        assert said(refused) == (404, "file.not_found")
+        assert [each["path"] for each in refused.json()["details"]["refused"]] == ["gone", "lost"]
+        assert "None of 2" in refused.json()["detail"]
+        one = await data.post(path, {"paths": ["gone"], **to})
+        assert said(one) == (404, "file.not_found")
+        assert [each["code"] for each in one.json()["details"]["refused"]] == ["file.not_found"]
+        partly = await data.post(path, {"paths": ["a", "gone"], **to})
+        assert partly.status_code == 207
+        assert (partly.json()["paths"], [each["path"] for each in partly.json()["refused"]]) == (["a"], ["gone"])
+    (data.files / "d").mkdir()
+    assert said(await data.post("/files/pack", {"paths": ["d"]})) == (409, "file.not_a_file")
+    assert said(await data.post("/files/pack", {"paths": ["gone", "d"]})) == (404, "file.not_found")
+    assert (await data.post("/files/pack", {"paths": ["gone", "b"]})).status_code == 200
+
+
 async def test_what_makes_no_sense_is_refused_in_words(data: Folder):
     await data.write("a", b"")
     for method, path, options in (
@@ -428,7 +449,7 @@ async def test_what_was_done_before_the_host_failed_is_told_and_written_down(
 
     monkeypatch.setattr(tree, "move", failing)
     moved = await data.post("/files/move", {"paths": names, "to": "x"})
-    assert moved.status_code == 200, moved.text
+    assert moved.status_code == 207, moved.text
     assert moved.json()["paths"] == ["x/a"]
     assert [(each["path"], each["code"]) for each in moved.json()["refused"]] == [
         ("b", "storage.unavailable"), ("c", "storage.unavailable"),

@@ -282,7 +282,8 @@ class Files(Machine):
             change(folder.tree)
         except No as no:
             # Of many things at once, those that could not be done are named.
-            refused = answer.json().get("refused") or [answer.json()]
+            assert not answer.is_success, answer.text
+            refused = [answer.json()]
             codes, expected = [each.get("code") for each in refused], [no.refusal[1]]
         else:
             assert answer.is_success, answer.text

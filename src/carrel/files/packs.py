@@ -20,7 +20,7 @@ from carrel.files.schemas import FilesDone
 from carrel.files.zip_stream import MadeStream
 from carrel.policy.decide import Actor
 from carrel.storage import staged
-from carrel.storage.packs import Step, Unpacking, write_pack
+from carrel.storage.packs import Step, Unpacking, require_some, write_pack
 from carrel.storage.paths import names
 from carrel.storage.tree import Clash
 
@@ -54,12 +54,16 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
 
 
 async def pack(request: Request, actor: Actor, ref: str, paths: Sequence[str]) -> Response:
-    """A tar file of those of these files that are small. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    """A tar file of those of these files that are small.
+
+    Raises: NotFound, Forbidden, Conflict, Invalid; why the first cannot be packed, when none can.
+    """
     for path in paths:
         names(path)
     state = request.app.state
     reached = await admission.outward(state, actor, ref)
     slot = state.downloads.open(actor.user_id)
+    await reached.call(require_some, reached.root, paths)
     notes: FileNotes = state.file_notes
     await asyncio.gather(
         *[

@@ -1,8 +1,8 @@
 """/vfolders/{ref}/files: what is in a folder, and changing it."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 
 from carrel.files import service
 from carrel.files.schemas import (
@@ -23,6 +23,9 @@ from carrel.vfolders.schemas import TaskView
 
 router = APIRouter(tags=["files"])
 _USE = names("vfolder.use")
+_PARTLY: dict[int | str, dict[str, Any]] = {
+    207: {"model": FilesDone, "description": "Some were refused; `refused` names each with its reason."}
+}
 PathQuery = Annotated[str, Query(max_length=4096, pattern=PATH_PATTERN, description="relative to the folder")]
 
 
@@ -82,10 +85,14 @@ async def make_directory(request: Request, actor: CurrentActor, ref: Ref, body: 
     operation_id="files.move",
     summary="Move or rename files",
     openapi_extra=_USE,
+    responses=_PARTLY,
 )
-async def move(request: Request, actor: CurrentActor, ref: Ref, body: FilesMove) -> FilesDone:
-    """Move files and directories within a folder, or rename one."""
-    return await service.move(request.app.state, actor, ref, body)
+async def move(
+    request: Request, response: Response, actor: CurrentActor, ref: Ref, body: FilesMove
+) -> FilesDone:
+    """Move files and directories within a folder, or rename one. 207 when some were refused; when all were, the problem
+    of the first, with each in `details.refused`."""
+    return _with_status(response, await service.move(request.app.state, actor, ref, body))
 
 
 @router.post(
@@ -101,8 +108,22 @@ async def copy(request: Request, actor: CurrentActor, ref: Ref, body: FilesCopy)
 
 
 @router.post(
-    "/vfolders/{ref}/files/remove", operation_id="files.remove", summary="Delete files", openapi_extra=_USE
+    "/vfolders/{ref}/files/remove",
+    operation_id="files.remove",
+    summary="Delete files",
+    openapi_extra=_USE,
+    responses=_PARTLY,
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref, body: FilesRemove) -> FilesDone:
-    """Delete files and directories. They are gone at once; their space comes back as a task goes on."""
-    return await service.remove(request.app.state, actor, ref, body.paths)
+async def remove(
+    request: Request, response: Response, actor: CurrentActor, ref: Ref, body: FilesRemove
+) -> FilesDone:
+    """Delete files and directories. They are gone at once; their space comes back as a task goes on. 207 when some were
+    refused; when all were, the problem of the first, with each in `details.refused`."""
+    return _with_status(response, await service.remove(request.app.state, actor, ref, body.paths))
+
+
+def _with_status(response: Response, done: FilesDone) -> FilesDone:
+    """The same, with the status that says whether some were refused."""
+    if done.refused:
+        response.status_code = 207
+    return done

@@ -18,7 +18,6 @@ from carrel.files.schemas import (
     FilesMove,
     FileView,
     FoundFiles,
-    NotDone,
 )
 from carrel.policy.decide import Actor
 from carrel.storage import listing as looking
@@ -33,7 +32,7 @@ from carrel.vfolders import access, quotas, tasks
 from carrel.vfolders.model import FolderTask, Permission, TaskKind
 from carrel.vfolders.schemas import TaskView
 
-_Done = tuple[list[str], list[NotDone]]
+_Done = tuple[list[str], list[tuple[str, CarrelError]]]
 
 
 async def listing(state: Any, actor: Actor, ref: str, wanted: FileQuery) -> FileList:
@@ -73,7 +72,10 @@ async def make_directory(state: Any, actor: Actor, ref: str, path: str) -> FileV
 
 
 async def move(state: Any, actor: Actor, ref: str, wanted: FilesMove) -> FilesDone:
-    """Move what can be moved, and say of the rest why not. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    """Move what can be moved, and say of the rest why not.
+
+    Raises: NotFound, Forbidden, Conflict, Invalid; the first refusal when nothing could be moved.
+    """
     moves = _moves(wanted)
     replaces = wanted.clash is Clash.REPLACE
     reached = await reach(state, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
@@ -85,7 +87,7 @@ async def move(state: Any, actor: Actor, ref: str, wanted: FilesMove) -> FilesDo
     done, refused = await reached.call(_each, reached.storage.name, one, list(moves))
     if done:
         await _noted(state, reached, "file.move", done, **{"from": [p for p in moves][:50]})
-    return FilesDone(paths=done, refused=refused)
+    return views.outcome(done, refused)
 
 
 async def copy(state: Any, actor: Actor, ref: str, wanted: FilesCopy) -> TaskView:
@@ -107,7 +109,10 @@ async def copy(state: Any, actor: Actor, ref: str, wanted: FilesCopy) -> TaskVie
 
 
 async def remove(state: Any, actor: Actor, ref: str, paths: Sequence[str]) -> FilesDone:
-    """Delete what can be deleted, and say of the rest why not. Raises: NotFound, Forbidden, Conflict."""
+    """Delete what can be deleted, and say of the rest why not.
+
+    Raises: NotFound, Forbidden, Conflict; the first refusal when nothing could be deleted.
+    """
     reached = await reach(state, actor, ref, Permission.DELETE)
     root, stage, entry = reached.root, reached.stage, f"{tree.REMOVED}{new_id()}"
 
@@ -118,7 +123,7 @@ async def remove(state: Any, actor: Actor, ref: str, paths: Sequence[str]) -> Fi
     done, refused = await reached.call(_each, reached.storage.name, one, list(dict.fromkeys(paths)))
     if done:
         await _removed(state, reached, done)
-    return FilesDone(paths=done, refused=refused)
+    return views.outcome(done, refused)
 
 
 async def _removed(state: Any, reached: Reached, paths: Sequence[str]) -> None:
@@ -180,17 +185,17 @@ def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
 def _each(host: str, work: Callable[[str], str], paths: Sequence[str]) -> _Done:
     """A host that fails in the middle ends it: what was done by then is told. Raises: OSError when that is nothing."""
     done: list[str] = []
-    refused: list[NotDone] = []
+    refused: list[tuple[str, CarrelError]] = []
     for number, path in enumerate(paths):
         try:
             done.append(work(path))
         except CarrelError as error:
-            refused.append(views.not_done(path, error))
+            refused.append((path, error))
         except OSError as error:
             fault = translated(error, host)
             if not done or not isinstance(fault, StorageError):
                 raise
-            return done, refused + [views.not_done(each, refusal(fault)) for each in paths[number:]]
+            return done, refused + [(each, refusal(fault)) for each in paths[number:]]
     return done, refused
 
 

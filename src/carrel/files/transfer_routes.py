@@ -141,7 +141,7 @@ async def unpack(
 )  # fmt: skip
 async def pack(request: Request, actor: CurrentActor, ref: Ref, body: FilesPack) -> Response:
     """Many small files in one answer: a tar file with each under its path. What is larger than 8 MiB, no plain file, or
-    cannot be read is left out."""
+    cannot be read is left out; when that is all, the answer is why the first is."""
     return await packs.pack(request, actor, ref, body.paths)
 
 

@@ -3,16 +3,18 @@
 import base64
 import mimetypes
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import orjson
 
 from carrel.core.errors import CarrelError, Invalid
-from carrel.files.schemas import FileView, NotDone
+from carrel.files.schemas import FilesDone, FileView, NotDone
 from carrel.storage.listing import By, Entry, FileKind, Key, Order
 from carrel.storage.paths import shown
 
 _SECOND_NS = 10**9
+_MOST_IN_WORDS = 5
 _FIRST_S = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
 _LAST_S = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 # Not those of the machine that the server happens to run on.
@@ -86,6 +88,20 @@ def _after(sort: str, cursor: str) -> Key:
             field="cursor",
         ) from None
     return is_file, name.casefold() if value is None else value, name
+
+
+def outcome(paths: list[str], refused: Sequence[tuple[str, CarrelError]]) -> FilesDone:
+    """What became of several things. Raises: the first refusal, with each in its details, when all were refused."""
+    listed = [not_done(path, error) for path, error in refused]
+    if refused and not paths:
+        _, first = refused[0]
+        if len(refused) > 1:
+            sentences = " ".join(error.message for _, error in refused[:_MOST_IN_WORDS])
+            more = " ..." if len(refused) > _MOST_IN_WORDS else ""
+            first.message = f"None of {len(refused)} could be changed: {sentences}{more}"
+        first.details = {**first.details, "refused": [each.model_dump() for each in listed]}
+        raise first
+    return FilesDone(paths=paths, refused=listed)
 
 
 def not_done(path: str, error: CarrelError) -> NotDone:

@@ -201,6 +201,26 @@ class Unpacking:
             done.placed.append((joined(each.above, got), each.size))
 
 
+def require_some(root: Path, paths: Sequence[str]) -> None:
+    """Return when one of these files at least can be packed. Raises: what the first of them is refused for."""
+    first: CarrelError | None = None
+    for path in paths:
+        try:
+            with opened(root, path) as file:
+                if os.fstat(file.fileno()).st_size <= LARGEST_PACKED:
+                    return
+            raise Conflict(
+                "file.too_large_to_pack",
+                f"{shown(path)} is larger than {LARGEST_PACKED >> 20} MiB.",
+                hint="Download it by itself.",
+                field="paths",
+            )
+        except CarrelError as error:
+            first = first or error
+    if first is not None:
+        raise first
+
+
 def write_pack(root: Path, paths: Sequence[str], write: Callable[[bytes], object]) -> None:
     """Write a tar file of these files, each under its path, in pieces of about 1 MiB.
 

@@ -1,5 +1,6 @@
 import { filesCopy, filesMakeDirectory, filesMove, filesRemove } from "@/api/generated/sdk.gen";
 import type { FilesCopy, FilesMove } from "@/api/generated/types.gen";
+import { Problem } from "@/api/problem";
 import type { FileEntry, FilesDone, FolderTask } from "@/api/types";
 import { AT_ONCE } from "./files-content";
 import { useChange } from "./use-change";
@@ -14,11 +15,18 @@ export const useMakeDirectory = () =>
 async function inParts(paths: string[], act: (part: string[]) => Promise<FilesDone>): Promise<FilesDone> {
   const done: FilesDone = { paths: [], refused: [] };
   for (let at = 0; at < paths.length; at += AT_ONCE) {
-    const part = await act(paths.slice(at, at + AT_ONCE));
+    const part = await act(paths.slice(at, at + AT_ONCE)).catch(allRefused);
     done.paths.push(...part.paths);
     done.refused.push(...part.refused);
   }
   return done;
+}
+
+/** An answer of "no" to each of several paths, as an answer that says so of each; any other error stays one. */
+function allRefused(thrown: unknown): FilesDone {
+  const refused = thrown instanceof Problem ? thrown.details.refused : undefined;
+  if (!Array.isArray(refused)) throw thrown;
+  return { paths: [], refused };
 }
 
 /** Moves files within a folder, or renames one; the answer says of each whether it could be. */

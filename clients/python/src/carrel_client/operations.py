@@ -386,7 +386,8 @@ class Files(Group):
         rename_to: str | None = UNSET,
         to: str | None = UNSET,
     ) -> models.FilesDone:
-        """Move files and directories within a folder, or rename one."""
+        """Move files and directories within a folder, or rename one. 207 when some were refused; when all were, the problem
+        of the first, with each in `details.refused`."""
         answer: models.FilesDone = self._transport.call(
             "POST",
             f"/api/v1/vfolders/{segment(ref)}/files/move",
@@ -395,7 +396,8 @@ class Files(Group):
         return answer
 
     def remove(self, ref: str, *, paths: Sequence[str]) -> models.FilesDone:
-        """Delete files and directories. They are gone at once; their space comes back as a task goes on."""
+        """Delete files and directories. They are gone at once; their space comes back as a task goes on. 207 when some were
+        refused; when all were, the problem of the first, with each in `details.refused`."""
         answer: models.FilesDone = self._transport.call(
             "POST", f"/api/v1/vfolders/{segment(ref)}/files/remove", body=_given(paths=paths)
         )

@@ -1651,7 +1651,8 @@ export const filesShow = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Move or rename files
  *
- * Move files and directories within a folder, or rename one.
+ * Move files and directories within a folder, or rename one. 207 when some were refused; when all were, the problem
+ * of the first, with each in `details.refused`.
  */
 export const filesMove = <ThrowOnError extends boolean = true>(options: Options<FilesMoveData, ThrowOnError>) => (options.client ?? client).post<FilesMoveResponses, FilesMoveErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/files/move',
@@ -1666,7 +1667,7 @@ export const filesMove = <ThrowOnError extends boolean = true>(options: Options<
  * Download many small files as a tar archive
  *
  * Many small files in one answer: a tar file with each under its path. What is larger than 8 MiB, no plain file, or
- * cannot be read is left out.
+ * cannot be read is left out; when that is all, the answer is why the first is.
  */
 export const filesPack = <ThrowOnError extends boolean = true>(options: Options<FilesPackData, ThrowOnError>) => (options.client ?? client).post<FilesPackResponses, FilesPackErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/files/pack',
@@ -1680,7 +1681,8 @@ export const filesPack = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Delete files
  *
- * Delete files and directories. They are gone at once; their space comes back as a task goes on.
+ * Delete files and directories. They are gone at once; their space comes back as a task goes on. 207 when some were
+ * refused; when all were, the problem of the first, with each in `details.refused`.
  */
 export const filesRemove = <ThrowOnError extends boolean = true>(options: Options<FilesRemoveData, ThrowOnError>) => (options.client ?? client).post<FilesRemoveResponses, FilesRemoveErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/files/remove',

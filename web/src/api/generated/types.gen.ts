@@ -13320,6 +13320,10 @@ export type FilesMoveResponses = {
      * Successful Response
      */
     200: FilesDone;
+    /**
+     * Some were refused; `refused` names each with its reason.
+     */
+    207: FilesDone;
 };
 
 export type FilesMoveResponse = FilesMoveResponses[keyof FilesMoveResponses];
@@ -13392,6 +13396,10 @@ export type FilesRemoveResponses = {
      * Successful Response
      */
     200: FilesDone;
+    /**
+     * Some were refused; `refused` names each with its reason.
+     */
+    207: FilesDone;
 };
 
 export type FilesRemoveResponse = FilesRemoveResponses[keyof FilesRemoveResponses];
