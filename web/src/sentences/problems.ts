@@ -216,7 +216,11 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   "engine_unavailable",
   // Passing refusals of PostgreSQL, which the server repeats by itself first.
   /^database\.(?!unavailable$)/,
-  /^(trace|policy_file)\./,
+  /^(trace|policy_file|backup)\./,
+  // Limits that the page waits out by itself, and one of programs that ask for tar files.
+  "file.server_busy",
+  "file.too_many_transfers",
+  "file.too_large_to_pack",
   // The page has a place of its own for these.
   /^auth\.(no_login|pending_.*)$/,
   "invalid.password",
