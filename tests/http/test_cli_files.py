@@ -371,7 +371,7 @@ async def test_files_are_found_read_moved_copied_packed_and_deleted(
     await user.ok("vfolder", "mv", "data:c/b.csv", "data:c/e.csv")
     assert "2 files" in await user.ok("cp", "-r", "data:a", "data:c/e.csv", "data:c/d/")
     assert (data.files / "c/d/a/table.csv").read_bytes() == (data.files / "a/table.csv").read_bytes()
-    assert "1 files" in await user.ok("vfolder", "cp", "-r", "data:a", "data:c/d/again")
+    assert "1 file" in await user.ok("vfolder", "cp", "-r", "data:a", "data:c/d/again")
     assert (data.files / "c/d/again/table.csv").stat().st_size == 3000
     await user.ok("vfolder", "create", "other")
     await user.ok("cp", "-r", "data:c", "other:")

@@ -217,10 +217,10 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   // Passing refusals of PostgreSQL, which the server repeats by itself first.
   /^database\.(?!unavailable$)/,
   /^(trace|policy_file|backup)\./,
-  // Limits that the page waits out by itself, and one of programs that ask for tar files.
-  "file.server_busy",
-  "file.too_many_transfers",
+  // Only programs ask for tar files.
   "file.too_large_to_pack",
+  // Refusals of the HTTP server itself, of requests that the page does not make.
+  /^http\./,
   // The page has a place of its own for these.
   /^auth\.(no_login|pending_.*)$/,
   "invalid.password",
