@@ -57,7 +57,7 @@ export function SshKeysPage() {
         onConfirm: () => remove(id),
         children: (
           <Trans>
-            <b>{name}</b> opens none of your sessions any more.
+            <b>{name}</b> is removed from your account.
           </Trans>
         ),
       }),
@@ -104,7 +104,10 @@ export function SshKeysPage() {
       </ListToolbar>
       <Stack px="md" pb="sm" gap="sm">
         <Text size="sm" c="dimmed" maw={720}>
-          <Trans>The public halves of the keys that you use to get into your sessions.</Trans>
+          <Trans>
+            The public halves of your SSH keys. Sessions do not take SSH connections yet; keys are kept for
+            when they do. Until then, use a session's terminal.
+          </Trans>
         </Text>
         {made?.private_key && (
           <Box maw={720}>
