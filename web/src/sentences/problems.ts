@@ -220,7 +220,7 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   // Only programs ask for tar files.
   "file.too_large_to_pack",
   // Refusals of the HTTP server itself, of requests that the page does not make.
-  /^http\./,
+  /^http\.(?!too_large$)/,
   // The page has a place of its own for these.
   /^auth\.(no_login|pending_.*)$/,
   "invalid.password",
