@@ -1,6 +1,6 @@
 /** Writes a .br and a .gz file beside each text file of the build; the server sends whichever a browser takes. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin, ResolvedConfig } from "vite";
 
@@ -17,7 +17,7 @@ export function precompress(): Plugin {
       config = resolved;
     },
     closeBundle() {
-      const root = join(config.root, config.build.outDir);
+      const root = resolve(config.root, config.build.outDir);
       for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
         const path = join(root, name);
         if (!TEXT.test(name) || statSync(path).size < LEAST_BYTES) {
