@@ -140,7 +140,10 @@ class Screen:
                 await self.press(answer(asked))
             return re.search(re.escape(until) + rb"\d+ ", self.shown) is not None
 
-        await eventually(over, within_s=300)
+        try:
+            await eventually(over, within_s=120)
+        except AssertionError:
+            raise AssertionError(f"it waits behind {self.shown[-500:]!r}") from None
         return self.shown
 
     def resize(self, cols: int, rows: int) -> None:
