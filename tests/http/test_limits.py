@@ -6,15 +6,15 @@ import pytest
 from installation import API, Api, Caller, document
 
 from carrel.db.database import Database
-from carrel.http import limits
 from carrel.http.limits import RateLimits, TooManyRequests
 from carrel.policy.actions import ACTIONS
+from carrel.site.schemas import SiteSettings
 
 
 async def test_every_answer_says_what_is_left(api: Api):
     user = await api.as_("user")
     first, second = await user.get("/images"), await user.get("/images")
-    assert first.headers["x-ratelimit-limit"] == str(limits.DEFAULT_LIMIT)
+    assert first.headers["x-ratelimit-limit"] == str(SiteSettings().api_rate_limit)
     left = [int(answer.headers["x-ratelimit-remaining"]) for answer in (first, second)]
     assert left[1] == left[0] - 1
     assert 0 < int(first.headers["x-ratelimit-reset"]) <= 900

@@ -32,7 +32,7 @@ class Identity(Protocol):
     """What an authenticator gives back. csrf_token None: no cookie was involved.
 
     pending: what the sign-in still needs before it counts; None: nothing.
-    rate_limit: requests per quarter of an hour; None: the installation's.
+    rate_limit: requests per quarter of an hour.
     confirmed_at: when they last proved that it is them; None: no cookie was involved.
     renewal_due: the answer is to bring another token for the cookie.
     """
@@ -49,7 +49,7 @@ class Identity(Protocol):
     def pending(self) -> str | None: ...
 
     @property
-    def rate_limit(self) -> int | None: ...
+    def rate_limit(self) -> int: ...
 
     @property
     def confirmed_at(self) -> datetime | None: ...

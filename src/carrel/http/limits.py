@@ -21,7 +21,6 @@ from carrel.db.tables import Table
 log = structlog.get_logger()
 
 WINDOW_S = 900
-DEFAULT_LIMIT = 30_000
 ANONYMOUS_LIMIT = 3_000
 _SHARE_EVERY_S = 1.0
 
@@ -59,11 +58,9 @@ class RateLimits:
         self._window = 0
         self._counted: dict[str, int] = {}
         self._unshared: dict[str, int] = {}
-        self.default = DEFAULT_LIMIT
 
-    def count(self, key: str, limit: int | None = None) -> Standing:
-        """Count one request. Raises: TooManyRequests, and then it does not count."""
-        most = self.default if limit is None else limit
+    def count(self, key: str, most: int) -> Standing:
+        """Count one request of at most so many. Raises: TooManyRequests, and then it does not count."""
         window, into = divmod(self._now(), WINDOW_S)
         if window != self._window:
             self._window, self._counted, self._unshared = int(window), {}, {}

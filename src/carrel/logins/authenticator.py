@@ -42,15 +42,15 @@ class Credential:
     """A proven identity. csrf_token: what unsafe requests must repeat; None when no cookie is involved.
 
     pending: what the sign-in still needs before it counts, as in `Login.pending`.
-    rate_limit: requests per 15 minutes; None: as the installation has it.
+    rate_limit: requests per 15 minutes, of the keypair or else of the installation.
     confirmed_at: when they last proved that it is them; None when no cookie is involved.
     renewal_due: the next answer is to bring another token, see `Authenticator.renewed`.
     """
 
     actor: Actor
     csrf_token: str | None
+    rate_limit: int
     pending: str | None = None
-    rate_limit: int | None = None
     confirmed_at: datetime | None = None
     renewal_due: bool = False
 
@@ -165,7 +165,7 @@ class Authenticator:
         await renewals.note_arrival(tx, login, token_hash, now)
         actor = await actor_of(tx, user, credential="cookie", address=address, login_id=login.id)
         return Credential(
-            actor, login.csrf_token, pending, confirmed_at=login.confirmed_at,
+            actor, login.csrf_token, settings.api_rate_limit, pending, confirmed_at=login.confirmed_at,
             renewal_due=renewals.is_due(login, token_hash, now),
         )  # fmt: skip
 
@@ -190,7 +190,7 @@ class Authenticator:
             return _stranger(credential, reason, row.User, address)
         _note_use(row.Keypair, self._clock.now())
         actor = await actor_of(tx, row.User, credential=credential, address=address)
-        return Credential(actor, None, rate_limit=row.Keypair.rate_limit)
+        return Credential(actor, None, row.Keypair.rate_limit or (await site.settings(tx)).api_rate_limit)
 
     async def _token(self, tx: AsyncSession, token: str, address: str) -> Credential | Stranger:
         now = self._clock.now()
@@ -210,7 +210,8 @@ class Authenticator:
             return _stranger(credential, reason, row.User, address)
         _note_use(row.Token, now)
         actor = await actor_of(tx, row.User, credential=credential, address=address)
-        return Credential(replace(actor, scopes=tuple(row.Token.scopes)), None)
+        rate_limit = (await site.settings(tx)).api_rate_limit
+        return Credential(replace(actor, scopes=tuple(row.Token.scopes)), None, rate_limit)
 
 
 def _note_use(used: Keypair | Token, now: datetime) -> None:
