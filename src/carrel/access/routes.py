@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 from sqlalchemy import exists
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -19,6 +20,7 @@ from carrel.apps import service as apps
 from carrel.apps.model import AppPort
 from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
+from carrel.http.query import DECIMAL, QueryBool
 from carrel.policy.decide import Actor
 from carrel.sessions import service as sessions
 from carrel.sessions.model import Session
@@ -136,9 +138,11 @@ async def logs(
     request: Request,
     actor: CurrentActor,
     ref: Ref,
-    follow: Annotated[bool, Query(description="Go on until the session ends.")] = False,
-    tail: Annotated[int | None, Query(ge=0, le=MAX_TAIL, description="Only the last lines.")] = None,
-    download: Annotated[bool, Query(description="Have browsers save it.")] = False,
+    follow: Annotated[QueryBool, Query(description="Go on until the session ends.")] = False,
+    tail: Annotated[
+        Annotated[int, Field(ge=0, le=MAX_TAIL), DECIMAL] | None, Query(description="Only the last lines.")
+    ] = None,
+    download: Annotated[QueryBool, Query(description="Have browsers save it.")] = False,
 ) -> StreamingResponse:
     """What the session's main process and its apps wrote; kept after the end."""
     state = request.app.state

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.audit.proof import FaultKind
 from carrel.http.paging import MAX_CURSOR, MAX_LIMIT
+from carrel.http.query import DECIMAL, QueryInt
 from carrel.http.rules import says
 
 
@@ -37,7 +38,9 @@ Part = Annotated[
 class AuditFilter(BaseModel):
     """Which entries; all that are given must fit."""
 
-    id: int | None = Field(default=None, ge=1, lt=2**63, description="this entry alone")
+    id: Annotated[int, Field(ge=1, lt=2**63), DECIMAL] | None = Field(
+        default=None, description="this entry alone"
+    )
     from_: When | None = Field(default=None, alias="from", description="not before this time")
     to: When | None = Field(default=None, description="before this time")
     actor: str | None = Field(default=None, max_length=254, description="id or e-mail of who did it")
@@ -57,7 +60,7 @@ class AuditFilter(BaseModel):
 class AuditQuery(AuditFilter):
     """Which entries to list, newest first."""
 
-    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
+    limit: QueryInt = Field(default=50, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(default=None, max_length=MAX_CURSOR)
 
 
@@ -130,7 +133,7 @@ class AuditFault(BaseModel):
 class AuditVerifyQuery(BaseModel):
     """Which part of the chain to look through."""
 
-    after: int = Field(
+    after: QueryInt = Field(
         default=0, ge=0, lt=2**62, description="go on behind this position, `reached` of the last part"
     )
     expect: Noted | None = Field(

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import DomainId
 from carrel.http.paging import PageQuery
+from carrel.http.query import QueryBool
 from carrel.tenancy.schemas import Ceilings, Description, PlaceName, UserRef
 
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -71,7 +72,7 @@ class DomainQuery(PageQuery):
     """Which domains to list. sort: name or created_at."""
 
     q: str | None = Field(default=None, max_length=100, description="part of the name")
-    active: bool | None = None
+    active: QueryBool | None = None
 
 
 class DomainList(BaseModel):

@@ -8,12 +8,14 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 from prometheus_client import Gauge
+from pydantic import Field
 
 from carrel.core.errors import Unauthorized, Unavailable
 from carrel.events import service
 from carrel.events.schemas import EventList, EventObject, EventView
 from carrel.events.service import EventStream, Happening
 from carrel.http.auth import CurrentActor, current_actor, names
+from carrel.http.query import DECIMAL, QueryBool
 from carrel.policy.decide import Actor
 
 router = APIRouter(tags=["events"])
@@ -41,11 +43,11 @@ _STREAMS = Gauge("carrel_event_streams_open", "Clients that follow the event str
 async def list_events(
     request: Request,
     actor: CurrentActor,
-    follow: bool = False,
+    follow: QueryBool = False,
     last_event_id: Annotated[str | None, Query(max_length=50)] = None,
     resume: Annotated[str | None, Header(alias="Last-Event-ID", max_length=50)] = None,
     cursor: Annotated[str | None, Query(max_length=50)] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+    limit: Annotated[int, Field(ge=1, le=200), DECIMAL, Query()] = 100,
 ) -> EventList | StreamingResponse:
     """What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID."""
     if follow:

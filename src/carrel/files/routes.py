@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
 
 from carrel.files import service
 from carrel.files.schemas import (
@@ -18,6 +19,7 @@ from carrel.files.schemas import (
     FoundFiles,
 )
 from carrel.http.auth import CurrentActor, names
+from carrel.http.query import DECIMAL
 from carrel.vfolders.routes import Ref
 from carrel.vfolders.schemas import TaskView
 
@@ -62,7 +64,7 @@ async def search(
     ref: Ref,
     q: Annotated[str, Query(min_length=1, max_length=255, description="part of a name")],
     path: PathQuery = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    limit: Annotated[int, Field(ge=1, le=1000), DECIMAL, Query()] = 200,
 ) -> FoundFiles:
     """Files and directories below a path whose name holds the text, whatever the case of its letters."""
     return await service.search(request.app.state, actor, ref, path, q, limit)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import UploadId
+from carrel.http.query import QueryInt
 from carrel.http.rules import says
 from carrel.storage.listing import FileKind
 from carrel.storage.tree import Clash
@@ -46,7 +47,7 @@ class FileQuery(BaseModel):
 
     path: FilePath = ""
     sort: Literal["name", "-name", "size", "-size", "modified", "-modified"] = "name"
-    limit: int = Field(default=200, ge=1, le=1000)
+    limit: QueryInt = Field(default=200, ge=1, le=1000)
     cursor: str | None = Field(default=None, max_length=4096)
     kind: Literal["directory"] | None = None
 

@@ -34,6 +34,7 @@ from sqlalchemy.sql.functions import Function, coalesce
 from sqlalchemy.types import TypeEngine
 
 from carrel.core.errors import Invalid
+from carrel.http.query import QueryInt
 
 MAX_LIMIT = 200
 MAX_CURSOR = 4096
@@ -49,7 +50,7 @@ class PageQuery(BaseModel):
     sort: str | None = Field(
         default=None, max_length=40, description="a sortable field; with - before it, the greatest first"
     )
-    limit: int = Field(default=50, ge=1, le=MAX_LIMIT)
+    limit: QueryInt = Field(default=50, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(default=None, max_length=MAX_CURSOR)
 
 

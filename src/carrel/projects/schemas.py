@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from carrel.core.ids import ProjectId, UserId
 from carrel.http.paging import PageQuery
+from carrel.http.query import QueryBool
 from carrel.tenancy.model import UserState
 from carrel.tenancy.schemas import (
     Ceilings,
@@ -77,7 +78,7 @@ class ProjectQuery(PageQuery):
 
     q: str | None = Field(default=None, max_length=100, description="part of the name")
     domain: str | None = Field(default=None, max_length=64, description="id or name of one domain")
-    archived: bool | None = Field(default=None, description="only archived ones, or none of them; else all")
+    archived: QueryBool | None = Field(default=None, description="only archived ones, or none of them; else all")
 
 
 class ProjectList(BaseModel):
@@ -97,7 +98,7 @@ class MemberQuery(PageQuery):
     """Which members to list. sort: email."""
 
     q: str | None = Field(default=None, max_length=100, description="part of e-mail or name")
-    admin: bool | None = None
+    admin: QueryBool | None = None
 
 
 class MemberList(BaseModel):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from carrel.http.query import DECIMAL, QueryBool
 from carrel.http.rules import says
 from carrel.site.schemas import EmailDomain
 from carrel.tenancy.schemas import DomainRef, ProjectRef, Ref
@@ -234,8 +235,8 @@ class StartQuery(BaseModel):
     """
 
     return_to: str = Field(default="/", max_length=2000)
-    fresh: bool = False
-    port: int | None = Field(default=None, ge=1024, le=65_535)
+    fresh: QueryBool = False
+    port: Annotated[int, Field(ge=1024, le=65_535), DECIMAL] | None = None
     challenge: str | None = Field(
         default=None, pattern=r"^[A-Za-z0-9_-]{43}$", description="SHA-256 of the verifier, in base64url"
     )

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from carrel.core.ids import GroupId
 from carrel.groups.model import NodeLoss
 from carrel.http.paging import PageQuery
+from carrel.http.query import QueryBool
 from carrel.http.rules import says
 from carrel.scheduling.snapshot import Order, Strategy
 from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef, Ref, SlotName, UserRef
@@ -183,7 +184,7 @@ class GroupQuery(PageQuery):
     """Which groups to list. sort: name or created_at."""
 
     q: str | None = Field(default=None, max_length=100, description="part of the name")
-    active: bool | None = None
+    active: QueryBool | None = None
 
 
 class GroupList(BaseModel):

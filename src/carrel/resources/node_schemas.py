@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from carrel.core.ids import NodeId, SessionId
 from carrel.http.paging import PageQuery
+from carrel.http.query import QueryBool
 from carrel.http.rules import says
 from carrel.nodes.model import Draining, NodeState
 from carrel.resources.group_schemas import GroupRef
@@ -90,7 +91,7 @@ class NodeQuery(PageQuery):
     q: str | None = Field(default=None, max_length=100, description="part of the name")
     group: str | None = Field(default=None, max_length=64, description="id or name of a resource group")
     state: NodeState | None = None
-    cordoned: bool | None = None
+    cordoned: QueryBool | None = None
 
 
 class NodeList(BaseModel):

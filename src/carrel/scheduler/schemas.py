@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from carrel.core.ids import PresetId, SessionId
+from carrel.http.query import QueryInt
 from carrel.scheduling.changes import Kind
 from carrel.scheduling.snapshot import Cause, Order
 from carrel.sessions.schemas import GroupRef, MountRequest, OwnerRef, Priority, SlotRequest
@@ -205,5 +206,5 @@ class GroupQuery(BaseModel):
 class QueueQuery(GroupQuery):
     """cursor: of the page before; the queue moves on meanwhile, and whoever moved up past it is not told of again."""
 
-    limit: int = Field(default=200, ge=1, le=1000)
+    limit: QueryInt = Field(default=200, ge=1, le=1000)
     cursor: str | None = Field(default=None, pattern=r"^[0-9]{1,9}$")

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.query import QueryBool
 from carrel.http.quick import QuickRoute
 from carrel.sessions import environment, mounting, queries, service
 from carrel.sessions.schemas import (
@@ -146,7 +147,7 @@ async def prioritise(request: Request, actor: CurrentActor, ref: Ref, body: Sess
     status_code=202,
     response_model=SessionDetail,
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref, force: bool = False) -> Response:
+async def remove(request: Request, actor: CurrentActor, ref: Ref, force: QueryBool = False) -> Response:
     """Terminate a session, or cancel it while it waits. Repeating it changes nothing."""
     state = request.app.state
     async with state.database.transaction() as tx:

@@ -4,9 +4,11 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 
 from carrel.core.ids import SessionId
 from carrel.http.auth import CurrentActor, names
+from carrel.http.query import DECIMAL
 from carrel.sessions import queries
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
@@ -23,7 +25,10 @@ router = APIRouter(tags=["usage"])
     openapi_extra=names("session.read"),
 )
 async def session_usage(
-    request: Request, actor: CurrentActor, ref: Ref, minutes: Annotated[int, Query(ge=1, le=1440)] = 60
+    request: Request,
+    actor: CurrentActor,
+    ref: Ref,
+    minutes: Annotated[int, Field(ge=1, le=1440), DECIMAL, Query()] = 60,
 ) -> SampleList:
     """CPU and memory of the last minutes, oldest first."""
     state = request.app.state

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 
 from carrel.http.auth import CurrentActor, RecentlyConfirmed, names, require_confirmed
+from carrel.http.query import QueryBool
 from carrel.logins.schemas import RecoveryLink
 from carrel.policy.actions import Role
 from carrel.tenancy import queries as tenancy
@@ -87,7 +88,7 @@ async def create(request: Request, actor: CurrentActor, body: UserCreate) -> Use
     openapi_extra=names("user.create"),
 )
 async def create_many(
-    request: Request, actor: CurrentActor, body: UserBatch, dry_run: bool = False
+    request: Request, actor: CurrentActor, body: UserBatch, dry_run: QueryBool = False
 ) -> UsersMade:
     """Make many users, or only check them. Each row says what became of it; those that can be are made."""
     return await batch.create(_means(request), actor, body, dry_run=dry_run)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import FolderId, FolderTaskId, SessionId, ShareId
 from carrel.http.paging import PageQuery
+from carrel.http.query import QueryBool
 from carrel.http.rules import says
 from carrel.storage_hosts.schemas import StorageHostRef
 from carrel.tenancy.schemas import Email, ProjectRef, Ref, UserRef
@@ -93,7 +94,7 @@ class TaskView(BaseModel):
 class TaskQuery(PageQuery):
     """Which tasks to list. sort: created_at. open: only those that have not ended."""
 
-    open: bool = False
+    open: QueryBool = False
     folder: Ref | None = None
 
 
@@ -143,8 +144,8 @@ class VFolderQuery(PageQuery):
     owner: Ref | None = None
     host: Ref | None = None
     usage_mode: UsageMode | None = None
-    automatic: bool | None = None
-    mountable: bool = False
+    automatic: QueryBool | None = None
+    mountable: QueryBool = False
     q: str | None = Field(default=None, max_length=100, description="part of the name")
 
 

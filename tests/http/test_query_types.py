@@ -1,0 +1,27 @@
+"""Each value of a query parameter has one spelling, on every route."""
+
+import pytest
+from installation import API, Api, document
+
+LENIENT = {"boolean": ("0", "1", "off", "True", " true"), "integer": ("5.0", "+5", " 5", "1_0", "05")}
+
+
+def typed_parameters() -> list[tuple[str, str, str]]:
+    """Path, parameter and type of what GET routes without path parameters take as a boolean or an integer."""
+    found = []
+    for path, operations in document()["paths"].items():
+        for parameter in operations.get("get", {}).get("parameters", []):
+            schema = parameter["schema"]
+            for each in (schema, *schema.get("anyOf", [])):
+                if "{" not in path and parameter["in"] == "query" and each.get("type") in LENIENT:
+                    found.append((path, parameter["name"], each["type"]))
+    return found
+
+
+@pytest.mark.parametrize(("path", "name", "kind"), typed_parameters())
+async def test_other_spellings_are_refused(api: Api, path: str, name: str, kind: str):
+    admin = await api.as_("superadmin")
+    for value in LENIENT[kind]:
+        answer = await admin.http.get(f"{API}{path.removeprefix(API)}", params={name: value})
+        assert answer.status_code == 422, (value, answer.text)
+        assert answer.json()["code"] == "invalid.request"
