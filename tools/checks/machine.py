@@ -25,6 +25,8 @@ _FOR_BROWSER = [("chromium-headless-shell", "chromium-headless-shell")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
 _POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
 _WEBDAV = [("litmus", "litmus"), ("rclone", "rclone")]
+_IN_DOCUMENTS = [("curl", "curl"), ("jq", "jq")]
+"""Programs that documented commands use."""
 _DIRECTORY = "slapd"
 _NO_DIRECTORY = Path("/etc/ldap/noslapd")
 """While it is there, slapd's package starts no server."""
@@ -101,7 +103,7 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
     if "e2e" in folders:
         wanted += _FOR_BROWSER
     if "http" in folders:
-        wanted += [(_DIRECTORY, _DIRECTORY), *_WEBDAV]
+        wanted += [(_DIRECTORY, _DIRECTORY), *_WEBDAV, *_IN_DOCUMENTS]
     missing = [package for program, package in wanted if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])
