@@ -6,18 +6,14 @@ fills the table with nothing but a count.
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
-from starlette.routing import BaseRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from carrel.audit import service
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.db.database import Database
-from carrel.http.auth import ACTION
 from carrel.policy.decide import Actor, Target
 
 log = structlog.get_logger()
@@ -26,8 +22,8 @@ WINDOW_S = 300.0
 MOST = 20
 MOST_STRANGERS = 50
 _MOST_KINDS = 50
-_SAFE = ("GET", "HEAD", "OPTIONS")
-_NOTED = (403, 404, 409, 422)
+NOTED = (403, 404, 409, 422)
+"""HTTP statuses of refusals."""
 
 _Kind = tuple[str, str, str]
 """Action, object and code: the same again says nothing new."""
@@ -106,7 +102,7 @@ class Refusals:
 
         What is no refusal (a part that does not answer, say) is left out.
         """
-        if error.status not in _NOTED:
+        if error.status not in NOTED:
             return
         window = self._windows.setdefault(actor.user_id, _Window(actor))
         kind = (action, object_id, error.code)
@@ -178,43 +174,3 @@ def _sum_up(tx: AsyncSession, window: _Window) -> None:
             ]
         },
     )
-
-
-class NoteRefusals:
-    """Wraps the application: has what it refuses noted before the answer leaves."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in _SAFE:
-            await self._app(scope, receive, send)
-            return
-
-        async def noting(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] in _NOTED:
-                await _note(scope)
-            await send(message)
-
-        await self._app(scope, receive, noting)
-
-
-async def _note(scope: Scope) -> None:
-    state = scope.get("state", {})
-    error, actor = state.get("error"), state.get("actor")
-    action = _action(scope.get("route"))
-    # Steps of signing in leave rows of their own, whether anybody is known or not.
-    if error is None or actor is None or action in (None, "auth.login"):
-        return
-    refusals: Refusals = scope["app"].state.refusals
-    await refusals.note(actor, action, _object(scope.get("path_params", {})), error)
-
-
-def _action(route: BaseRoute | None) -> str | None:
-    extra: Mapping[str, str] = getattr(route, "openapi_extra", None) or {}
-    return extra.get(ACTION)
-
-
-def _object(params: Mapping[str, object]) -> str:
-    """What the path means, as it was written: the last part of it that is open."""
-    return str(list(params.values())[-1]) if params else ""

@@ -10,7 +10,8 @@ import carrel
 from carrel.access import routes as access
 from carrel.access import streams
 from carrel.audit import routes as audit
-from carrel.audit.refusals import NoteRefusals, Refusals
+from carrel.audit.middleware import NoteRefusals
+from carrel.audit.refusals import Refusals
 from carrel.controllers import loop, plane
 from carrel.core.clock import Clock, SystemClock
 from carrel.db.database import Database

@@ -1,0 +1,51 @@
+"""The ASGI middleware that has refused requests recorded. Apart from `refusals`, which the gateway loads too."""
+
+from collections.abc import Mapping
+
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from carrel.audit.refusals import NOTED, Refusals
+from carrel.http.auth import ACTION
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class NoteRefusals:
+    """Wraps the application: has what it refuses noted before the answer leaves."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in _SAFE:
+            await self._app(scope, receive, send)
+            return
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in NOTED:
+                await _note(scope)
+            await send(message)
+
+        await self._app(scope, receive, noting)
+
+
+async def _note(scope: Scope) -> None:
+    state = scope.get("state", {})
+    error, actor = state.get("error"), state.get("actor")
+    action = _action(scope.get("route"))
+    # Steps of signing in leave rows of their own, whether anybody is known or not.
+    if error is None or actor is None or action in (None, "auth.login"):
+        return
+    refusals: Refusals = scope["app"].state.refusals
+    await refusals.note(actor, action, _object(scope.get("path_params", {})), error)
+
+
+def _action(route: BaseRoute | None) -> str | None:
+    extra: Mapping[str, str] = getattr(route, "openapi_extra", None) or {}
+    return extra.get(ACTION)
+
+
+def _object(params: Mapping[str, object]) -> str:
+    """What the path means, as it was written: the last part of it that is open."""
+    return str(list(params.values())[-1]) if params else ""
