@@ -11,6 +11,7 @@ from carrel.core import errors
 from carrel.engines import port
 from carrel.http.problems import _TITLES
 from carrel.server import compose as compose  # with all errors that there are
+from carrel.server.backup import programs as programs
 from carrel.server.settings import Settings
 from carrel.storage.port import StorageError
 
@@ -25,7 +26,9 @@ def reference(name: str) -> str:
 
 
 def error_classes() -> set[str]:
-    return {kind.__name__ for kind in with_all_below(errors.CarrelError)}
+    """Those whose first argument is the code."""
+    base = errors.CarrelError
+    return {kind.__name__ for kind in with_all_below(base) if kind.__init__ is base.__init__}
 
 
 def with_all_below(kind: type) -> Iterator[type]:
