@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ def installation() -> Iterator[Running]:
         yield Running(url, data_dir, password, environment)
     finally:
         _run(where, "down", environment)
-        asyncio.run(purge(label))
+        purge(label)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -93,7 +94,13 @@ def keypair(url: str, password: str) -> dict[str, str]:
     return {"CARREL_ACCESS_KEY": made["access_key"], "CARREL_SECRET_KEY": made["secret_key"]}
 
 
-async def purge(label: str) -> None:
+def purge(label: str) -> None:
+    """Remove all that the engine holds of an installation. In a thread: Playwright runs a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, _purge(label)).result()
+
+
+async def _purge(label: str) -> None:
     from carrel.engines.docker import DockerEngine
 
     engine = DockerEngine(os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock"), label)

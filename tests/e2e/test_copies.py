@@ -1,6 +1,5 @@
 """A data directory that was copied or moved, started on the engine of the original: `carrel up` on real containers."""
 
-import asyncio
 import json
 import os
 import shutil
@@ -80,7 +79,7 @@ def original() -> Iterator[Place]:
             left.command("down")
             Embedded(each / "postgres").stop()
         for label in labels:
-            asyncio.run(purge(label))
+            purge(label)
         shutil.rmtree(folder, ignore_errors=True)
 
 

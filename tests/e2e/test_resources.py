@@ -54,7 +54,7 @@ def test_policy_is_made_given_and_tells_who_would_be_over_it(
     expect(desk.row(tight)).to_contain_text("8 CPU")
     expect(desk.row(tight)).to_contain_text("nobody")
 
-    desk.go("/users")
+    desk.go(f"/users?q={EMAIL}")
     desk.row(EMAIL).get_by_text(EMAIL, exact=True).click()
     person = _drawer(desk, EMAIL)
     person.get_by_role("button", name="Change the resource policy").click()
