@@ -45,15 +45,3 @@ async def withdraw(settings: Settings, label: str) -> int:
         return await engine.release_if_idle()
     finally:
         await engine.close()
-
-
-async def purge(settings: Settings, label: str) -> None:
-    """Remove every container, network, packet-filter rule and the claim of the label. Twice: no-op.
-
-    For a stopped control plane. Raises: EngineError; ClaimedElsewhere for a copy.
-    """
-    engine = DockerEngine(settings.engine_url, label, claimant=claim.claimant(settings))
-    try:
-        await engine.purge()
-    finally:
-        await engine.close()
