@@ -321,7 +321,7 @@ def test_preset_is_offered_by_the_launcher_until_it_is_removed(desk: Desk) -> No
 
     desk.go("/sessions?launch=new")
     launcher = _drawer(desk, "Start a session")
-    expect(launcher.get_by_text("nano")).to_be_visible()
+    expect(launcher.get_by_text(re.compile("^nano · "))).to_be_visible()
     desk.go("/resources/presets")
     desk.row("nano").get_by_role("button", name="Remove").click()
     page.get_by_role("dialog", name="Remove a preset").get_by_role("button", name="Remove").click()
