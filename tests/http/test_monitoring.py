@@ -4,18 +4,26 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
+from aiohttp import web
+from gateway_kit import Gate, gate
 from installation import Api
 from metrics_kit import parsed
+from own_prometheus import Prometheus, prometheus
 from prometheus_client import REGISTRY
 
 import carrel.engines.docker.api
 import carrel.gateway.metrics  # noqa: F401 - in the same registry as those of the API
+from carrel.core.clock import SystemClock
+from carrel.keypairs import tokens
+
+__all__ = ["gate"]
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "deploy" / "prometheus" / "carrel.rules.yml"
@@ -28,7 +36,16 @@ _SELECTED = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)")
 _GROUPED = re.compile(r"\b(?:by|without)\s*\(([^)]*)\)")
 _SHOWN = re.compile(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
 _REPLACED = re.compile(r'label_replace\([^"]*(?:"[^"]*"[^"]*)*?,\s*"(\w+)",\s*"\$1"')
-_PROMTOOL = shutil.which("promtool")
+_RATES_OVER = "30s"
+"""What Grafana would write for `$__rate_interval`."""
+EMPTY_WHEN_WELL = {
+    "Failing apps per second",
+    "Denials per second",
+    "Failed steps per second",
+    "Engine requests (p95)",
+    "Engine errors per second",
+}
+"""Panels about failures, and about an engine that is not the tests' fake one."""
 
 
 @dataclass(frozen=True)
@@ -107,24 +124,87 @@ def test_every_alert_is_tested_and_explained():
     assert len(named) == len(set(named))
     tests = yaml.safe_load(RULE_TESTS.read_text())["tests"]
     fires = {each["alertname"] for test in tests for each in test["alert_rule_test"] if each["exp_alerts"]}
-    rests = {each["alertname"] for test in tests for each in test["alert_rule_test"] if not each["exp_alerts"]}
+    rests = {
+        each["alertname"] for test in tests for each in test["alert_rule_test"] if not each["exp_alerts"]
+    }
     assert fires == rests == set(named)
     assert set(re.findall(r"^\| `(Carrel\w+)`", DOCUMENT.read_text(), re.MULTILINE)) == set(named)
 
 
-@pytest.mark.skipif(_PROMTOOL is None, reason="promtool (Debian: prometheus) is not installed")
+def promtool(*words: str, told: str | None = None) -> "subprocess.CompletedProcess[str]":
+    program = shutil.which("promtool")
+    assert program, "promtool is missing: apt-get install --no-install-recommends prometheus"
+    return subprocess.run(
+        [program, *words], cwd=RULES.parent, input=told, capture_output=True, text=True, check=False
+    )
+
+
 @pytest.mark.parametrize("command", [("check", "rules", RULES.name), ("test", "rules", RULE_TESTS.name)])
 def test_prometheus_accepts_the_rules_and_their_tests_pass(command: tuple[str, ...]):
-    done = subprocess.run(
-        [str(_PROMTOOL), *command], cwd=RULES.parent, capture_output=True, text=True, check=False
-    )
+    done = promtool(*command)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.skipif(_PROMTOOL is None, reason="promtool (Debian: prometheus) is not installed")
 async def test_prometheus_finds_no_fault_with_a_scrape(living: Api):
     answer = await (await living.as_("superadmin")).get("/metrics")
-    done = subprocess.run(
-        [str(_PROMTOOL), "check", "metrics"], input=answer.text, capture_output=True, text=True, check=False
-    )
+    done = promtool("check", "metrics", told=answer.text)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@asynccontextmanager
+async def scraping(living: Api, gate: Gate, folder: Path) -> AsyncIterator[Prometheus]:
+    """A Prometheus with the document's configuration and the rules, over an API and a gateway."""
+    documented = re.search(r"```yaml\n# prometheus.yml\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    assert documented
+    async with living.database.transaction() as tx:
+        made = await tokens.create(
+            tx,
+            SystemClock(),
+            living.people.superadmin,
+            name="prometheus",
+            scopes=("metrics.read",),
+            lifetime=None,
+        )
+    targets = {"carrel-api": f"127.0.0.1:{living.port}", "carrel-gateway": f"127.0.0.1:{gate.port}"}
+    configuration = yaml.safe_load(documented[1])
+    async with prometheus(
+        folder, configuration=configuration, rules=RULES, targets=targets, token=made.secret
+    ) as running:
+        yield running
+
+
+async def busy(living: Api, gate: Gate) -> None:
+    """Have something to show: a session that runs, one that waits for its limit, an app that answers."""
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    await living.until(admin, (await user.start())["id"], "RUNNING")
+    await admin.patch("/policies/default-user", {"limits": {"sessions": 1}})
+    await user.start()
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(body=await request.read())
+
+    session = await gate.session(await gate.app(answer))
+    assert (await gate.get(session, cookie=await gate.cookie(session), data=b"x")).status == 200
+
+
+async def test_a_prometheus_that_scrapes_answers_every_query_of_rules_and_dashboard(
+    living: Api, gate: Gate, tmp_path: Path
+):
+    async with scraping(living, gate, tmp_path / "prometheus") as scraper:
+        await scraper.until_queried('up{job="carrel-api"} == 1 and on() up{job="carrel-gateway"} == 1')
+        await busy(living, gate)
+        await scraper.until_queried("rate(carrel_gateway_requests_total[30s]) > 0")
+        metadata = await scraper.read("metadata")
+        for query in queries():
+            expr = query.expr.replace("$__rate_interval", _RATES_OVER)
+            if query.where in EMPTY_WHEN_WELL or query.where.startswith("Carrel"):
+                await scraper.query(expr)
+            else:
+                await scraper.until_queried(expr)
+            for name, _ in _NAME.findall(query.expr):
+                family = re.sub("_(bucket|count|sum)$", "", name)
+                assert name in metadata or family in metadata, (query.where, name)
+        groups = (await scraper.read("rules"))["groups"]
+        evaluated = {rule["name"]: rule for group in groups for rule in group["rules"]}
+        assert set(evaluated) == {str(rule["alert"]) for rule in alerts()}
+        assert not {name: rule["lastError"] for name, rule in evaluated.items() if rule.get("lastError")}
