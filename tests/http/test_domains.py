@@ -133,7 +133,9 @@ async def test_what_makes_no_sense_is_refused_in_words(api: Api):
         {"name": "ok", "extra": 1}, {"name": "x" * 65},
     ):  # fmt: skip
         assert (await admin.post("/domains", body)).status_code == 422, body
-    assert (await admin.patch("/domains/abroad", {"ceilings": {"sessions": 1, "a.shares": 1}})).status_code == 200
+    assert (
+        await admin.patch("/domains/abroad", {"ceilings": {"sessions": 1, "a.shares": 1}})
+    ).status_code == 200
     assert (await admin.patch("/domains/abroad", {"active": None})).status_code == 422
     assert said(await admin.get("/domains", params={"sort": "colour"})) == (422, "invalid.sort")
 
@@ -158,6 +160,64 @@ async def test_a_domain_whose_only_users_were_purged_can_be_removed(api: Api):
     assert purged.status_code == 200, purged.text
     assert (await admin.delete("/domains/closing")).status_code == 204
     assert (await admin.get("/domains/closing")).status_code == 404
+
+
+async def test_a_domain_whose_people_had_sessions_goes_once_they_are_purged_and_its_past_keeps_its_name(
+    api: Api,
+):
+    admin, foreigner = await api.as_("superadmin"), await api.as_("foreigner")
+    domain = (await admin.get("/domains/abroad")).json()["id"]
+    project = (await admin.get("/projects", params={"domain": "abroad"})).json()["items"][0]["id"]
+    session = (await foreigner.start())["id"]
+    email = "foreigner@example.org"
+    held = []
+    for method, path, body in (
+        ("PATCH", f"/users/{email}", {"state": "inactive", "sessions": "end"}),
+        ("POST", f"/users/{email}/purge", {"confirm": email, "sessions": "end"}),
+        ("POST", f"/projects/{project}/archive", {}),
+    ):
+        refused = await admin.delete("/domains/abroad")
+        assert said(refused) == (409, "domain.not_empty")
+        held.append(refused.json()["details"]["holds"])
+        done = await admin.ask(method, path, json=body)
+        assert done.status_code == 200, done.text
+    assert held == ["users", "users", "projects"]
+    assert (await admin.delete("/domains/abroad")).status_code == 204
+    # It is gone from every list, and so are its projects; its name is free.
+    assert said(await admin.get(f"/domains/{domain}")) == (404, "domain.not_found")
+    assert "abroad" not in {one["name"] for one in (await admin.get("/domains")).json()["items"]}
+    assert said(await admin.post(f"/projects/{project}/restore")) == (404, "project.not_found")
+    assert project not in {one["id"] for one in (await admin.get("/projects")).json()["items"]}
+    assert (await admin.post("/domains", {"name": "Abroad"})).status_code == 201
+    # Its past is not.
+    assert (await admin.get(f"/sessions/{session}")).json()["state"] == "CANCELLED"
+    removed = (await admin.get("/audit", params={"action": "domain.remove"})).json()["items"][0]
+    assert (removed["object"]["id"], removed["object"]["name"]) == (domain, "abroad")
+    purged = (await admin.get("/users", params={"state": "purged", "domain": domain})).json()["items"]
+    assert [one["domain"] for one in purged] == [{"id": domain, "name": "abroad"}]
+
+
+async def test_nobody_moves_into_a_domain_while_it_is_removed(api: Api):
+    admin = await api.as_("superadmin")
+    domain = (await admin.post("/domains", {"name": "closing"})).json()["id"]
+    async with api.database.transaction() as tx:
+        await tx.execute(text("SELECT FROM domains WHERE id = :id FOR UPDATE"), {"id": domain})
+        asked = [
+            asyncio.create_task(admin.ask(method, path, json=body))
+            for method, path, body in (
+                ("POST", "/users", {"email": "late@example.org", "name": "Late", "domain": "closing"}),
+                ("PATCH", "/users/colleague@example.org", {"domain": "closing"}),
+                ("POST", "/projects", {"name": "late", "domain": "closing"}),
+            )
+        ]
+        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        async with asyncio.timeout(30):
+            while (await tx.execute(waiting)).scalar_one() < len(asked):
+                await asyncio.sleep(0.02)
+        await tx.execute(text("UPDATE domains SET removed_at = now() WHERE id = :id"), {"id": domain})
+    assert [said(answer) for answer in await asyncio.gather(*asked)] == [(404, "domain.not_found")] * len(
+        asked
+    )
 
 
 async def test_a_disabled_domain_ends_sign_ins_and_takes_no_sessions(api: Api):

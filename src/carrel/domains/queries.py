@@ -23,7 +23,7 @@ _SORT = Sort({"name": Domain.name, "created_at": Domain.created_at}, tie=Domain.
 
 async def page(tx: AsyncSession, actor: Actor, wanted: DomainQuery) -> DomainList:
     """The domains that the actor may see."""
-    chosen = _views()
+    chosen = _views().where(Domain.removed_at.is_(None))
     chosen = chosen.where(reaches(actor, "domain.read", domain=Domain.id))
     if wanted.q:
         # Domains are few: no index is needed to find a part of a name.

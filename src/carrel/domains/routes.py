@@ -73,6 +73,7 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: DomainUp
     status_code=204,
 )
 async def remove(request: Request, actor: RecentlyConfirmed, ref: Ref) -> None:
-    """Remove a domain that holds nothing; users who were purged do not count."""
-    async with request.app.state.database.transaction() as tx:
-        await service.remove(tx, actor, ref)
+    """Remove a domain that holds nothing but a past: purged users, archived projects and sessions that ended."""
+    state = request.app.state
+    async with state.database.transaction() as tx:
+        await service.remove(tx, state.clock, actor, ref)

@@ -3,7 +3,6 @@
 from typing import Any, Literal
 
 from sqlalchemy import delete, exists, select
-from sqlalchemy import update as update_rows
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,9 +19,10 @@ from carrel.logins.model import Login
 from carrel.policy.decide import Actor, Target, require
 from carrel.providers.model import Provider
 from carrel.sessions.model import Session
+from carrel.sessions.survivors import IS_LIVE
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy.model import Domain, Project, User, UserState
-from carrel.vfolders.model import FolderTask
+from carrel.vfolders.model import FolderTask, VFolder
 
 _KINDS = {
     "domain.create": "domain.created",
@@ -96,37 +96,61 @@ async def _end_sign_ins(tx: AsyncSession, domain: Domain) -> None:
     await tx.execute(delete(Login).where(Login.user_id.in_(people)))
 
 
-async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Remove a domain that holds nothing but purged users, whose empty rows move to the actor's domain.
+async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None:
+    """Remove a domain that holds nothing but a past: purged users, archived projects, sessions that ended.
 
-    Raises: NotFound, Forbidden; Conflict saying what it holds.
+    Its name is free; the past goes on naming it. Raises: NotFound, Forbidden; Conflict saying what it holds.
     """
     domain = await tenancy.domain(tx, actor, ref, "domain.remove")
     # Locked against all else, so that nobody moves in meanwhile.
     await tx.execute(select(Domain.id).where(Domain.id == domain.id).with_for_update())
-    for kind, holds in (
-        ("users", exists().where(User.domain_id == domain.id, User.state != UserState.PURGED)),
-        ("projects", exists().where(Project.domain_id == domain.id)),
+    await _require_only_a_past(tx, domain)
+    domain.removed_at = clock.now()
+    domain.active = False
+    await tx.flush()
+    await _record(tx, actor, "domain.remove", domain)
+
+
+async def _require_only_a_past(tx: AsyncSession, domain: Domain) -> None:
+    for kind, holds, way_out in (
+        (
+            "users",
+            exists().where(User.domain_id == domain.id, User.state != UserState.PURGED),
+            "Move them to another domain (`carrel user update --domain`) or delete them for good (`carrel user purge`)",
+        ),
+        (
+            "projects",
+            exists().where(Project.domain_id == domain.id, Project.archived_at.is_(None)),
+            "Archive or remove them (`carrel project archive`, `carrel project rm`)",
+        ),
+        (
+            "live sessions",
+            exists().where(Session.domain_id == domain.id, IS_LIVE),
+            "End them, or wait until they have ended (`carrel session ls --everyone`)",
+        ),
+        (
+            "folders",
+            exists().where(VFolder.domain_id == domain.id),
+            "Delete those of its projects for good (`carrel vfolder trash`, `carrel vfolder rm`)",
+        ),
         (
             "folder tasks under way",
             exists().where(FolderTask.domain_id == domain.id, FolderTask.ended_at.is_(None)),
+            "Wait until they are done",
         ),
-        ("past sessions", exists().where(Session.domain_id == domain.id)),
-        ("identity providers", exists().where(Provider.domain_id == domain.id)),
+        (
+            "identity providers",
+            exists().where(Provider.domain_id == domain.id),
+            "Remove them, or give them another domain (`carrel provider update --domain`)",
+        ),
     ):
         if (await tx.execute(select(holds))).scalar():
             raise Conflict(
                 "domain.not_empty",
                 f"{domain.name} still holds {kind}.",
-                hint="Remove or move them first, or disable the domain.",
+                hint=f"{way_out}, or disable the domain.",
                 details={"holds": kind},
             )
-    await tx.execute(delete(FolderTask).where(FolderTask.domain_id == domain.id))
-    # The audit trail and sessions elsewhere still name them by their ids.
-    await tx.execute(update_rows(User).where(User.domain_id == domain.id).values(domain_id=actor.domain_id))
-    await tx.delete(domain)
-    await tx.flush()
-    await _record(tx, actor, "domain.remove", domain)
 
 
 async def _flush(tx: AsyncSession, name: str) -> None:

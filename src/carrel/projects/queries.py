@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Row, Select, String, exists, func, or_, select
+from sqlalchemy import Row, Select, String, exists, func, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -23,7 +23,7 @@ from carrel.projects.schemas import (
 from carrel.sessions.model import Session
 from carrel.sessions.survivors import IS_LIVE
 from carrel.tenancy.model import Domain, Membership, Project, User
-from carrel.tenancy.queries import policy_ref
+from carrel.tenancy.queries import is_domain, policy_ref
 
 _SORT = Sort({"name": Project.name, "created_at": Project.created_at}, tie=Project.id, default="name")
 _MEMBER_SORT = Sort({"email": func.lower(User.email, type_=String)}, tie=User.id, default="email")
@@ -32,15 +32,13 @@ SEARCHED = "(users.email || ' ') || users.name"
 
 async def page(tx: AsyncSession, actor: Actor, wanted: ProjectQuery) -> ProjectList:
     """The projects that the actor may see."""
-    chosen = _views()
+    chosen = _views().where(Domain.removed_at.is_(None))
     chosen = chosen.where(reaches(actor, "project.read", domain=Project.domain_id, project=Project.id))
     if wanted.q:
         # Projects are thousands at most: no index is needed to find a part of a name.
         chosen = chosen.where(Project.name.ilike(f"%{escaped(wanted.q)}%"))
     if wanted.domain:
-        chosen = chosen.where(
-            or_(Domain.id == wanted.domain, func.lower(Domain.name) == wanted.domain.lower())
-        )
+        chosen = chosen.where(is_domain(wanted.domain))
     if wanted.archived is not None:
         chosen = chosen.where(Project.archived_at.is_not(None) == wanted.archived)
     found = await paging.page(tx, chosen, _SORT, wanted)

@@ -31,7 +31,7 @@ _SORT = Sort(
 _NAMED = """
     SELECT x.group_id, x.kind, x.scope_id AS id, coalesce(d.name, p.name, u.email) AS name, h.name AS domain, {more}
     FROM {table} x
-    LEFT JOIN domains d ON x.kind = 'domain' AND d.id = x.scope_id
+    LEFT JOIN domains d ON x.kind = 'domain' AND d.id = x.scope_id AND d.removed_at IS NULL
     LEFT JOIN projects p ON x.kind = 'project' AND p.id = x.scope_id
     LEFT JOIN domains h ON h.id = p.domain_id
     LEFT JOIN users u ON x.kind = 'user' AND u.id = x.scope_id

@@ -19,6 +19,7 @@ from carrel.policy.decide import Actor
 from carrel.scheduler.ledger_schemas import By, HeldList, HeldQuery, HeldView
 from carrel.sessions.model import Session
 from carrel.tenancy.model import Domain, Project, User
+from carrel.tenancy.queries import is_domain
 
 SIGN_IN = "sign-in:"
 """Stands before the id of a user where access keys are named: for what they hold without a keypair."""
@@ -62,7 +63,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
         )
     ]  # fmt: skip
     if wanted.domain:
-        where.append(or_(Domain.id == wanted.domain, func.lower(Domain.name) == wanted.domain.lower()))
+        where.append(is_domain(wanted.domain))
     if wanted.project:
         where.append(or_(Project.id == wanted.project, Project.name == wanted.project))
     sums = _sums(wanted.by, *where)

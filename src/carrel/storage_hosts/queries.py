@@ -59,7 +59,7 @@ _FOLDERS = table(
 _ACCESS = text("""
     SELECT x.host_id, x.kind, x.scope_id AS id, coalesce(d.name, p.name) AS name
     FROM storage_host_access x
-    LEFT JOIN domains d ON x.kind = 'domain' AND d.id = x.scope_id
+    LEFT JOIN domains d ON x.kind = 'domain' AND d.id = x.scope_id AND d.removed_at IS NULL
     LEFT JOIN projects p ON x.kind = 'project' AND p.id = x.scope_id
     WHERE x.host_id = ANY(:hosts) AND coalesce(d.id, p.id) IS NOT NULL ORDER BY 4, 3""")
 

@@ -43,14 +43,19 @@ _STATES = ", ".join(f"'{state}'" for state in UserState)
 class Domain(Table):
     """ceilings: slot -> most that its sessions may hold together; what is not named is not limited.
 
-    resource_groups, registries, storage_hosts: names of those it may use; None: all.
+    resource_groups, registries, storage_hosts: names of those it may use; None: all. removed_at: since when it is
+    there only for the past: purged users, archived projects and past sessions name it, nobody finds it, and its name
+    is free.
     """
 
     __tablename__ = "domains"
-    __table_args__ = (Index("uq_domains_name_lower", text("lower(name)"), unique=True),)
+    __table_args__ = (
+        Index("uq_domains_name_lower", text("lower(name)"), unique=True,
+              postgresql_where=text("removed_at IS NULL")),
+    )  # fmt: skip
 
     id: Mapped[DomainId] = mapped_column(String, primary_key=True)
-    name: Mapped[str] = mapped_column(String(64), unique=True)
+    name: Mapped[str] = mapped_column(String(64))
     description: Mapped[str] = mapped_column(String(500), server_default="")
     active: Mapped[bool] = mapped_column(server_default=text("true"))
     ceilings: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
@@ -58,6 +63,7 @@ class Domain(Table):
     registries: Mapped[list[str] | None] = mapped_column(ARRAY(String))
     storage_hosts: Mapped[list[str] | None] = mapped_column(ARRAY(String))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+    removed_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
 
 class Project(Table):

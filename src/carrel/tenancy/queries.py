@@ -41,8 +41,13 @@ def user_data(user: User) -> dict[str, object]:
 async def domain(
     tx: AsyncSession, actor: Actor, ref: str, action: str = "domain.read", *, field: str | None = None
 ) -> Domain:
-    """The domain of this id or name, locked when it shall change. Raises: NotFound, Forbidden."""
-    wanted = select(Domain).where(or_(Domain.id == ref, func.lower(Domain.name) == ref.lower()))
+    """The domain of this id or name, locked when it shall change. Raises: NotFound, Forbidden.
+
+    field: where a request names it as a place for something, for which it is kept from being removed.
+    """
+    wanted = select(Domain).where(is_domain(ref), Domain.removed_at.is_(None))
+    if field:
+        wanted = wanted.with_for_update(read=True, key_share=True)
     found = await _first(tx, wanted.order_by((Domain.id == ref).desc()), action)
     missing = NotFound(
         "domain.not_found", f"There is no domain {ref}.", hint="See `carrel domain ls`.", field=field
@@ -53,13 +58,20 @@ async def domain(
     return found
 
 
+def is_domain(ref: str) -> ColumnElement[bool]:
+    """A condition for the domain of this id or name; of those that were removed by their ids only."""
+    named = (func.lower(Domain.name) == ref.lower()) & Domain.removed_at.is_(None)
+    return or_(Domain.id == ref, named)
+
+
 async def project(tx: AsyncSession, actor: Actor, ref: str, action: str = "project.read") -> Project:
     """The project of this id, or of this name among those that the actor may see, locked when it shall change.
 
     Raises: NotFound, Forbidden; Conflict when several have the name.
     """
     seen = reaches(actor, "project.read", domain=Project.domain_id, project=Project.id)
-    wanted = select(Project).where(or_(Project.id == ref, Project.name == ref), seen)
+    there = Project.domain_id.in_(select(Domain.id).where(Domain.removed_at.is_(None)))
+    wanted = select(Project).where(or_(Project.id == ref, Project.name == ref), seen, there)
     if action != "project.read":
         wanted = wanted.with_for_update(key_share=True)
     found = list((await tx.execute(wanted.limit(10))).scalars())

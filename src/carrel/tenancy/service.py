@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
-from carrel.core.errors import Forbidden
+from carrel.core.errors import Forbidden, NotFound
 from carrel.core.ids import DomainId, ProjectId, UserId, new_id
 from carrel.identity.passwords import hash_password
 from carrel.policy.actions import Role
@@ -43,7 +43,13 @@ async def add_user(
     password: str | None = None,
     state: UserState = UserState.ACTIVE,
 ) -> User:
-    """A new person in a domain and in some of its projects. password None: they cannot sign in by one."""
+    """A new person in a domain and in some of its projects. password None: they cannot sign in by one.
+
+    Raises: NotFound when the domain was removed meanwhile.
+    """
+    there = select(Domain.id).where(Domain.id == domain_id, Domain.removed_at.is_(None))
+    if (await tx.execute(there.with_for_update(read=True, key_share=True))).scalar() is None:
+        raise NotFound("domain.not_found", "The domain was just removed.", hint="Ask an administrator.")
     now = clock.now()
     user = User(
         id=UserId(new_id()),

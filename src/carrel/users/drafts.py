@@ -43,15 +43,19 @@ class Surroundings:
 
 async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCreate]) -> Surroundings:
     """What these drafts need to be checked, in three statements whatever their number."""
+    # Kept from being removed until they are in it.
     # not narrowed: whether the actor may make users there is decided for each draft.
     drafts = list(wanted)
     refs = {draft.domain or actor.domain_id for draft in drafts}
     domains = (
         (
             await tx.execute(
-                select(Domain).where(
-                    or_(Domain.id.in_(refs), func.lower(Domain.name).in_({ref.lower() for ref in refs}))
+                select(Domain)
+                .where(
+                    or_(Domain.id.in_(refs), func.lower(Domain.name).in_({ref.lower() for ref in refs})),
+                    Domain.removed_at.is_(None),
                 )
+                .with_for_update(read=True, key_share=True)
             )
         )
         .scalars()

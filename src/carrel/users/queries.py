@@ -32,7 +32,7 @@ from carrel.providers.model import ExternalIdentity, Provider
 from carrel.sessions.model import Session
 from carrel.sessions.survivors import IS_LIVE
 from carrel.tenancy.model import Domain, Membership, Project, User, UserState
-from carrel.tenancy.queries import policy_ref, sees_user
+from carrel.tenancy.queries import is_domain, policy_ref, sees_user
 from carrel.users.schemas import UserDetail, UserList, UserQuery, UserView
 
 SEARCHED = "(users.email || ' ') || users.name"
@@ -68,8 +68,7 @@ def _filters(actor: Actor, wanted: UserQuery) -> list[ColumnElement[bool]]:
     elif wanted.role:
         conditions.append(User.role == wanted.role)
     if wanted.domain:
-        named = or_(Domain.id == wanted.domain, func.lower(Domain.name) == wanted.domain.lower())
-        conditions.append(User.domain_id.in_(select(Domain.id).where(named)))
+        conditions.append(User.domain_id.in_(select(Domain.id).where(is_domain(wanted.domain))))
     if wanted.project:
         members = select(Membership.user_id).join(Project, Project.id == Membership.project_id)
         known = reaches(actor, "project.read", domain=Project.domain_id, project=Project.id)

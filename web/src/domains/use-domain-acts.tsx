@@ -22,7 +22,7 @@ export function useDomainActs() {
   return useMemo(() => {
     const why = (action: ActionName, domain: Domain) => refusal(action, { domain: domain.id });
     const holds = ({ users, projects }: Domain) =>
-      users + projects > 0 ? t`It still holds users or projects.` : null;
+      users + projects > 0 ? t`It still holds users, or projects that are not archived.` : null;
     return {
       why,
       whyNotDisable: (domain: Domain) =>
@@ -79,7 +79,8 @@ export function useDomainActs() {
           },
           children: (
             <Trans>
-              <b>{domain.name}</b> is gone with its ceilings and what it may use. This cannot be undone.
+              <b>{domain.name}</b> is gone with its ceilings and what it may use. Past sessions and the audit trail
+              go on naming it. This cannot be undone.
             </Trans>
           ),
         }),
