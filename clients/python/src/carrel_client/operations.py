@@ -260,7 +260,7 @@ class Domains(Group):
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove a domain that holds nothing; users who were purged do not count."""
+        """Remove a domain that holds nothing but a past: purged users, archived projects and sessions that ended."""
         self._transport.call("DELETE", f"/api/v1/domains/{segment(ref)}")
 
     def show(self, ref: str) -> models.DomainView:

@@ -275,7 +275,7 @@ export const domainsCreate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Delete a domain
  *
- * Remove a domain that holds nothing; users who were purged do not count.
+ * Remove a domain that holds nothing but a past: purged users, archived projects and sessions that ended.
  */
 export const domainsRemove = <ThrowOnError extends boolean = true>(options: Options<DomainsRemoveData, ThrowOnError>) => (options.client ?? client).delete<DomainsRemoveResponses, DomainsRemoveErrors, ThrowOnError>({ url: '/api/v1/domains/{ref}', ...options });
 
