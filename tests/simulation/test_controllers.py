@@ -1,14 +1,16 @@
 """What single faults do to the controllers, in virtual time."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from simulation.conftest import Play
-from simulation.installation_life import Installation
+from simulation.installation_life import ControlPlane, Installation
 from simulation.virtual_time import LoopClock, simulate
 
+from carrel.controllers.launch import Launch
 from carrel.controllers.loop import ENGINE_TOPIC, pass_on_hints, pause_s
 from carrel.core.ids import SessionId
 from carrel.db.listener import Listener
@@ -222,3 +224,25 @@ def test_a_controller_that_fails_for_days_goes_on_trying(failures: int) -> None:
 
 def test_the_first_failures_are_tried_again_soon() -> None:
     assert [pause_s(10.0, failures) for failures in range(1, 7)] == [1, 2, 4, 8, 10, 10]
+
+
+def test_a_start_that_is_abandoned_before_it_began_leaves_nothing_unawaited(play: Play) -> None:
+    """pytest makes an error of it; see filterwarnings."""
+
+    async def story(installation: Installation) -> None:
+        session = await installation.create()
+
+        async def abandon(plane: ControlPlane) -> None:
+            named = {controller.name: controller for controller in plane.controllers}
+            await named["schedule"].step()
+            launch = named["launch"]
+            assert isinstance(launch, Launch)
+            await launch.step()
+            await launch.abandon(session)
+
+        await installation.act(abandon)
+        gc.collect()
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+
+    play(story)

@@ -1,11 +1,18 @@
 """When a controller steps."""
 
 import asyncio
+import gc
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from simulation.virtual_time import simulate
 
 from carrel.controllers import loop
+from carrel.controllers.folders import Folders
+from carrel.controllers.storage import _Watch
+from carrel.core.clock import SystemClock
+from carrel.core.ids import StorageHostId
 from carrel.db.listener import Listener
 
 
@@ -62,3 +69,32 @@ def test_a_step_that_makes_an_error_of_being_cancelled_is_the_last():
     controller = Deaf(0.0)
     assert simulate(life())
     assert len(controller.steps) == 1
+
+
+async def begin_to_watch() -> Any:
+    watch = _Watch(
+        SimpleNamespace(clock=SystemClock()),  # type: ignore[arg-type]
+        StorageHostId("host"),
+        SimpleNamespace(name="disk"),  # type: ignore[arg-type]
+    )
+    watch.step()
+    return watch
+
+
+async def begin_with_a_folder() -> Any:
+    async def work() -> None: ...
+
+    folders = Folders(SimpleNamespace())  # type: ignore[arg-type]
+    folders._take_up("folder", work)
+    return folders
+
+
+@pytest.mark.parametrize("begin", [begin_to_watch, begin_with_a_folder])
+def test_what_is_ended_before_it_began_leaves_nothing_unawaited(begin):
+    """pytest makes an error of it; see filterwarnings."""
+
+    async def life() -> None:
+        await (await begin()).close()
+
+    simulate(life())
+    gc.collect()

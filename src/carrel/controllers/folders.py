@@ -7,7 +7,7 @@ decided is decided in one transaction (`vfolders.outcomes`), and what has to be 
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -86,9 +86,9 @@ class Folders:
         for task in tasks:
             self._take_up(task.id, _Work(self._tools, self._rooms, task).do)
 
-    def _take_up(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def _take_up(self, key: Hashable, work: Callable[[], Awaitable[None]]) -> None:
         if key not in self._in_hand:
-            task = asyncio.create_task(beside("folders", _kept(work()), key=str(key)))
+            task = asyncio.create_task(beside("folders", partial(_kept, work), key=str(key)))
             self._in_hand[key] = task
             task.add_done_callback(lambda _: self._in_hand.pop(key, None))
 
@@ -354,9 +354,9 @@ class _Work:
         return self._tools.clock.now()
 
 
-async def _kept(work: Coroutine[None, None, None]) -> None:
+async def _kept(work: Callable[[], Awaitable[None]]) -> None:
     """Do it; what goes wrong, or is another's by now, is tried again by a later step."""
     try:
-        await work
+        await work()
     except _Dropped:
         log.warning("folders.dropped")

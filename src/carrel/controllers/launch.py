@@ -1,7 +1,7 @@
 """Start what was scheduled, and start again what a crash or an engine's restart interrupted."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -76,12 +76,13 @@ class Launch:
                 if session.id not in self._sent_back:
                     await self.abandon(session.id)
                     self._sent_back.add(session.id)
-                    self._begin_task(session.id, self._send_back(session, node))
+                    self._begin_task(session.id, partial(self._send_back, session, node))
             elif session.id not in self._tasks:
                 key = session.id
-                self._begin_task(key, self._launch(session, node, devices.get(key, {}), held.get(key, ())))
+                begun = partial(self._launch, session, node, devices.get(key, {}), held.get(key, ()))
+                self._begin_task(key, begun)
 
-    def _begin_task(self, session: SessionId, work: Coroutine[None, None, None]) -> None:
+    def _begin_task(self, session: SessionId, work: Callable[[], Awaitable[None]]) -> None:
         task = asyncio.create_task(_kept(session, work))
         self._tasks[session] = task
         task.add_done_callback(partial(self._done, session))
@@ -264,10 +265,10 @@ class Launch:
             await service.requeue(tx, session.id, cause=cause, reason=reason, now=now, not_before=not_before)
 
 
-async def _kept(session: SessionId, work: Coroutine[None, None, None]) -> None:
+async def _kept(session: SessionId, work: Callable[[], Awaitable[None]]) -> None:
     """Do it; what goes wrong is tried again by a later step."""
     try:
-        await work
+        await work()
     except EngineError as error:
         log.warning("launch.not_cleaned_up", session=session, error=error.message)
         await asyncio.sleep(_ENGINE_PAUSE_S)

@@ -7,10 +7,10 @@ time, never truth.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import psycopg
 import structlog
@@ -129,12 +129,14 @@ async def _run(controller: Controller, wake: asyncio.Event) -> None:
         wake.clear()
 
 
-async def beside(what: str, work: Coroutine[Any, Any, None], **about: object) -> None:
+async def beside(what: str, work: Callable[[], Awaitable[None]], **about: object) -> None:
     """Do work that runs beside a controller's step. Nobody waits for it: it ends here, whatever happens, and a later
     step begins it again.
+
+    work: a function, since a coroutine would be left unawaited by who is cancelled before the first step.
     """
     try:
-        await work
+        await work()
     except (CarrelError, StorageError, LeadershipLost) as error:
         log.warning("controller.not_done", work=what, error=str(error), **about)
     except Exception:

@@ -5,7 +5,7 @@ task beside the work on it, so that it is seen to hang.
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -86,9 +86,9 @@ class _Watch:
         """Begin what is due and not in hand."""
         now = self._tools.clock.now()
         if self._probed is None or now - self._probed >= PROBE_EVERY:
-            self._begin("probe", self._probe())
+            self._begin("probe", self._probe)
         if self._answers:
-            self._begin("work", self._work())
+            self._begin("work", self._work)
 
     async def drain(self) -> None:
         while self._tasks:
@@ -99,9 +99,8 @@ class _Watch:
             task.cancel()
         await self.drain()
 
-    def _begin(self, what: str, work: Coroutine[None, None, None]) -> None:
+    def _begin(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
         if what in self._tasks:
-            work.close()
             return
         task = asyncio.create_task(beside(what, work, host=self._storage.name))
         self._tasks[what] = task

@@ -1,6 +1,7 @@
 """/auth: signing in and out, and one's password. Second factors and sign-ins have routes of their own."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -187,7 +188,7 @@ async def change_password(
 async def forgot(request: Request, body: ForgotRequest) -> None:
     """Have a link mailed with which you set a new password. The answer tells nothing of who has an account."""
     post = post_of(request)
-    post.mailer.soon(links.mail_password_link(post, body.email))
+    post.mailer.soon(partial(links.mail_password_link, post, body.email))
 
 
 @router.post(
@@ -248,7 +249,7 @@ async def verify(request: Request, body: VerifyRequest) -> None:
 async def verify_again(request: Request, body: ForgotRequest) -> None:
     """Have the link mailed again. The answer tells nothing of who has an account."""
     post = post_of(request)
-    post.mailer.soon(links.mail_verify_link(post, body.email))
+    post.mailer.soon(partial(links.mail_verify_link, post, body.email))
 
 
 def client_of(request: Request) -> Client:

@@ -1,6 +1,7 @@
 """People who make an account of their own, where the site allows it."""
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
@@ -42,9 +43,9 @@ async def sign_up(post: Post, *, email: str, name: str, password: str, client: C
         if known is None:
             await _make(tx, post.clock, settings, email=email, name=name, hashed=hashed, client=client)
     if known is not None and settings.sends_mail:
-        post.mailer.soon(links.mail_known(post, known))
+        post.mailer.soon(partial(links.mail_known, post, known))
     elif settings.sign_up_verification:
-        post.mailer.soon(links.mail_verify_link(post, email))
+        post.mailer.soon(partial(links.mail_verify_link, post, email))
 
 
 async def verify(tx: AsyncSession, clock: Clock, token: str, client: Client) -> None:

@@ -1,7 +1,7 @@
 """Writing to people beside what they wait for: neither the mail server nor who has an account shows in an answer."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import structlog
@@ -29,7 +29,7 @@ class Mailer:
         self._clock = clock
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def soon(self, work: Coroutine[None, None, None]) -> None:
+    def soon(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work, which ends in a letter, without anybody waiting for it."""
         task = asyncio.create_task(self._kept(work))
         self._under_way.add(task)
@@ -62,8 +62,8 @@ class Mailer:
             for task in late:
                 task.cancel()
 
-    async def _kept(self, work: Coroutine[None, None, None]) -> None:
+    async def _kept(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await work()
         except CarrelError as error:
             log.warning("mail.not_written", code=error.code)
