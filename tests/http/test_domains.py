@@ -2,10 +2,11 @@
 
 import asyncio
 
-from installation import SMALL, Api
+from installation import SMALL, Api, Caller
 from people_kit import domain_admin, officer, said
 from sqlalchemy import text
 
+from carrel.images import service as images
 from carrel.policy.actions import Role
 
 
@@ -270,3 +271,66 @@ async def test_the_domain_of_the_last_superadmin_stays_enabled(api: Api):
                 WHERE u.role = 'superadmin' AND u.state = 'active' AND d.active""")
         )
         assert left.scalar_one() == 1
+
+
+async def test_a_domain_with_registries_starts_sessions_from_no_others(api: Api):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    await _catalogue(api, starter=f"{images.LOCAL}/carrel/starter:1")
+    hub, other = "debian:12", "registry.example.org:5000/team/torch:2"
+    await user.start(name="before", image=other)
+    limited = await admin.patch("/domains/default", {"registries": ["Docker.io"]})
+    assert limited.json()["registries"] == ["docker.io"], "spelt as hosts are"
+    for image in (hub, "index.docker.io/library/debian:12", "localhost/carrel/made-here:1", "starter"):
+        await user.start(image=image)
+    body = {"image": other, "slots": SMALL}
+    refused = await user.post("/sessions", body)
+    assert said(refused) == (403, "image.registry_not_allowed"), refused.text
+    assert refused.json()["field"] == "image"
+    assert "registry.example.org:5000" in refused.json()["detail"]
+    assert "docker.io" in refused.json()["hint"]
+    foreseen = (await user.post("/sessions/check", body)).json()
+    assert foreseen["code"] == "image.registry_not_allowed", foreseen
+    assert said(await admin.post("/sessions", body)) == (403, "image.registry_not_allowed"), (
+        "nobody is exempt"
+    )
+    await admin.patch("/domains/default", {"registries": []})
+    assert said(await user.post("/sessions", {"image": hub, "slots": SMALL})) == (
+        403,
+        "image.registry_not_allowed",
+    )
+    await user.start(image="starter", name="built-here")
+    await admin.patch("/domains/default", {"registries": ["docker.io", "registry.example.org:5000"]})
+    await user.start(image=other)
+
+
+async def test_images_of_other_registries_are_not_listed(api: Api):
+    admin, user = await api.as_("superadmin"), await api.as_("user")
+    await _catalogue(
+        api,
+        starter=f"{images.LOCAL}/carrel/starter:1",
+        torch="registry.example.org/team/torch:2",
+        bookworm="debian:12",
+    )
+    await admin.patch("/domains/default", {"registries": ["registry.example.org"]})
+
+    async def listed(caller: Caller) -> list[str]:
+        return [image["name"] for image in (await caller.get("/images")).json()["items"]]
+
+    assert await listed(user) == ["starter", "torch"]
+    assert await listed(admin) == ["bookworm", "starter", "torch"]
+
+
+async def test_a_registry_is_a_host(api: Api):
+    admin = await api.as_("superadmin")
+    for wrong in ("https://docker.io", "ghcr.io/team", "a b", "host:", "", "-x"):
+        refused = await admin.patch("/domains/default", {"registries": [wrong]})
+        assert refused.status_code == 422, (wrong, refused.text)
+
+
+async def _catalogue(api: Api, **references: str) -> None:
+    async with api.database.transaction() as tx:
+        for name, reference in references.items():
+            await images.register(
+                tx, name=name, reference=reference, title=name, description="", size_bytes=None,
+                architecture=None, apps=[], min_slots=images.DEFAULT_MIN_SLOTS,
+            )  # fmt: skip

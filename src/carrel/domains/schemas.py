@@ -12,12 +12,23 @@ from carrel.tenancy.schemas import Ceilings, Description, PlaceName, UserRef
 
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 Names = Annotated[list[_Name], Field(max_length=200)] | None
+_Registry = Annotated[
+    str,
+    StringConstraints(
+        to_lower=True, max_length=255, pattern=r"^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$"
+    ),
+]
+Registries = (
+    Annotated[list[_Registry], Field(max_length=200, examples=[["docker.io", "registry.example.org:5000"]])]
+    | None
+)
 
 
 class DomainCreate(BaseModel):
     """ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
 
-    resource_groups, registries, storage_hosts: names of those that it may use; null: all.
+    resource_groups, registries, storage_hosts: names of those that it may use; null: all. A registry is a host, or
+    host:port; images that were built here (localhost/...) come from none, and are never refused.
     """
 
     model_config = {"extra": "forbid"}
@@ -27,7 +38,7 @@ class DomainCreate(BaseModel):
     active: bool = True
     ceilings: Ceilings = {}
     resource_groups: Names = None
-    registries: Names = None
+    registries: Registries = None
     storage_hosts: Names = None
 
 
@@ -43,7 +54,7 @@ class DomainUpdate(BaseModel):
     active: bool = True
     ceilings: Ceilings = {}
     resource_groups: Names = None
-    registries: Names = None
+    registries: Registries = None
     storage_hosts: Names = None
 
 

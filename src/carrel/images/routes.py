@@ -11,7 +11,9 @@ router = APIRouter(tags=["images"])
 
 @router.get("/images", operation_id="images.list", summary="List images", openapi_extra=names("image.read"))
 async def list_images(request: Request, actor: CurrentActor) -> ImageList:
-    """The images that sessions can be started from by name."""
+    """The images that sessions can be started from by name, without those from registries that one's domain may
+    not use.
+    """
     async with request.app.state.database.transaction() as tx:
-        images = await service.catalogue(tx)
+        images = await service.usable(tx, actor)
     return ImageList(items=[ImageView.model_validate(image, from_attributes=True) for image in images])

@@ -7,10 +7,18 @@ from sqlalchemy import or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import ImageId, new_id
+from carrel.core.errors import Forbidden
+from carrel.core.ids import DomainId, ImageId, new_id
 from carrel.images.model import Image
+from carrel.policy.actions import Role
+from carrel.policy.decide import Actor
+from carrel.tenancy.model import Domain
 
 DEFAULT_MIN_SLOTS = {"cpu": 10, "mem": 16 << 20}
+LOCAL = "localhost"
+"""The registry in the references of images that were built here: they come from none."""
+_DOCKER_HUB = "docker.io"
+_DOCKER_HUB_HOSTS = ("index.docker.io", "registry-1.docker.io")
 
 
 async def register(
@@ -46,6 +54,45 @@ async def register(
 async def catalogue(tx: AsyncSession) -> list[Image]:
     """All images, by name."""
     return list((await tx.execute(select(Image).order_by(Image.name))).scalars())
+
+
+async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
+    """The images from registries that the actor's domain may use, by name; for a superadmin all."""
+    found = await catalogue(tx)
+    allowed = None if actor.role is Role.SUPERADMIN else await _registries(tx, actor.domain_id)
+    return [image for image in found if _may_use(allowed, registry_of(image.reference))]
+
+
+async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -> None:
+    """Raises: Forbidden when the domain may not use images from the registry of this reference."""
+    registry, allowed = registry_of(reference), await _registries(tx, domain)
+    if not _may_use(allowed, registry):
+        others = (
+            f"Use an image from {' or '.join(allowed)}" if allowed else "Use an image that was built here"
+        )
+        raise Forbidden(
+            "image.registry_not_allowed",
+            f"Your domain may not use images from {registry}.",
+            hint=f"{others}, or ask an administrator to allow {registry} for your domain.",
+            field="image",
+            details={"registry": registry, "registries": allowed},
+        )
+
+
+def registry_of(reference: str) -> str:
+    """The registry (host, or host:port) that an engine pulls this reference from; LOCAL: it pulls from none."""
+    first, slash, _ = reference.partition("/")
+    named = slash and (first == LOCAL or "." in first or ":" in first)
+    registry = first.lower() if named else _DOCKER_HUB
+    return _DOCKER_HUB if registry in _DOCKER_HUB_HOSTS else registry
+
+
+def _may_use(allowed: list[str] | None, registry: str) -> bool:
+    return allowed is None or registry in (LOCAL, *allowed)
+
+
+async def _registries(tx: AsyncSession, domain: DomainId) -> list[str] | None:
+    return (await tx.execute(select(Domain.registries).where(Domain.id == domain))).scalar_one()
 
 
 async def find(tx: AsyncSession, name_or_reference: str) -> Image | None:

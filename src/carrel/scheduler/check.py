@@ -118,7 +118,7 @@ async def _placed(
     """Where and how it would wait, or the error that asking for it would give."""
     try:
         if image:
-            await sessions.image_of(tx, image, wish.slots)
+            await sessions.image_of(tx, actor, image, wish.slots)
         place = await door.admit(tx, actor, project, wish)
         await mounting.foresee(tx, actor, mounts)
     except CarrelError as error:

@@ -101,7 +101,7 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
         read="session.create",
         missing=NotFound("project.not_found", f"You are in no project {request.project}."),
     )
-    image = await image_of(tx, request.image, request.slots)
+    image = await image_of(tx, actor, request.image, request.slots)
     wish = Wish(
         request.slots, request.group, request.priority, request.time_limit_s, request.node,
         architecture(image.architecture if image else None),
@@ -168,8 +168,11 @@ async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> Proj
     raise NotFound("project.not_found", f"You are in no project {wanted}.", field="project")
 
 
-async def image_of(tx: AsyncSession, wanted: str, slots: Slots) -> Image | None:
-    """The image of the catalogue that is meant; None: a reference. Raises: Invalid, also when slots are too few."""
+async def image_of(tx: AsyncSession, actor: Actor, wanted: str, slots: Slots) -> Image | None:
+    """The image of the catalogue that is meant; None: a reference.
+
+    Raises: Invalid, also when slots are too few; Forbidden when the actor's domain may not use its registry.
+    """
     image = await images.find(tx, wanted)
     if image is None and not REFERENCE.match(wanted):
         raise Invalid(
@@ -178,6 +181,7 @@ async def image_of(tx: AsyncSession, wanted: str, slots: Slots) -> Image | None:
             hint="See `carrel image ls`; a reference looks like registry.example.org/team/name:tag.",
             field="image",
         )
+    await images.require_registry(tx, actor.domain_id, image.reference if image else wanted)
     if too_few := too_few_for(image, slots):
         raise too_few
     return image
@@ -308,7 +312,9 @@ async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:
     cause, reason = "copied", "It runs in the installation that this one is a copy of."
     for session in await queries.in_states(tx, *sorted(LIFECYCLE.live)):
         if session.state == SessionState.PENDING:
-            await transitions.move(tx, [session.id], SessionState.CANCELLED, cause=cause, reason=reason, now=now)
+            await transitions.move(
+                tx, [session.id], SessionState.CANCELLED, cause=cause, reason=reason, now=now
+            )
         else:
             await transitions.terminate(tx, session.id, cause=cause, reason=reason, now=now)
             await finish(tx, session.id, cause=cause, reason=reason, now=now)

@@ -67,6 +67,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`Check the clock of the device, and try the next code.`,
   },
   "http.too_large": { detail: msg`The request is too large.` },
+  "image.registry_not_allowed": {
+    detail: msg`Your domain may not use images from this registry.`,
+    hint: ASK,
+  },
   image_unusable: {
     detail: msg`The image does not exist, may not be pulled, or cannot run here.`,
     hint: msg`Check its name and tag.`,

@@ -261,7 +261,8 @@ class DirectoryCreate(TypedDict):
 class DomainCreate(TypedDict):
     """ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
 
-    resource_groups, registries, storage_hosts: names of those that it may use; null: all."""
+    resource_groups, registries, storage_hosts: names of those that it may use; null: all. A registry is a host, or
+    host:port; images that were built here (localhost/...) come from none, and are never refused."""
 
     active: NotRequired[bool]
     ceilings: NotRequired[dict[str, int]]

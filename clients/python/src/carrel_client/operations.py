@@ -628,7 +628,8 @@ class Held(Group):
 
 class Images(Group):
     def list(self) -> models.ImageList:
-        """The images that sessions can be started from by name."""
+        """The images that sessions can be started from by name, without those from registries that one's domain may
+        not use."""
         answer: models.ImageList = self._transport.call("GET", "/api/v1/images")
         return answer
 

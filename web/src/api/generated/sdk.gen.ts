@@ -534,7 +534,8 @@ export const heldList = <ThrowOnError extends boolean = true>(options: Options<H
 /**
  * List images
  *
- * The images that sessions can be started from by name.
+ * The images that sessions can be started from by name, without those from registries that one's domain may
+ * not use.
  */
 export const imagesList = <ThrowOnError extends boolean = true>(options?: Options<ImagesListData, ThrowOnError>) => (options?.client ?? client).get<ImagesListResponses, ImagesListErrors, ThrowOnError>({ url: '/api/v1/images', ...options });
 
