@@ -28,7 +28,7 @@ class People:
 
 
 async def eventually(
-    claim: Callable[[], Awaitable[T]], *, within_s: float = 10.0, every_s: float = 0.02
+    claim: Callable[[], Awaitable[T]], *, within_s: float = 60.0, every_s: float = 0.02
 ) -> T:
     """The first true answer of the claim; fails when there is none in time."""
     deadline = asyncio.get_running_loop().time() + within_s

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import aiodocker
+import people
 import pytest
 from tiny_image import docker_url, ensure_tiny_image
 from tiny_registry import TinyRegistry
@@ -287,13 +288,12 @@ async def test_a_restart_behind_our_back_is_seen(
     assert await docker_engine.list() == (first,)
     assert await docker_engine.list() == (first,)
     await docker.containers.container(f"carrel-{installation}-{wanted.id}").restart(t=0)
-    for _ in range(100):
+
+    async def again() -> bool:
         [seen] = await docker_engine.list()
-        if seen.started_at != first.started_at:
-            break
-        await asyncio.sleep(0.05)
-    assert seen.started_at != first.started_at
-    assert seen.state is ContainerState.RUNNING
+        return seen.started_at != first.started_at and seen.state is ContainerState.RUNNING
+
+    await people.eventually(again, within_s=60, every_s=0.05)
 
 
 async def test_a_command_that_reads_nothing_ends_at_once_under_much_input(

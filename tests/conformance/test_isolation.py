@@ -14,6 +14,7 @@ from typing import Any
 import aiodocker
 import psutil
 import pytest
+from people import eventually
 from tiny_image import ensure_tiny_image
 
 from carrel.core.ids import new_id
@@ -215,12 +216,13 @@ async def test_the_memory_limit_kills_inside_and_is_told(
     neighbour = await desk()
     # A shell variable that doubles: one process, which is the main one.
     glutton = await desk("sh", "-c", "x=0123456789; while true; do x=$x$x; done", mem_bytes=32 * MIB)
-    for _ in range(200):
-        seen = {one.id: one for one in await docker_engine.list()}
-        if seen[glutton.id].state is ContainerState.EXITED:
-            break
-        await asyncio.sleep(0.05)
-    assert seen[glutton.id].state is ContainerState.EXITED
+
+    async def killed() -> dict[str, Observed] | None:
+        listed = {one.id: one for one in await docker_engine.list()}
+        return listed if listed[glutton.id].state is ContainerState.EXITED else None
+
+    seen = await eventually(killed, within_s=60, every_s=0.05)
+    assert seen
     assert seen[glutton.id].out_of_memory
     assert seen[glutton.id].exit_code == 137
     assert seen[neighbour.id].state is ContainerState.RUNNING
@@ -274,13 +276,12 @@ async def test_a_fork_bomb_stops_at_the_pids_limit(
     keeping = await desk("sh", "-c", "sh -c 'while true; do sleep 600 & done'; sleep 600", cpu=200)
     classic = await desk("sh", "-c", "bomb() { bomb | bomb & }; bomb; sleep 600", cpu=200)
     container = docker.containers.container(f"carrel-{installation}-{keeping.id}")
-    count = 0
-    for _ in range(200):
+
+    async def at_its_limit() -> int | None:
         count = len((await container.top())["Processes"])
-        if count >= PIDS - 1:
-            break
-        await asyncio.sleep(0.05)
-    assert PIDS - 1 <= count <= PIDS
+        return count if count >= PIDS - 1 else None
+
+    assert await eventually(at_its_limit, within_s=120, every_s=0.05) in (PIDS - 1, PIDS)
     assert await asyncio.wait_for(neighbour.sh("echo alive"), 20) == "alive\n"
     for bomb in (keeping, classic):
         await asyncio.wait_for(docker_engine.remove(bomb.id, grace_s=0), 30)
@@ -326,7 +327,10 @@ async def test_the_main_process_reaps_orphans_and_cannot_be_killed_from_inside(
 ) -> None:
     session = await desk()
     await session.sh("(sleep 0.1 & ) ; (sleep 0.1 & ) ; kill -9 1; true")
-    await asyncio.sleep(0.3)
-    states = (await session.sh("ps -o stat")).split()
-    assert len(states) >= 3, "the main process is there, and can be asked"
-    assert not any(state.startswith("Z") for state in states)
+
+    async def reaped() -> bool:
+        processes = (await session.sh("ps -o stat,args")).splitlines()
+        assert len(processes) >= 3, "the main process is there, and can be asked"
+        return not any(each.lstrip().startswith("Z") or "sleep 0.1" in each for each in processes)
+
+    await eventually(reaped, within_s=60, every_s=0.05)

@@ -102,14 +102,13 @@ async def test_app_that_does_not_come_up_shows_the_end_of_its_log(
 ) -> None:
     # It need not wait for the whole time in which an app may come up: the process has ended.
     monkeypatch.setattr(opening, "_AFTERLIFE_S", 0.2)
-    began = asyncio.get_running_loop().time()
+    monkeypatch.setattr(opening, "START_TIMEOUT_S", 600.0)
     broken = notebook(free_port(), command=["sh", "-c", "echo no module named lab >&2; exit 1"])
     session = await world.session(apps=[broken])
     async with world.http() as http, http.post(f"/api/v1/sessions/{session}/apps/notebook/open") as answer:
         problem = await answer.json()
     assert (answer.status, problem["code"]) == (503, "app.not_ready")
     assert "no module named lab" in problem["hint"]
-    assert asyncio.get_running_loop().time() - began < opening.START_TIMEOUT_S / 2
 
 
 async def test_opening_is_refused_for_what_is_not_there_or_not_yours(world: World) -> None:

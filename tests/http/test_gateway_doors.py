@@ -13,6 +13,7 @@ from carrel.apps import service as apps
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
+from carrel.gateway import admission
 from carrel.sessions import transitions
 
 __all__ = ["gate"]
@@ -114,7 +115,8 @@ async def test_expired_grant_is_worth_nothing(gate: Gate) -> None:
     )
 
 
-async def test_session_that_ends_closes_its_door_at_once(gate: Gate) -> None:
+async def test_session_that_ends_closes_its_door_at_once(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "REMEMBERED_S", 3600.0)
     session = await gate.session(await gate.app(hello))
     cookie = await gate.cookie(session)
     assert (await gate.get(session, cookie=cookie)).status == 200
@@ -123,8 +125,7 @@ async def test_session_that_ends_closes_its_door_at_once(gate: Gate) -> None:
     async def closed() -> bool:
         return (await gate.get(session, cookie=cookie)).status == 404
 
-    # Well below the ten seconds for which routes are remembered.
-    await eventually(closed, within_s=3)
+    await eventually(closed, within_s=30)
     refused(await gate.get(session, cookie=cookie), 404, "gateway.ended")
 
 

@@ -8,6 +8,7 @@ import pytest
 from access_kit import World, world
 from aiohttp import web
 from gateway_kit import Gate, gate
+from people import eventually
 from sqlalchemy import text
 from websockets.asyncio.client import connect
 
@@ -30,14 +31,16 @@ def written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def active_at(database: Database, session: SessionId, *, after: datetime | None = None) -> datetime:
     """When it was used last, once that is known, or once it is later than before."""
-    async with asyncio.timeout(20):
-        while True:
-            async with database.transaction() as tx:
-                wanted = text("SELECT active_at FROM session_activity WHERE session_id = :id")
-                seen: datetime | None = (await tx.execute(wanted, {"id": session})).scalar()
-            if seen and (after is None or seen > after):
-                return seen
-            await asyncio.sleep(0.02)
+
+    async def used() -> datetime | None:
+        async with database.transaction() as tx:
+            wanted = text("SELECT active_at FROM session_activity WHERE session_id = :id")
+            seen: datetime | None = (await tx.execute(wanted, {"id": session})).scalar()
+        return seen if seen and (after is None or seen > after) else None
+
+    at = await eventually(used, within_s=60)
+    assert at
+    return at
 
 
 async def warn(world: World, session: SessionId) -> None:

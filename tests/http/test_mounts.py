@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from installation import SMALL, Api, Caller
+from people import eventually
 from people_kit import said
 from sqlalchemy import select, text
 
@@ -101,11 +102,7 @@ async def test_a_container_that_stopped_starts_again_with_its_folders(living: Ap
     await living.until(user, started["id"], "RUNNING")
     before = living.engine.world.containers[started["id"]]
     living.engine.world.exit(started["id"], 1)
-    for _ in range(500):
-        if before.starts == 2:
-            break
-        await asyncio.sleep(0.02)
-    assert before.starts == 2
+    await eventually(lambda: asyncio.sleep(0, before.starts == 2), within_s=30)
     assert (await run(living.engine, started["id"], "touch", f"{HOME}/data/again")).exit_code == 0
 
 
@@ -378,25 +375,21 @@ async def test_a_storage_host_that_is_away_holds_up_only_what_needs_it(living: A
     fine = await user.start(name="fine", mounts=[{"folder": "near"}])
     await living.until(user, fine["id"], "RUNNING")
 
-    async def told() -> dict[str, Any]:
-        while True:
-            shown = (await user.get(f"/sessions/{waits['id']}")).json()
-            if "far" in (shown["reason"] or ""):
-                return shown  # type: ignore[no-any-return]
-            await asyncio.sleep(0.02)
+    async def told() -> dict[str, Any] | None:
+        shown = (await user.get(f"/sessions/{waits['id']}")).json()
+        return shown if "far" in (shown["reason"] or "") else None
 
-    async with asyncio.timeout(20):
-        assert (await told())["state"] in ("PENDING", "SCHEDULED", "PREPARING")
+    waiting = await eventually(told, within_s=60)
+    assert waiting
+    assert waiting["state"] in ("PENDING", "SCHEDULED", "PREPARING")
     # what runs goes on, and comes back with the storage when it stopped meanwhile
     living.engine.world.exit(first["id"], 1)
     await living.until(user, first["id"], "STARTING")
     (disk / "elsewhere").rename(root)
     async with living.database.transaction() as tx:
         await tx.execute(text("UPDATE storage_hosts SET state = 'ok'"))
-    async with asyncio.timeout(60):
-        for session in (first, waits):
-            while (await user.get(f"/sessions/{session['id']}")).json()["state"] != "RUNNING":
-                await asyncio.sleep(0.05)
+    for session in (first, waits):
+        await living.until(user, session["id"], "RUNNING")
 
 
 async def test_what_waits_for_a_storage_host_takes_no_place(living: Api):
@@ -411,12 +404,10 @@ async def test_what_waits_for_a_storage_host_takes_no_place(living: Api):
     assert waits["warnings"] == ["folders_left_out"]
     assert [mount["folder_name"] for mount in waits["mounts"]] == ["data"]
 
-    async def told() -> None:
-        while "storage host local" not in ((await user.get("/sessions/waits")).json()["reason"] or ""):
-            await asyncio.sleep(0.02)
+    async def told() -> bool:
+        return "storage host local" in ((await user.get("/sessions/waits")).json()["reason"] or "")
 
-    async with asyncio.timeout(10):
-        await told()
+    await eventually(told, within_s=60)
     assert (await user.get("/sessions/waits")).json()["state"] == SessionState.PENDING
     why = (await user.get("/sessions/waits/why")).json()
     assert "storage host local" in why["reason"]

@@ -103,10 +103,9 @@ async def answering(client: httpx2.AsyncClient) -> None:
         try:
             return (await client.get("/health")).status_code == 200
         except httpx2.TransportError:
-            await asyncio.sleep(0.1)
             return False
 
-    await eventually(healthy, within_s=60)
+    await eventually(healthy, within_s=60, every_s=0.1)
 
 
 async def send_slowly(client: httpx2.AsyncClient, address: str, content: bytes) -> httpx2.Response:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from files_kit import Folder, folder
 from installation import Api
+from people import eventually
 from test_uploads import BYTES, arrived, basic, begun, patch
 
 from carrel.files import arrivals
@@ -184,9 +185,7 @@ async def test_a_slow_line_is_written_down_while_it_sends(api: Api, data: Folder
         await asyncio.to_thread(line.sendall, head.encode() + bytes(1000))
         staged = data.stage / f"upload-{upload.rpartition('/')[2]}"
         for size in (1000, 1003):
-            async with asyncio.timeout(10):
-                while staged.stat().st_size < size:
-                    await asyncio.sleep(0.05)
+            await eventually(lambda size=size: asyncio.sleep(0, staged.stat().st_size >= size), within_s=60)
             line.sendall(b"xyz")
 
 
