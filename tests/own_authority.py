@@ -10,14 +10,19 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 
-def certificates(folder: Path) -> str:
-    """Write server.pem and server.key, for 127.0.0.1, into the folder; gives the certificate to trust."""
+def certificates(folder: Path, *hosts: str, days: tuple[int, int] = (-1, 1)) -> str:
+    """Write server.pem and server.key into the folder; gives the certificate to trust.
+
+    hosts: that it is for, 127.0.0.1 besides. days: from when to when it holds, counted from now.
+    """
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     authority = _name("Authority of this test")
-    ca = _sign(authority, authority_key, authority, authority_key, x509.BasicConstraints(ca=True, path_length=0))
-    host = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
-    server = _sign(_name("127.0.0.1"), key, authority, authority_key, host)
+    ca_constraints = x509.BasicConstraints(ca=True, path_length=0)
+    ca = _sign(authority, authority_key, authority, authority_key, ca_constraints, (-1, 1))
+    names = [*(x509.DNSName(host) for host in hosts), x509.IPAddress(ip_address("127.0.0.1"))]
+    server = _sign(_name("127.0.0.1"), key, authority, authority_key, x509.SubjectAlternativeName(names), days)
     (folder / "server.pem").write_bytes(server)
+    (folder / "server.key").touch(mode=0o600)
     (folder / "server.key").write_bytes(
         key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -36,6 +41,7 @@ def _sign(
     issuer: x509.Name,
     issuer_key: ec.EllipticCurvePrivateKey,
     extension: x509.ExtensionType,
+    days: tuple[int, int],
 ) -> bytes:
     now = datetime.now(UTC)
     made = (
@@ -44,8 +50,8 @@ def _sign(
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(now + timedelta(days=days[0]))
+        .not_valid_after(now + timedelta(days=days[1]))
         .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(

@@ -20,6 +20,7 @@ from carrel.db.database import Database
 from carrel.gateway.serve import gateway
 from carrel.gateway.settings import GatewaySettings
 from carrel.http.guard import RequestLimits
+from carrel.http.tls import Tls
 from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.sessions import transitions
@@ -166,9 +167,10 @@ async def gate_at_work(
     *,
     limits: RequestLimits | None = None,
     connections_per_address: int = 0,
+    tls: Tls | None = None,
 ) -> AsyncIterator[Gate]:
     settings = GatewaySettings(
-        "127.0.0.1", 0, apps_url, PUBLIC_URL, KEY, app_ports, connections_per_address
+        "127.0.0.1", 0, apps_url, PUBLIC_URL, KEY, app_ports, connections_per_address, tls=tls
     )
     async with AsyncExitStack() as stack, gateway(settings, database.url, limits=limits) as port:
         yield Gate(port, database, people, stack)

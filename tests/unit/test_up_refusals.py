@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from own_authority import certificates
 
 CARREL = Path(sys.executable).with_name("carrel")
 
@@ -59,3 +60,30 @@ def test_a_database_address_that_cannot_be_one_is_refused(tmp_path: Path) -> Non
 
 def test_a_port_that_leaves_no_room_for_the_apps_is_refused(tmp_path: Path) -> None:
     assert "'65535' is not a port" in _up(tmp_path, "--port", "65535").stderr
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate and its key that can be used."""
+    certificates(tmp_path, "carrel.test")
+    return tmp_path / "server.pem", tmp_path / "server.key"
+
+
+def test_a_certificate_or_key_that_is_not_there_is_refused(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    certificate, key = map(str, pair)
+    nothing = str(tmp_path / "nothing")
+    for options in (("--tls-cert", nothing, "--tls-key", key), ("--tls-cert", certificate, "--tls-key", nothing)):
+        assert f"'{nothing}': No such file or directory" in _up(tmp_path, *options).stderr
+    answer = _up(tmp_path, CARREL_TLS_CERT=nothing, CARREL_TLS_KEY=key)
+    assert f"error: {nothing}: No such file or directory. (setup.tls)" in answer.stderr
+
+
+def test_one_of_certificate_and_key_is_not_enough(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    assert "Give --tls-key too" in _up(tmp_path, "--tls-cert", str(pair[0])).stderr
+    assert "Give --tls-cert too" in _up(tmp_path, "--tls-key", str(pair[1])).stderr
+
+
+def test_a_key_that_everybody_can_read_is_refused(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    pair[1].chmod(0o644)
+    answer = _up(tmp_path, "--tls-cert", str(pair[0]), "--tls-key", str(pair[1]))
+    assert f"hint: chmod 600 {pair[1]}" in answer.stderr

@@ -16,6 +16,7 @@ from carrel.gateway.relay import Written
 from carrel.http.guard import ConnectionLimit, Guard, Reading, RequestLimits, refusal
 
 _TOO_MANY = "Too many headers"
+Admit = Callable[[Callable[[], asyncio.Protocol]], asyncio.Protocol]
 
 
 class BodyTooSlow(RequestPayloadError):
@@ -23,14 +24,29 @@ class BodyTooSlow(RequestPayloadError):
 
 
 class GuardedServer(web.Server):
-    """aiohttp's server, all of whose connections are guarded and counted together."""
+    """aiohttp's server, all of whose connections are guarded and counted together.
 
-    def __init__(self, handler: Any, limits: RequestLimits, connections: ConnectionLimit, **options: Any) -> None:
+    admit: puts something between a connection and what serves it; None: nothing.
+    """
+
+    def __init__(
+        self,
+        handler: Any,
+        limits: RequestLimits,
+        connections: ConnectionLimit,
+        admit: Admit | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(handler, **options)
         self.limits = limits
         self.connection_limit = connections
+        self._admit = admit
 
     def __call__(self) -> RequestHandler:
+        # aiohttp passes this on to the event loop, which takes any protocol.
+        return cast(RequestHandler, self._admit(self._handler)) if self._admit else self._handler()
+
+    def _handler(self) -> RequestHandler:
         return GuardedHandler(self, loop=self._loop, **self._kwargs)
 
 
@@ -88,7 +104,9 @@ class GuardedHandler(RequestHandler):
         between = Reading.NOTHING if advanced or not data else Reading.HEAD
         self._guard.saw(len(data), Reading.BODY if open_ else between, advanced=advanced)
 
-    def _make_error_handler(self, err_info: _ErrInfo) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+    def _make_error_handler(
+        self, err_info: _ErrInfo
+    ) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
         """What answers, in its turn, what is no request."""
         error = err_info.exc
         too_large = isinstance(error, LineTooLong) or _TOO_MANY in err_info.message

@@ -83,6 +83,8 @@ class Relay:
         self._beat = beat
         self._jar = jar
         self._client = request.transport
+        # Over TLS the socket takes something else than what the app says.
+        self._can_bulk = bulk.AVAILABLE and not request.transport.get_extra_info("sslcontext")
         self._client_flow = request.protocol
         self._writer = request.writer
         self._upstream = upstream
@@ -233,7 +235,7 @@ class Relay:
         if done and self._body is Body.CHUNKED:
             self._out.append(_LAST_CHUNK)
         self._flush()
-        if not done and bulk.AVAILABLE and (self._left or 0) >= bulk.WORTHWHILE_BYTES:
+        if not done and self._can_bulk and (self._left or 0) >= bulk.WORTHWHILE_BYTES:
             self._upstream.transport.pause_reading()
             self.bulky = True
             self.news.set()

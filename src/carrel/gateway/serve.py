@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 import structlog
 from aiohttp import web
@@ -16,12 +17,13 @@ from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.gateway import metrics
 from carrel.gateway.admission import Admission
-from carrel.gateway.connections import GuardedServer
+from carrel.gateway.connections import Admit, GuardedServer
 from carrel.gateway.doors import Doors
 from carrel.gateway.proxy import Proxy
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.upstream import Pool
+from carrel.http import tls
 from carrel.http.guard import ConnectionLimit, RequestLimits
 from carrel.idle.activity import Activity
 from carrel.logins import authenticator
@@ -50,12 +52,15 @@ class _Server(GuardedServer):
         metrics.CLIENT_CONNECTIONS.dec()
 
 
-def build(proxy: Proxy, limits: RequestLimits, connections: ConnectionLimit) -> web.Server:
+def build(
+    proxy: Proxy, limits: RequestLimits, connections: ConnectionLimit, admit: Admit | None = None
+) -> web.Server:
     """The server, not listening yet. Call inside the event loop."""
     return _Server(
         proxy.handle,
         limits,
         connections,
+        admit,
         access_log=None,
         # A client that leaves ends what the app is doing for it.
         handler_cancellation=True,
@@ -88,8 +93,9 @@ async def gateway(
     listener.subscribe(authenticator.TOPIC, scrape.forget)
     doors = Doors(database, listener, settings)
     proxy = Proxy(doors, admission, settings, pool, activity, scrape)
-    connections = ConnectionLimit(settings.connections_per_address, exempt=settings.unlimited_networks)
-    server = build(proxy, limits or RequestLimits(), connections)
+    limited = partial(ConnectionLimit, settings.connections_per_address, exempt=settings.unlimited_networks)
+    admit = partial(tls.over, settings.tls, limited()) if settings.tls else None
+    server = build(proxy, limits or RequestLimits(), limited(), admit)
     runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
     works = (listener.run(), admission.watch(), activity.run(), scrape.run(), _sweep(pool))

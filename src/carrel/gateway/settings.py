@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import urlsplit
 
+from carrel.http.tls import Tls
+
 
 @dataclass(frozen=True)
 class GatewaySettings:
@@ -11,7 +13,7 @@ class GatewaySettings:
 
     public_url: the control plane's page, for the way back from an error. app_ports: to listen on besides, for apps
     that have a port of their own. connections_per_address: that a client may have open, 0: any number.
-    unlimited_networks: where that does not hold.
+    unlimited_networks: where that does not hold. tls: what is spoken on all of these ports; None: plain HTTP.
     """
 
     host: str
@@ -22,6 +24,7 @@ class GatewaySettings:
     app_ports: range = range(0)
     connections_per_address: int = 0
     unlimited_networks: tuple[str, ...] = ()
+    tls: Tls | None = None
 
     @cached_property
     def scheme(self) -> str:

@@ -186,9 +186,9 @@ class ConnectionLimit:
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
-def refusal(status: int) -> bytes:
+def refusal(status: int, why: "NoRequest | None" = None) -> bytes:
     """A whole HTTP response that says no to what is not, or not yet, a request. It closes the connection."""
-    code, detail, hint = _REFUSALS[status]
+    code, detail, hint = why or _REFUSALS[status]
     phrase = HTTPStatus(status).phrase
     problem = {
         "type": "about:blank", "title": phrase, "status": status, "code": code, "detail": detail, "hint": hint,
@@ -213,7 +213,9 @@ class NoRequest(NamedTuple):
 
 _REFUSALS = {
     400: NoRequest(
-        "http.bad_request", "This is not a valid HTTP request.", "Check the request line, headers and framing."
+        "http.bad_request",
+        "This is not a valid HTTP request.",
+        "Check the request line, headers and framing.",
     ),
     408: NoRequest(
         "http.too_slow", "The request did not arrive in time.", "Send it again, over a faster connection."

@@ -5,11 +5,13 @@ Plain ASGI, since it is hot.
 
 import secrets
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from carrel.core.hosts import is_this_machine
 from carrel.http import problems
 
 MAX_BODY_BYTES = 1 << 20
@@ -37,6 +39,8 @@ _HEADERS = {
 _ALWAYS = list(_HEADERS.items())
 _TOO_LARGE = "The request body is larger than 1 MiB."
 _TOO_MANY_PIECES = "The request body comes in too many pieces; send larger ones."
+_STAY_ENCRYPTED = (b"strict-transport-security", b"max-age=15552000")
+"""For half a year browsers use no plain HTTP for this host, neither by mistake nor at the wish of somebody between."""
 _NO_STORE = (b"cache-control", b"no-store")
 
 
@@ -53,7 +57,12 @@ class Shell:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send, state, is_api=scope["path"].startswith("/api/"))
+        answer = _Answer(
+            send,
+            state,
+            is_api=scope["path"].startswith("/api/"),
+            encrypted=scope["scheme"] == "https" and not _is_local(scope),
+        )
         try:
             await self._app(scope, _bounded(receive, scope), answer.send)
         except ClientDisconnect:
@@ -87,6 +96,12 @@ def _bounded(receive: Receive, scope: Scope) -> Receive:
     return bounded
 
 
+def _is_local(scope: Scope) -> bool:
+    """Whether they came as "localhost", a name that has other programs behind other ports."""
+    host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+    return is_this_machine(urlsplit(f"//{host.decode('latin-1')}").hostname or "")
+
+
 def _announced(scope: Scope) -> int:
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
@@ -97,11 +112,12 @@ def _announced(scope: Scope) -> int:
 class _Answer:
     """Adds our headers to a response on its way out. begun: some of it has left."""
 
-    def __init__(self, send: Send, state: dict[str, Any], *, is_api: bool) -> None:
+    def __init__(self, send: Send, state: dict[str, Any], *, is_api: bool, encrypted: bool) -> None:
         self._send = send
         self._state = state
         self._own = (b"x-request-id", state["request_id"].encode())
         self._is_api = is_api
+        self._encrypted = encrypted
         self.begun = False
 
     async def send(self, message: Message) -> None:
@@ -117,6 +133,8 @@ class _Answer:
                     (b"x-ratelimit-remaining", b"%d" % standing.remaining),
                     (b"x-ratelimit-reset", b"%d" % standing.reset_s),
                 )
+            if self._encrypted:
+                headers.append(_STAY_ENCRYPTED)
             if self._is_api and not any(name == b"cache-control" for name, _ in headers):
                 headers.append(_NO_STORE)
             message["headers"] = headers

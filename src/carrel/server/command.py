@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from carrel.core.errors import CarrelError, Invalid
@@ -78,10 +79,13 @@ def _serve(options: argparse.Namespace) -> int:
         sys.stderr.write("error: CARREL_DATABASE_URL is not set (setup.no_database)\n")
         sys.stderr.write("hint: `carrel up` runs everything with an embedded PostgreSQL.\n")
         return EXIT_USAGE
+    from carrel.server import certificate
     from carrel.server.settings import Settings
     from carrel.server.waiting import require_not_newer, wait_for_database
 
-    Settings()
+    settings = Settings()
+    if settings.tls_cert or settings.tls_key:
+        certificate.require(settings.tls_cert, settings.tls_key, now=datetime.now(UTC))
     wait_for_database(url)
     require_not_newer(url)
     from carrel.db.migrate import migrate

@@ -35,7 +35,8 @@ _EMAIL = re.compile(r"[^\s@<>()\[\],;:\"\\]{1,64}@[^\s@<>()\[\],;:\"\\]+")
 _HOST_NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
 _EXAMPLES = {
     "up": "examples:\n  carrel up\n  carrel up --detach --yes\n  carrel up --host 0.0.0.0 --port 80 "
-    "--apps-domain apps.example.org",
+    "--apps-domain apps.example.org\n"
+    "  carrel up --host 0.0.0.0 --port 443 --tls-cert fullchain.pem --tls-key privkey.pem",
     "down": "examples:\n  carrel down",
     "status": "examples:\n  carrel status\n  carrel status -o json",
     "serve": "examples:\n  CARREL_DATABASE_URL=postgresql://carrel@db/carrel carrel serve --roles api,controllers",
@@ -114,6 +115,16 @@ def _up(up: argparse.ArgumentParser) -> None:
         "--app-ports", type=port_range, metavar="FIRST-LAST",
         help="ports of apps for those who come by an address, where names do not work",
     )  # fmt: skip
+    up.add_argument(
+        "--tls-cert",
+        type=readable,
+        metavar="FILE",
+        help="speak TLS with this certificate (PEM) and --tls-key",
+    )
+    up.add_argument("--tls-key", type=readable, metavar="FILE", help="private key of --tls-cert")
+    up.add_argument(
+        "--no-tls", dest="tls_cert", action="store_const", const="", help="plain HTTP again, after --tls-cert"
+    )
     up.add_argument("--admin-email", type=email, metavar="E", help="e-mail of the first administrator")
     _place(up)
     up.add_argument(
@@ -229,6 +240,16 @@ def email(text: str) -> str:
     if len(text) > 254 or not _EMAIL.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not an e-mail address, such as admin@example.org")
     return text
+
+
+def readable(text: str) -> str:
+    """The absolute path of a file that can be read. Raises: ArgumentTypeError."""
+    path = Path(text).absolute()
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error.strerror}; name a file in PEM") from None
+    return str(path)
 
 
 def directory(text: str) -> Path:

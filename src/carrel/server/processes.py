@@ -11,8 +11,10 @@ import importlib
 import os
 import signal
 import sys
+from asyncio import Protocol
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 import structlog
@@ -22,6 +24,8 @@ from starlette.types import ASGIApp
 
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
+from carrel.http.guard import ConnectionLimit, RequestLimits
+from carrel.http.tls import Tls, over
 from carrel.server import build, logs
 from carrel.server.settings import Settings
 from carrel.server.starting import Starting
@@ -125,10 +129,12 @@ def _metrics(settings: Settings, database: Database) -> AbstractAsyncContextMana
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """How the page and the API are served. Raises: Invalid."""
     from carrel.access.keepalive import PatientProtocol
-    from carrel.http.guard import ConnectionLimit, RequestLimits
     from carrel.http.sendfile import ZeroCopyProtocol
 
-    connections = ConnectionLimit(settings.connections_per_address, exempt=settings.unlimited_networks)
+    limited = partial(ConnectionLimit, settings.connections_per_address, exempt=settings.unlimited_networks)
+    http: Any = ZeroCopyProtocol.limited(RequestLimits(), limited())
+    if encryption := _tls(settings):
+        http = _encrypted(encryption, limited(), http)
     return uvicorn.Config(
         app,
         host=settings.host,
@@ -139,13 +145,23 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         lifespan="off",
         timeout_graceful_shutdown=2,
         timeout_keep_alive=_KEEP_ALIVE_S,
-        http=ZeroCopyProtocol.limited(RequestLimits(), connections),
+        http=http,
         ws=PatientProtocol,
         ws_max_size=4 << 20,
         ws_per_message_deflate=False,
         # Said outright: else uvicorn would trust this machine, on which strangers may have sessions.
         forwarded_allow_ips=settings.effective_trusted_proxies,
     )
+
+
+def _encrypted(encryption: Tls, handshakes: ConnectionLimit, http: type[Protocol]) -> Callable[..., Protocol]:
+    """What makes protocols for uvicorn, by keywords."""
+    return lambda **options: over(encryption, handshakes, partial(http, **options))
+
+
+def _tls(settings: Settings) -> Tls | None:
+    """What our ports speak TLS with; None: plain HTTP. Raises: OSError."""
+    return Tls(settings.tls_cert, settings.tls_key) if settings.tls_cert else None
 
 
 async def gateway(settings: Settings, ready: Ready) -> None:
@@ -163,6 +179,7 @@ async def gateway(settings: Settings, ready: Ready) -> None:
             app_ports=settings.effective_app_ports,
             connections_per_address=settings.connections_per_address,
             unlimited_networks=settings.unlimited_networks,
+            tls=_tls(settings),
         ),
         settings.database_url,
         ready,

@@ -6,15 +6,17 @@ import re
 import secrets
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from carrel.core.errors import Invalid
-from carrel.core.hosts import is_this_machine
+from carrel.core.hosts import is_this_machine, literal
 from carrel.http.guard import LOOPBACK
 from carrel.server.grammar import LAST_PORT
 
 _USUAL_PORT = 8700
+_PORTS = {"http": 80, "https": 443}
+_SAYS_NOTHING = ("127.0.0.1", "0.0.0.0", "::", "::1")
 
 
 def default_data_dir() -> Path:
@@ -44,6 +46,12 @@ class Settings(BaseSettings):
                           "https://apps.example.org; empty: http, apps_domain and gateway_port.")  # fmt: skip
     app_ports: str = Field(default="", description="Ports of apps where their names cannot be resolved, such as "
                            "8710-8749; empty: forty above `port`, where they are needed.")  # fmt: skip
+    tls_cert: str = Field(
+        default="",
+        description="Certificate (PEM, with those of its authorities behind it) with which the page, the API and apps "
+        "speak TLS by themselves; empty: plain HTTP. Read again when it changes.",
+    )
+    tls_key: str = Field(default="", description="Its private key (PEM, without a password).")
     trusted_proxies: str = Field(
         default="",
         description="Addresses and networks of proxies of yours, such as 127.0.0.1,10.0.0.0/8, whose X-Forwarded-For "
@@ -72,15 +80,40 @@ class Settings(BaseSettings):
     def effective_gateway_port(self) -> int:
         return self.gateway_port or self.port + 1
 
+    @field_validator("tls_cert", "tls_key")
+    @classmethod
+    def _absolute(cls, path: str) -> str:
+        # The processes run elsewhere than who typed it.
+        return path and os.path.abspath(path)
+
+    @property
+    def scheme(self) -> str:
+        """What our ports speak: "http" or "https"."""
+        return "https" if self.tls_cert else "http"
+
     @property
     def effective_public_url(self) -> str:
-        host = "localhost" if self.host in ("127.0.0.1", "0.0.0.0", "::", "::1") else self.host
-        return self.public_url or f"http://{host}:{self.port}"
+        return self.public_url or self._url(self._public_host(), self.port)
 
     @property
     def effective_apps_url(self) -> str:
         """Scheme, apps domain and port; each app's own label goes in front of the domain."""
-        return self.apps_url or f"http://{self.apps_domain}:{self.effective_gateway_port}"
+        return self.apps_url or self._url(self.apps_domain, self.effective_gateway_port)
+
+    def _url(self, host: str, port: int) -> str:
+        # As browsers write it: they leave the scheme's own port out, and compare origins to the letter.
+        usual = port == _PORTS[self.scheme]
+        return f"{self.scheme}://{literal(host)}" + ("" if usual else f":{port}")
+
+    def _public_host(self) -> str:
+        """The address given or, where that says nothing, the first name that the certificate is for."""
+        if self.host not in _SAYS_NOTHING:
+            return self.host
+        if not self.tls_cert:
+            return "localhost"
+        from carrel.server import certificate
+
+        return certificate.first_name(self.tls_cert) or "localhost"
 
     @property
     def effective_app_ports(self) -> range:

@@ -99,12 +99,12 @@ def _look(options: argparse.Namespace) -> list[Line]:
     database_url = environment.get("CARREL_DATABASE_URL", "")
     engine = version(engine_url)
     room = disk.look(settings.data_dir)
+    api_answers = answers(host, settings.port, "/api/v1/health", scheme=settings.scheme)
+    gateway_answers = answers(host, settings.effective_gateway_port, "/.carrel/health", scheme=settings.scheme)
     return [
         _line("supervisor", running_pid(settings.data_dir) is not None, version_started, str(settings.data_dir)),
-        _line("api", answers(host, settings.port, "/api/v1/health"), version_started,
-              settings.effective_public_url),
-        _line("gateway", answers(host, settings.effective_gateway_port, "/.carrel/health"), version_started,
-              settings.effective_apps_url),
+        _line("api", api_answers, version_started, settings.effective_public_url),
+        _line("gateway", gateway_answers, version_started, settings.effective_apps_url),
         _database(database_url),
         _line("engine", engine is not None, engine or "", engine_url),
         Line("disk", room.state, room.text, str(settings.data_dir)),

@@ -9,11 +9,14 @@ import json
 import os
 import secrets
 import signal
+import ssl
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from carrel import version
 from carrel.core.errors import CarrelError, Conflict, Unavailable
@@ -25,7 +28,7 @@ from carrel.server.settings import Settings, default_data_dir, write_secret
 from carrel.server.waiting import require_not_newer, wait_for_database
 
 READY_S = 120.0
-_OPTIONS = ("host", "port", "apps_domain", "app_ports")
+_OPTIONS = ("host", "port", "apps_domain", "app_ports", "tls_cert", "tls_key")
 _ALPHABET = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 DEFAULT_EMAIL = "admin@carrel.local"
 _CRASHED_S = 10.0
@@ -48,6 +51,7 @@ def up(options: argparse.Namespace) -> int:
     # 0. what would stop it later stops it here, before anything is made
     _ = settings.effective_app_ports
     _ = settings.effective_trusted_proxies
+    _require_certificate(settings)
     _require_free_ports(settings)
     if settings.database_url:
         wait_for_database(settings.database_url)
@@ -172,6 +176,8 @@ def effective_settings(options: argparse.Namespace) -> Settings:
         and not (key == "installation" and getattr(options, "as_copy", False))
     }
     given = {name: value for name in _OPTIONS if (value := getattr(options, name, None)) is not None}
+    if given.get("tls_cert", os.environ.get("CARREL_TLS_CERT")) == "":
+        remembered.pop("tls_key", None)  # --no-tls: the two are remembered and forgotten together
     return Settings(**{**remembered, **given, "data_dir": data_dir})
 
 
@@ -212,6 +218,21 @@ def running_pid(data_dir: Path) -> int | None:
     except (OSError, ValueError):
         return None
     return pid if _supervisor_command(data_dir)[1:] == command.decode().split("\0")[1:-1] else None
+
+
+def _require_certificate(settings: Settings) -> None:
+    """Raises: Invalid. Says which names of ours browsers will not accept it for."""
+    if not (settings.tls_cert or settings.tls_key):
+        return
+    from carrel.server import certificate
+
+    found = certificate.require(settings.tls_cert, settings.tls_key, now=datetime.now(UTC))
+    hosts = [urlsplit(settings.effective_public_url).hostname or ""]
+    if not settings.effective_app_ports:
+        hosts.append(f"*.{urlsplit(settings.effective_apps_url).hostname}")
+    for host in hosts:
+        if not found.covers(host):
+            say(f"carrel: the certificate is not for {host}, so browsers will warn there")
 
 
 def _require_free_ports(settings: Settings) -> None:
@@ -345,7 +366,7 @@ def _wait_until_ready(settings: Settings, supervisor: int) -> None:
     while parts:
         if time.monotonic() > deadline or not _lives(supervisor):
             break
-        if answers(host, *parts[0]):
+        if answers(host, *parts[0], scheme=settings.scheme):
             parts.pop(0)
         else:
             time.sleep(0.05)
@@ -364,9 +385,15 @@ def _lives(pid: int) -> bool:
         return os.getppid() == pid  # in the foreground the supervisor is our parent
 
 
-def answers(host: str, port: int, path: str) -> bool:
+def answers(host: str, port: int, path: str, *, scheme: str) -> bool:
     """True when there is a 200 there."""
-    connection = http.client.HTTPConnection(host, port, timeout=3)
+    if scheme == "https":
+        # We know who is there, and the certificate is for another name than this address.
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            host, port, timeout=3, context=ssl._create_unverified_context()
+        )
+    else:
+        connection = http.client.HTTPConnection(host, port, timeout=3)
     try:
         connection.request("GET", path, headers={"Host": f"localhost:{port}"})
         return connection.getresponse().status == 200

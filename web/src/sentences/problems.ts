@@ -215,7 +215,7 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   /^(setup|starter|seal|backup)\./,
   "webdav.busy",
   /^engine\.(denied|does_not_start|not_installed|refused|unreachable)$/,
-  /^http\.(bad_request|method_not_allowed|not_found|unsupported_media_type)$/,
+  /^http\.(bad_request|method_not_allowed|not_found|tls_needed|unsupported_media_type)$/,
   /^invalid\.(command|cursor|json|message|position|request|roles|sort|state)$/,
   "engine_unavailable",
   // Passing refusals of PostgreSQL, which the server repeats by itself first.

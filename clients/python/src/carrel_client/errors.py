@@ -131,11 +131,13 @@ def from_problem(status: int, problem: object, *, request_id: str | None = None)
 
 def unreachable(address: str, reason: BaseException) -> CarrelError:
     """The error for a server that cannot be talked to."""
+    hint = "Is the server running, and is the address right?"
+    if type(reason).__name__ == "SSLCertVerificationError":
+        why = getattr(reason, "verify_message", "")
+        reason = OSError(f"its certificate is not trusted here ({why})")
+        hint = "Name the file of the authority that signed it: export SSL_CERT_FILE=/path/to/ca.pem"
     return CarrelError(
-        "client.unreachable",
-        f"{address} does not answer: {_sentence(reason)}.",
-        status=503,
-        hint="Is the server running, and is the address right?",
+        "client.unreachable", f"{address} does not answer: {_sentence(reason)}.", status=503, hint=hint
     )
 
 

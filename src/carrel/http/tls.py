@@ -1,0 +1,156 @@
+"""TLS by the servers themselves, for the API's (uvicorn) and the apps' gateway (aiohttp).
+
+Each connection is looked at before a server hears of it: it must begin a handshake in time, and who speaks plain HTTP
+is told where to go. Then it is the event loop's, which encrypts. There is no HTTP/2: proxies speak it, see deploy/.
+"""
+
+import asyncio
+import os
+import re
+import socket
+import ssl
+from asyncio import BaseTransport, Protocol
+from collections.abc import Callable
+from contextlib import suppress
+from typing import ClassVar
+
+import structlog
+
+from carrel.http.guard import ConnectionLimit, NoRequest, refusal
+
+log = structlog.get_logger()
+
+HANDSHAKE_S = 20.0
+_LINGER_S = 2.0
+_HANDSHAKE = b"\x16"
+_PEEKED_BYTES = 8 << 10
+_READABLE = re.compile(
+    rb"(?:GET|HEAD) (/[!-~]*) HTTP/1\.[01]\r\n(?:.*\r\n)*?host:[ \t]*([a-z0-9.\-:\[\]]{1,255})[ \t]*\r\n",
+    re.I,
+)
+_PLAIN = NoRequest(
+    "http.tls_needed",
+    "This port speaks TLS, and the request came without it.",
+    "Use https:// in the address.",
+)
+_Stamp = tuple[tuple[int, int, int], ...]
+_Factory = Callable[[], Protocol]
+
+
+def context(certificate: str, key: str) -> ssl.SSLContext:
+    """TLS 1.2 and newer with these PEM files. Raises: ssl.SSLError, OSError."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    made.set_alpn_protocols(["http/1.1"])
+    # Without it OpenSSL would ask for the password of an encrypted key on the terminal.
+    made.load_cert_chain(certificate, key, password=lambda: "")
+    return made
+
+
+class Tls:
+    """A certificate and its key, read again when the files have changed.
+
+    They are looked at when a connection comes, so that what renews certificates need tell nobody. Open connections stay
+    as they are. A pair that cannot be used (one file may not be written yet) leaves the one before in use.
+    Raises: ssl.SSLError, OSError when the first pair cannot be used.
+    """
+
+    def __init__(self, certificate: str, key: str) -> None:
+        self._files = (certificate, key)
+        self._stamp = self._look()
+        self._context = context(*self._files)
+
+    def current(self) -> ssl.SSLContext:
+        """For the next connection."""
+        try:
+            stamp = self._look()
+            if stamp != self._stamp:
+                self._stamp = stamp
+                self._context = context(*self._files)
+                log.info("tls.renewed", certificate=self._files[0])
+        except OSError as error:
+            log.warning("tls.not_renewed", certificate=self._files[0], error=str(error))
+        return self._context
+
+    def _look(self) -> _Stamp:
+        found = map(os.stat, self._files)
+        return tuple((each.st_mtime_ns, each.st_size, each.st_ino) for each in found)
+
+
+def over(tls: Tls, handshakes: ConnectionLimit, serving: _Factory) -> Protocol:
+    """What a listening server makes of each connection. handshakes: counts those that are not `serving`'s yet."""
+    return _Arrival(tls, handshakes, serving)
+
+
+class _Arrival(Protocol):
+    """Takes a connection from the server's transport, before anything of it is read."""
+
+    _at_work: ClassVar[set[asyncio.Task[None]]] = set()
+
+    def __init__(self, tls: Tls, handshakes: ConnectionLimit, serving: _Factory) -> None:
+        self._tls = tls
+        self._serving = serving
+        self._handshakes = handshakes
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        peer = transport.get_extra_info("peername")
+        address = str(peer[0]) if isinstance(peer, tuple) else ""
+        if self._handshakes.enter(address):
+            transport.abort()  # type: ignore[attr-defined]
+            return
+        # The connection stays open with its second descriptor, and no event loop has begun to read it.
+        theirs = transport.get_extra_info("socket")
+        ours = socket.socket(fileno=os.dup(theirs.fileno()))
+        ours.setblocking(False)
+        transport.abort()  # type: ignore[attr-defined]
+        task = asyncio.get_running_loop().create_task(self._admit(ours, address))
+        self._at_work.add(task)
+        task.add_done_callback(self._at_work.discard)
+
+    async def _admit(self, ours: socket.socket, address: str) -> None:
+        try:
+            async with asyncio.timeout(HANDSHAKE_S):
+                first = await _peek(ours)
+            if first[:1] == _HANDSHAKE:
+                # From here on the socket is the event loop's, which closes it.
+                await asyncio.get_running_loop().connect_accepted_socket(
+                    self._serving, ours, ssl=self._tls.current(), ssl_handshake_timeout=HANDSHAKE_S
+                )
+                return
+            if first:
+                await _send_away(ours, first)
+        except (OSError, TimeoutError):
+            pass  # they left, or do not agree with us on how to encrypt
+        finally:
+            self._handshakes.leave(address)
+        ours.close()
+
+
+async def _peek(ours: socket.socket) -> bytes:
+    """The first that came, left where it is."""
+    loop, there = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(ours, there.set)
+    try:
+        await there.wait()
+        return ours.recv(_PEEKED_BYTES, socket.MSG_PEEK)
+    finally:
+        loop.remove_reader(ours)
+
+
+async def _send_away(ours: socket.socket, first: bytes) -> None:
+    """Answer what is no handshake: a redirect where people read, else a sentence. Nothing was done, nothing is read."""
+    loop = asyncio.get_running_loop()
+    found = _READABLE.match(first)
+    if found:
+        path, host = found.groups()
+        answer = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: https://%b%b\r\n" % (host, path)
+        answer += b"Content-Length: 0\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
+    else:
+        answer = refusal(400, _PLAIN)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_S):
+            await loop.sock_sendall(ours, answer)
+            ours.shutdown(socket.SHUT_WR)
+            # A close with something unread would take the answer back.
+            while await loop.sock_recv(ours, _PEEKED_BYTES):
+                continue

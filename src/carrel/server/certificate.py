@@ -1,0 +1,94 @@
+"""The operator's certificate and key: what is refused before anything starts, and for which names they are."""
+
+import ssl
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.x509.oid import ExtensionOID
+
+from carrel.core.errors import Invalid
+from carrel.http.tls import context
+
+_OPEN_TO_ALL = 0o007
+
+
+class Certificate(NamedTuple):
+    """names: hosts and addresses that it is for, such as "*.apps.example.org"."""
+
+    names: tuple[str, ...]
+    not_before: datetime
+    not_after: datetime
+
+    def covers(self, host: str) -> bool:
+        """As browsers match: a "*" stands for one label."""
+        wildcard = f"*.{host.partition('.')[2]}"
+        return any(name.lower() in (host.lower(), wildcard.lower()) for name in self.names)
+
+
+def require(certificate: str, key: str, *, now: datetime) -> Certificate:
+    """The certificate, when both files can be used now. Raises: Invalid."""
+    if not (certificate and key):
+        missing = "--tls-key" if certificate else "--tls-cert"
+        raise _refused(
+            "A certificate and its key go together.", f"Give {missing} too; or --no-tls for plain HTTP."
+        )
+    for path in (certificate, key):
+        try:
+            Path(path).open("rb").close()
+        except OSError as error:
+            raise _refused(
+                f"{path}: {error.strerror}.", "Name a file in PEM that this user can read."
+            ) from None
+    if Path(key).stat().st_mode & _OPEN_TO_ALL:
+        raise _refused(f"Everybody on this machine can use the key {key}.", f"chmod 600 {key}")
+    found = read(certificate)
+    try:
+        context(certificate, key)
+    except (ssl.SSLError, ValueError) as error:
+        if getattr(error, "reason", "") == "KEY_VALUES_MISMATCH":
+            raise _refused(
+                f"The key {key} is not that of the first certificate in {certificate}.",
+                "Give two that were made together; the server's own certificate comes before its authorities'.",
+            ) from None
+        raise _refused(
+            f"{key} holds no private key in PEM without a password.",
+            "openssl pkey -in KEY -out PLAIN takes the password off.",
+        ) from None
+    if now > found.not_after:
+        raise _refused(f"The certificate {certificate} expired on {found.not_after:%Y-%m-%d}.", "Renew it.")
+    if now < found.not_before:
+        raise _refused(
+            f"The certificate {certificate} holds only from {found.not_before:%Y-%m-%d %H:%M} UTC on.",
+            "Is the clock of this machine right?",
+        )
+    return found
+
+
+@lru_cache(maxsize=4)
+def first_name(certificate: str) -> str | None:
+    """The first host or address that it is for, as it was when somebody asked first. Raises: Invalid, OSError."""
+    return next((name for name in read(certificate).names if "*" not in name), None)
+
+
+def read(certificate: str) -> Certificate:
+    """The first certificate in the file. Raises: Invalid, OSError."""
+    try:
+        first, *_ = x509.load_pem_x509_certificates(Path(certificate).read_bytes())
+    except ValueError:
+        raise _refused(
+            f"{certificate} holds no certificate in PEM.", "It begins with BEGIN CERTIFICATE."
+        ) from None
+    names: tuple[str, ...] = ()
+    for extension in first.extensions:
+        if extension.oid == ExtensionOID.SUBJECT_ALTERNATIVE_NAME:
+            alternatives: x509.SubjectAlternativeName = extension.value
+            addresses = alternatives.get_values_for_type(x509.IPAddress)
+            names = (*alternatives.get_values_for_type(x509.DNSName), *map(str, addresses))
+    return Certificate(names, first.not_valid_before_utc, first.not_valid_after_utc)
+
+
+def _refused(message: str, hint: str) -> Invalid:
+    return Invalid("setup.tls", message, hint=hint)
