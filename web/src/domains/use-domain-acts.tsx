@@ -79,8 +79,8 @@ export function useDomainActs() {
           },
           children: (
             <Trans>
-              <b>{domain.name}</b> is gone with its ceilings and what it may use. Past sessions and the audit trail
-              go on naming it. This cannot be undone.
+              <b>{domain.name}</b> is gone with its ceilings and what it may use. Past sessions and the audit
+              trail go on naming it. This cannot be undone.
             </Trans>
           ),
         }),
