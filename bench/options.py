@@ -25,6 +25,7 @@ NAMES = (
     "files",
     "cli",
     "idle",
+    "restart",
 )
 _EXAMPLES = """\
 examples:

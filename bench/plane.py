@@ -73,7 +73,7 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
     data_dir = _fresh_dir()
     embedded = Embedded(data_dir / "postgres")
     settings = Settings(
-        data_dir=data_dir, database_url=embedded.start(), engine_url=docker_url(), port=_free_ports(),
+        data_dir=data_dir, database_url=embedded.start(), engine_url=docker_url(), port=free_ports(),
         installation="bench-" + secrets.token_hex(3),
     )  # fmt: skip
     database = Database(settings.database_url)
@@ -150,7 +150,7 @@ def _start(settings: Settings, *, controllers: bool) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "carrel.server.supervise", str(settings.data_dir)]
     else:
         # In one group, as under the supervisor, which the kernel's scheduler takes as one.
-        run = f"{shlex.quote(sys.executable)} -m carrel.server.processes"
+        run = f"{shlex.quote(sys.executable)} -m carrel.server.role"
         command = ["sh", "-c", f"{run} gateway & exec {run} api"]
     with (settings.data_dir / "processes.log").open("ab") as log:
         return subprocess.Popen(
@@ -174,7 +174,7 @@ async def _until_ready(own: Plane) -> None:
                 await asyncio.sleep(0.05)
 
 
-def _free_ports() -> int:
+def free_ports() -> int:
     """A port whose successor is free too: the API's and the gateway's."""
     while True:
         with socket.socket() as first, socket.socket() as second:

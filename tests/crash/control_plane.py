@@ -21,7 +21,7 @@ def free_port() -> int:
 
 
 class ControlPlaneProcess:
-    """`python -m carrel.server.processes api,controllers` on a port of its own."""
+    """`python -m carrel.server.role api,controllers` on a port of its own."""
 
     def __init__(self, folder: Path, database_url: str, engine_url: str, installation: str) -> None:
         self.port = free_port()
@@ -39,7 +39,7 @@ class ControlPlaneProcess:
     def start(self) -> None:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "carrel.server.processes", "api,controllers"],
+                [sys.executable, "-m", "carrel.server.role", "api,controllers"],
                 env=self._environment,
                 stdout=log,
                 stderr=log,

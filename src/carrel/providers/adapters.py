@@ -1,14 +1,19 @@
 """The providers as something to talk to, made from their rows and kept while these stay as they are."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from carrel.core.errors import Invalid
 from carrel.db.seal import Seal
-from carrel.identity.ldap import Directory, LdapAccount, require_filter
 from carrel.identity.oidc import OidcAccount, OpenIdProvider
 from carrel.providers.model import Provider
 from carrel.providers.schemas import LdapOptions, LdapTls, OidcOptions, options_of
+
+if TYPE_CHECKING:
+    # Loaded with the first directory: most installations have none, and each start would take longer.
+    from carrel.identity.ldap import Directory, LdapAccount
 
 _PORTS = {LdapTls.NONE: 389, LdapTls.STARTTLS: 389, LdapTls.TLS: 636}
 _Key = tuple[str, Mapping[str, Any], bool, bytes | None]
@@ -30,13 +35,13 @@ class Adapters:
     def directory(self, row: Provider) -> Directory:
         """The directory of a row. Raises: Unavailable when its secret does not open."""
         found = self._kept(row)
-        assert isinstance(found, Directory)
+        assert not isinstance(found, OpenIdProvider)
         return found
 
     def close(self) -> None:
         """Let go of all of them."""
         for _, adapter in self._made.values():
-            if isinstance(adapter, Directory):
+            if not isinstance(adapter, OpenIdProvider):
                 adapter.close()
         self._made.clear()
 
@@ -45,7 +50,7 @@ class Adapters:
         known = self._made.get(row.id)
         if known and known[0] == key:
             return known[1]
-        if known and isinstance(known[1], Directory):
+        if known and not isinstance(known[1], OpenIdProvider):
             known[1].close()
         made = self._make(row)
         self._made[row.id] = (key, made)
@@ -56,6 +61,8 @@ class Adapters:
         options = options_of(row.kind, row.options)
         if isinstance(options, OidcOptions):
             return OpenIdProvider(_oidc_account(row, options, secret))
+        from carrel.identity.ldap import Directory
+
         return Directory(_ldap_account(row.name, options, secret))
 
 
@@ -68,17 +75,25 @@ def require_sound(options: OidcOptions | LdapOptions) -> None:
     """Raises: Invalid for settings with which no provider could be talked to."""
     field = "ldap" if isinstance(options, LdapOptions) else "oidc"
     if isinstance(options, LdapOptions):
-        require_filter(options.user_filter, "ldap.user_filter", "{login}")
-        if options.group_base:
-            require_filter(options.group_filter, "ldap.group_filter", "{dn}")
+        _require_sound_filters(options)
     try:
         if isinstance(options, LdapOptions):
+            from carrel.identity.ldap import Directory
+
             Directory(_ldap_account("", options, None)).close()
         else:
             OpenIdProvider(_oidc_account(None, options, None))
     except Invalid as error:
         error.field = f"{field}.{error.field}"
         raise
+
+
+def _require_sound_filters(options: LdapOptions) -> None:
+    from carrel.identity.ldap import require_filter
+
+    require_filter(options.user_filter, "ldap.user_filter", "{login}")
+    if options.group_base:
+        require_filter(options.group_filter, "ldap.group_filter", "{dn}")
 
 
 def _oidc_account(row: Provider | None, options: OidcOptions, secret: str | None) -> OidcAccount:
@@ -97,6 +112,8 @@ def _oidc_account(row: Provider | None, options: OidcOptions, secret: str | None
 
 
 def _ldap_account(name: str, options: LdapOptions, secret: str | None) -> LdapAccount:
+    from carrel.identity.ldap import LdapAccount
+
     return LdapAccount(
         name=name,
         host=options.host,

@@ -11,7 +11,6 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Forbidden
 from carrel.core.ids import ProjectId
 from carrel.events import service as events
-from carrel.identity.ldap import group_key
 from carrel.identity.port import Claims
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor
@@ -164,7 +163,7 @@ async def _given(
     projects: dict[ProjectId, bool] = {}
     roles = {Role.USER}
     for rule in provider.mapping:
-        group = group_key(rule["group"]) if provider.kind == ProviderKind.LDAP else rule["group"]
+        group = _key_in_directory(rule["group"]) if provider.kind == ProviderKind.LDAP else rule["group"]
         if group not in claims.groups:
             continue
         if project := rule["project"]:
@@ -261,3 +260,9 @@ def _name(text: str) -> str:
     """A name as it may be here: one line, not too long."""
     line = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(line.split())[:_LONGEST_NAME].strip()
+
+
+def _key_in_directory(group: str) -> str:
+    from carrel.identity.ldap import group_key
+
+    return group_key(group)

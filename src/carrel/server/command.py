@@ -100,16 +100,16 @@ def _serve(options: argparse.Namespace) -> int:
         import subprocess
 
         with subprocess.Popen(
-            [sys.executable, "-m", "carrel.server.processes", "gateway", str(os.getpid())]
+            [sys.executable, "-m", "carrel.server.role", "gateway", str(os.getpid())]
         ) as gateway:
             try:
                 return subprocess.run(
-                    [sys.executable, "-m", "carrel.server.processes", rest], check=False
+                    [sys.executable, "-m", "carrel.server.role", rest], check=False
                 ).returncode
             finally:
                 gateway.terminate()
     role = rest or "gateway"
-    return os.execv(sys.executable, [sys.executable, "-m", "carrel.server.processes", role])
+    return os.execv(sys.executable, [sys.executable, "-m", "carrel.server.role", role])
 
 
 async def _settle(options: argparse.Namespace) -> None:

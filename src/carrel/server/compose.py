@@ -70,7 +70,7 @@ from carrel.usage.service import UsageStream
 from carrel.users import routes as users
 from carrel.vfolders import routes as vfolders
 from carrel.vfolders import share_routes as shares
-from carrel.webdav import app as webdav
+from carrel.webdav import mount as webdav
 
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
@@ -128,7 +128,7 @@ def application() -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router, prefix="/api/v1")
     api_document.install(app, [route for router in _ROUTERS for route in router.routes])
-    app.mount(webdav.MOUNT, webdav.WebDav())
+    app.mount(webdav.MOUNT, webdav.Mounted())
     # Where scrapers look by themselves.
     app.add_api_route(
         "/metrics", metrics.show, include_in_schema=False, openapi_extra=names("metrics.read"), response_class=Response

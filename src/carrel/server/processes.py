@@ -1,8 +1,10 @@
-"""What each process of an installation runs: `python -m carrel.server.processes api|gateway`.
+"""What each process of an installation runs: `python -m carrel.server.role api|gateway`.
 
 "api" serves the page and the API and runs the controllers; "gateway" carries the traffic of apps, apart, so
 that bulk transfers never slow the API down.
 """
+
+from __future__ import annotations
 
 import asyncio
 import ctypes
@@ -15,12 +17,10 @@ from asyncio import Protocol
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
-import uvicorn
 import uvloop
-from starlette.types import ASGIApp
 
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
@@ -28,7 +28,13 @@ from carrel.http.guard import ConnectionLimit, RequestLimits
 from carrel.http.tls import Tls, over
 from carrel.server import build, logs
 from carrel.server.settings import Settings
-from carrel.server.starting import Starting
+
+if TYPE_CHECKING:
+    # Of the API alone: the gateway does without.
+    import uvicorn
+    from starlette.types import ASGIApp
+
+    from carrel.server.starting import Starting
 
 log = structlog.get_logger()
 _PR_SET_PDEATHSIG = 1
@@ -50,6 +56,10 @@ async def api(settings: Settings, roles: frozenset[str], ready: Ready) -> None:
     if "api" not in roles:
         await _until_first(_until_signal(), _work(settings, roles, None, ready))
         return
+    import uvicorn
+
+    from carrel.server.starting import Starting
+
     app = Starting()
     server = uvicorn.Server(listening(app, settings))
     await _until_first(server.serve(), _work(settings, roles, app, ready))
@@ -57,11 +67,9 @@ async def api(settings: Settings, roles: frozenset[str], ready: Ready) -> None:
 
 async def _work(settings: Settings, roles: frozenset[str], app: Starting | None, ready: Ready) -> None:
     """Everything behind the port, begun when the database answers. Until cancelled."""
-    # Loading the code takes seconds on a slow machine; requests are answered meanwhile. None of it is ever garbage.
-    gc.disable()
+    # Loading the code takes seconds on a slow machine; requests are answered meanwhile.
     await asyncio.to_thread(importlib.import_module, "carrel.server.compose")
-    gc.freeze()
-    gc.enable()
+    _collect_garbage()
     database = Database(settings.database_url, data_dir=settings.data_dir)
     try:
         while True:
@@ -128,6 +136,8 @@ def _metrics(settings: Settings, database: Database) -> AbstractAsyncContextMana
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """How the page and the API are served. Raises: Invalid."""
+    import uvicorn
+
     from carrel.access.keepalive import PatientProtocol
     from carrel.http.sendfile import ZeroCopyProtocol
 
@@ -169,6 +179,7 @@ async def gateway(settings: Settings, ready: Ready) -> None:
     from carrel.gateway.serve import serve
     from carrel.gateway.settings import GatewaySettings
 
+    _collect_garbage()
     await serve(
         GatewaySettings(
             host=settings.host,
@@ -184,6 +195,12 @@ async def gateway(settings: Settings, ready: Ready) -> None:
         settings.database_url,
         ready,
     )
+
+
+def _collect_garbage() -> None:
+    """From now on; what was loaded never is any."""
+    gc.freeze()
+    gc.enable()
 
 
 async def _until_signal() -> None:
@@ -227,6 +244,3 @@ def main(arguments: list[str]) -> None:
     else:
         uvloop.run(api(settings, frozenset(role.split(",")), ready))
 
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -43,7 +43,7 @@ class Child:
     role: str
     environment: dict[str, str]
     log: Path
-    module: str = "carrel.server.processes"
+    module: str = "carrel.server.role"
     process: subprocess.Popen[bytes] | None = None
     pause_s: float = 0.0
     not_before: float = field(default=0.0)

@@ -23,9 +23,9 @@ from carrel.http.limits import TooManyRequests
 from carrel.keypairs.tokens import PREFIX
 from carrel.policy.decide import Actor
 from carrel.webdav.locks import Locks
+from carrel.webdav.mount import MOUNT
 from carrel.webdav.resources import CALL, Call, Folders
 
-MOUNT = "/dav"
 _ROUTE = SimpleNamespace(openapi_extra=names("vfolder.use"))
 """What a request is for, as the routes of the API say it."""
 _THREADS = 128
