@@ -68,6 +68,17 @@ const add = (...paths: string[]) =>
     FOLDER,
     paths.map((path) => ({ path, file: fileOf(path) })),
   );
+/** Small files, and how many of them were asked for their size. */
+function unmeasured(count: number) {
+  const measured = new Set<string>();
+  const wanted = Array.from({ length: count }, (_, number) => {
+    const file = fileOf(`${number}`);
+    const { size } = file;
+    Object.defineProperty(file, "size", { get: () => measured.add(file.name) && size });
+    return { path: file.name, file };
+  });
+  return { wanted, asked: () => measured.size };
+}
 const pack = (number: number) =>
   vi.waitFor(() => {
     expect(wire.packs.length).toBeGreaterThan(number);
@@ -134,6 +145,21 @@ describe("small files", () => {
     await states({ a: "failed", b: "done" });
   });
 
+  test("travel without one that cannot be read, which goes by itself and says so", async () => {
+    const gone = fileOf("gone");
+    gone.slice = () =>
+      ({ arrayBuffer: () => Promise.reject(new DOMException("", "NotReadableError")) }) as never;
+    queue.add(FOLDER, [
+      { path: "gone", file: gone },
+      ...["a", "b"].map((path) => ({ path, file: fileOf(path) })),
+    ]);
+    (await pack(0)).answer({ problem: failure(0, "server.unreachable") });
+    (await pack(1)).answer({ paths: ["a", "b"] });
+    (await single("gone")).onProblem(failure(0, "server.unreachable"));
+    await states({ gone: "failed", a: "done", b: "done" });
+    expect(wire.single).toHaveLength(1);
+  });
+
   test("that arrived though nobody heard of it are there, and another file of the name is asked about", async () => {
     add("a", "b");
     (await pack(0)).answer({ problem: failure(0, "server.unreachable") });
@@ -155,6 +181,41 @@ describe("small files", () => {
     await states({ a: "done", b: "done" });
   });
 
+  test("of thousands are on their way before the size of the last was asked for", async () => {
+    const { wanted, asked } = unmeasured(2000);
+    queue.add(FOLDER, wanted);
+    expect(asked()).toBeLessThan(1000);
+    for (let number = 0; number < 10; number += 1) {
+      const { answer } = await pack(number);
+      answer({ paths: wanted.slice(number * 200, (number + 1) * 200).map(({ path }) => path) });
+    }
+    await vi.waitFor(() => expect(queue.read().filter(({ state }) => state === "done")).toHaveLength(2000));
+  });
+
+  test("of thousands are paused and given up with those that are still to be looked at", async () => {
+    const { wanted, asked } = unmeasured(2000);
+    queue.add(FOLDER, wanted);
+    await pack(0);
+    const batch = await vi.waitFor(() => {
+      expect(queue.read().length).toBeGreaterThan(0);
+      return batchOf("0");
+    });
+    queue.pause(batch);
+    await vi.waitFor(() => {
+      expect(queue.read()).toHaveLength(2000);
+      expect(queue.read().every(({ state }) => state === "paused")).toBe(true);
+    });
+    queue.cancel(batch);
+    await states({});
+
+    const before = asked();
+    queue.add(FOLDER, wanted);
+    queue.cancel(batch + 1 + 2000);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(asked() - before).toBeLessThan(1000);
+    await states({});
+  });
+
   test("wait as long as the server says after too many requests", async () => {
     vi.useFakeTimers();
     add("a", "b");
@@ -169,9 +230,9 @@ describe("small files", () => {
 });
 
 test("a tar file names, dates and ends its files as the format wants it", async () => {
-  const content = await fileOf("a").arrayBuffer();
+  const file = fileOf("a");
   const names = ["a", `${"한글/".repeat(40)}a`, `${"d/".repeat(90)}a`];
-  const blob = tarOf(names.map((path) => ({ path, content, modified: MODIFIED })));
+  const blob = tarOf(names.map((path) => ({ path, file, modified: MODIFIED })));
   const text = new TextDecoder().decode(await blob.arrayBuffer());
   expect(blob.size % 512).toBe(0);
   for (const name of names.slice(1)) expect(text).toContain(` path=${name}\n`);

@@ -40,28 +40,47 @@ export async function sendPack(
   files: readonly PackedFile[],
   signal: AbortSignal,
 ): Promise<Map<string, Problem | null>> {
-  const contents = await Promise.all(files.map(({ file }) => file.arrayBuffer().catch(() => null)));
-  const entries = files.flatMap(({ path, file }, index) => {
-    const content = contents[index];
-    return content ? [{ path, content, modified: file.lastModified }] : [];
-  });
-  if (entries.length === 0) return new Map();
   try {
-    const { data } = await filesUnpack({
-      path: { ref: folder },
-      query: { clash },
-      body: tarOf(entries),
-      signal,
-    });
-    const refused = new Map(data.refused.map((one) => [one.path, problemOf(one)]));
-    // By their number, because what clashed may have got another name.
-    const complete = data.paths.length + data.refused.length >= entries.length;
-    const there = new Set(data.paths);
-    const told = entries.filter(({ path }) => complete || refused.has(path) || there.has(path));
-    return new Map(told.map(({ path }) => [path, refused.get(path) ?? null]));
+    return await sent(folder, clash, files, signal);
   } catch (thrown) {
-    throw toProblem(thrown);
+    // A browser says of a file that it could not read, and of a line that broke, the same.
+    const problem = toProblem(thrown);
+    const readable = problem.status === 0 && !signal.aborted ? await readableOf(files) : files;
+    if (readable.length === files.length) throw problem;
+    return readable.length > 0 ? sendPack(folder, clash, readable, signal) : new Map();
   }
+}
+
+async function sent(
+  folder: string,
+  clash: Clash,
+  files: readonly PackedFile[],
+  signal: AbortSignal,
+): Promise<Map<string, Problem | null>> {
+  const body = tarOf(files.map(({ path, file }) => ({ path, file, modified: file.lastModified })));
+  const { data } = await filesUnpack({ path: { ref: folder }, query: { clash }, body, signal });
+  const refused = new Map(data.refused.map((one) => [one.path, problemOf(one)]));
+  // By their number, because what clashed may have got another name.
+  const complete = data.paths.length + data.refused.length >= files.length;
+  const there = new Set(data.paths);
+  const told = files.filter(({ path }) => complete || refused.has(path) || there.has(path));
+  return new Map(told.map(({ path }) => [path, refused.get(path) ?? null]));
+}
+
+/** Those of which a browser gives the first byte. */
+async function readableOf(files: readonly PackedFile[]): Promise<PackedFile[]> {
+  const could = await Promise.all(
+    files.map(({ file }) =>
+      file
+        .slice(0, 1)
+        .arrayBuffer()
+        .then(
+          () => true,
+          () => false,
+        ),
+    ),
+  );
+  return files.filter((_, index) => could[index]);
 }
 
 /** Whether this very file is there, as far as size and time tell. */

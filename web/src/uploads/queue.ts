@@ -68,7 +68,10 @@ interface Task extends UploadItem {
 }
 
 const AT_ONCE = 3;
+/** What fills a request at each of those places. */
+const ADDED_AT_ONCE = 600;
 const TELL_MS = 200;
+const TELL_MS_EACH = 0.05;
 const TOO_MANY = 429;
 const TAKEN = "file.exists";
 const USUAL_REST_S = 10;
@@ -94,6 +97,8 @@ export class UploadQueue {
   private readonly listeners = new Set<() => void>();
   /** What was answered for all of a batch. */
   private readonly choices = new Map<number, Choice>();
+  /** Batches of which not all files are in the list yet, and in which state the next ones get there. */
+  private readonly adding = new Map<number, "waiting" | "paused">();
   private telling: ReturnType<typeof setTimeout> | null = null;
   private resting: ReturnType<typeof setTimeout> | null = null;
   /** Said for each folder whose files have changed. */
@@ -108,6 +113,7 @@ export class UploadQueue {
     }
     this.user = user;
     this.tasks = [];
+    this.adding.clear();
     this.tell();
     void this.findLost(user);
   }
@@ -123,11 +129,25 @@ export class UploadQueue {
     this.tell();
   }
 
-  /** Sends files into a folder. */
+  /** Sends files into a folder; of very many the first are on their way while the others are still looked at. */
   add(folder: UploadItem["folder"], wanted: readonly Wanted[]): void {
     const batch = this.next++;
+    this.adding.set(batch, "waiting");
+    this.addSome(batch, folder, wanted, 0);
+  }
+
+  /** Takes up the files from `start` on. A browser asks the disk for the size of each, and the page waits for that. */
+  private addSome(
+    batch: number,
+    folder: UploadItem["folder"],
+    wanted: readonly Wanted[],
+    start: number,
+  ): void {
+    const state = this.adding.get(batch);
+    if (!state) return;
+    const end = start + ADDED_AT_ONCE;
     const lost = this.tasks.filter((task) => task.state === "lost" && task.folder.id === folder.id);
-    for (const { path, file } of wanted) {
+    for (const { path, file } of wanted.slice(start, end)) {
       const begun = lost.find((task) => task.path === path);
       if (begun && this.takeUp(begun.key, file)) continue;
       this.tasks.push({
@@ -138,13 +158,15 @@ export class UploadQueue {
         file,
         size: file.size,
         sent: 0,
-        state: "waiting",
+        state,
         problem: null,
         clash: "refuse",
         url: null,
         ...NOT_BEGUN,
       });
     }
+    if (end < wanted.length) setTimeout(() => this.addSome(batch, folder, wanted, end));
+    else this.adding.delete(batch);
     this.pump();
   }
 
@@ -159,6 +181,7 @@ export class UploadQueue {
   }
 
   pause(batch: number): void {
+    if (this.adding.has(batch)) this.adding.set(batch, "paused");
     for (const task of this.of(batch, ["waiting", "sending"])) {
       if (task.state === "sending") this.stop(task);
       task.state = "paused";
@@ -167,6 +190,7 @@ export class UploadQueue {
   }
 
   resume(batch: number): void {
+    if (this.adding.has(batch)) this.adding.set(batch, "waiting");
     for (const task of this.of(batch, ["paused"])) task.state = "waiting";
     this.pump();
   }
@@ -179,6 +203,7 @@ export class UploadQueue {
 
   /** Gives up what has not arrived; what has, stays. */
   cancel(batch: number): void {
+    this.adding.delete(batch);
     for (const task of this.of(batch, [...OPEN, "lost", "failed"])) this.drop(task, "skipped");
     this.tasks = this.tasks.filter((task) => task.batch !== batch);
     this.pump();
@@ -407,13 +432,16 @@ export class UploadQueue {
     task.transfer.start();
   }
 
-  /** Tells those who look, a few times a second at most: there may be thousands of files. */
+  /** Tells those who look, a few times a second at most, and of thousands of files less often. */
   private tell(): void {
-    this.telling ??= setTimeout(() => {
-      this.telling = null;
-      this.snapshot = this.tasks.map((task) => ({ ...task }));
-      for (const listener of this.listeners) listener();
-    }, TELL_MS);
+    this.telling ??= setTimeout(
+      () => {
+        this.telling = null;
+        this.snapshot = this.tasks.map((task) => ({ ...task }));
+        for (const listener of this.listeners) listener();
+      },
+      Math.max(TELL_MS, this.tasks.length * TELL_MS_EACH),
+    );
   }
 }
 
