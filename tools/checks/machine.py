@@ -28,8 +28,9 @@ _WEBDAV = [("litmus", "litmus"), ("rclone", "rclone")]
 _IN_DOCUMENTS = [("curl", "curl"), ("jq", "jq")]
 """Programs that documented commands use."""
 _MONITORING = "prometheus"
-_MONITORING_UNIT = Path("/etc/systemd/system/prometheus.service")
-"""While it leads to nothing, systemd does not start the package's server."""
+_PROXIES = ("nginx", "caddy")
+_UNITS = Path("/etc/systemd/system")
+"""Where a link to nothing keeps systemd from starting the server that a package brings."""
 _DIRECTORY = "slapd"
 _NO_DIRECTORY = Path("/etc/ldap/noslapd")
 """While it is there, slapd's package starts no server."""
@@ -79,8 +80,8 @@ def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
             _keep_postgresql_from_starting()
         if agreed and _DIRECTORY in missing:
             _run_as_root(f"mkdir -p {_NO_DIRECTORY.parent} && touch {_NO_DIRECTORY}")
-        if agreed and _MONITORING in missing:
-            _run_as_root(f"mkdir -p {_MONITORING_UNIT.parent} && ln -sfn /dev/null {_MONITORING_UNIT}")
+        for server in {_MONITORING, *_PROXIES} & set(missing if agreed else ()):
+            _run_as_root(f"mkdir -p {_UNITS} && ln -sfn /dev/null {_UNITS}/{server}.service")
         return agreed
 
     return asked
@@ -108,7 +109,8 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
     if "e2e" in folders:
         wanted += _FOR_BROWSER
     if "http" in folders:
-        wanted += [(_DIRECTORY, _DIRECTORY), (_MONITORING, _MONITORING), *_WEBDAV, *_IN_DOCUMENTS]
+        wanted += [(server, server) for server in (_DIRECTORY, _MONITORING, *_PROXIES)]
+        wanted += [*_WEBDAV, *_IN_DOCUMENTS]
     missing = [package for program, package in wanted if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])
