@@ -1,13 +1,26 @@
 """Apps through the gateway, and what they may not do."""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
 from playwright.sync_api import Page, expect
 
 from e2e.desk import Desk
+from e2e.running import Running
 
+HOWTO = Path(__file__).parents[2] / "docs" / "howto" / "jupyter-from-python.md"
+# Not every machine resolves names below localhost.
+RESOLVES = """
+import socket
+real = socket.getaddrinfo
+def getaddrinfo(host, *rest, **options):
+    return real("127.0.0.1" if str(host).endswith(".localhost") else host, *rest, **options)
+socket.getaddrinfo = getaddrinfo
+"""
 # JupyterLab itself takes most of it, on a machine of two cores.
 LAB_MS = 90_000
 
@@ -99,3 +112,17 @@ def test_app_address_works_once(desk: Desk, running_session: str) -> None:
         follow_redirects=False,
     )
     assert again.status_code in (401, 403)
+
+
+def test_documented_program_runs_code_in_a_kernel_of_jupyter(
+    carrel: Running, running_session: str, tmp_path: Path
+) -> None:
+    [program] = re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.DOTALL)
+    (tmp_path / "sitecustomize.py").write_text(RESOLVES)
+    (tmp_path / "program.py").write_text(program)
+    done = subprocess.run(
+        [sys.executable, "program.py", running_session], cwd=tmp_path,
+        env={**carrel.environment, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, timeout=2 * LAB_MS / 1000, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "42\n"), done.stderr
