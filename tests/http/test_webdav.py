@@ -10,6 +10,8 @@ from files_kit import Folder, folder
 from installation import Api, Caller
 from sqlalchemy import text
 
+from carrel.webdav import properties
+
 
 @pytest.fixture
 async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
@@ -46,12 +48,12 @@ async def test_the_protocols_own_tests_pass(api: Api, data: Folder, tmp_path: Pa
     address = f"{api.url}/dav/data/"
     # litmus writes its logs into the current directory.
     litmus = ("litmus", "-k", address, access_key, secret_key)
-    _, output = await run(*litmus, cwd=tmp_path, TESTS="basic copymove locks http")
-    # Those of `owner_modify` set properties of their own, which are not kept.
-    assert [line for line in output.splitlines() if "FAIL" in line and "owner_modify" not in line] == [], output
+    _, output = await run(*litmus, cwd=tmp_path, TESTS="basic copymove props locks http")
+    assert [line for line in output.splitlines() if "FAIL" in line] == [], output
     assert "basic': of 16 tests run: 16 passed" in output, output
     assert "copymove': of 13 tests run: 13 passed" in output, output
-    assert "locks': of 41 tests run: 38 passed" in output, output
+    assert "props': of 30 tests run: 30 passed" in output, output
+    assert "locks': of 41 tests run: 41 passed" in output, output
 
 
 async def test_rclone_brings_a_tree_up_and_down_with_its_times(api: Api, data: Folder, tmp_path: Path):
@@ -113,9 +115,9 @@ async def test_who_may_only_read_changes_nothing(api: Api):
     to = {"Destination": f"{api.url}/dav/ours/b"}
     for method, path, headers in (
         ("PUT", "a", {}), ("PUT", "new", {}), ("DELETE", "a", {}), ("MKCOL", "d", {}), ("MOVE", "a", to),
-        ("COPY", "a", to), ("LOCK", "a", {}), ("PROPPATCH", "a", {}),
+        ("COPY", "a", to), ("LOCK", "a", {}), ("PROPPATCH", "a", {}), ("PROPPATCH", "", {}),
     ):  # fmt: skip
-        body = _TOUCH if method == "PROPPATCH" else b"x" if method == "PUT" else b""
+        body = _TOUCH if path and method == "PROPPATCH" else _INVENTED if not path else b"x" if method == "PUT" else b""
         answer = await dav(member, method, f"ours/{path}", headers=headers, content=body)
         assert answer.status_code in (403, 207), (method, answer.text)
         assert "200 OK" not in answer.text
@@ -125,6 +127,31 @@ async def test_who_may_only_read_changes_nothing(api: Api):
     async with api.database.transaction() as tx:
         rows = await tx.execute(text("SELECT reason FROM audit WHERE outcome = 'refused' AND action = 'vfolder.use'"))
         assert any("vfolder.permission" in row.reason for row in rows), refused.text
+
+
+async def test_properties_of_clients_stay_with_their_file_and_are_few(data: Folder, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(properties, "_MOST_FILES", 2)
+    drive = data.owner
+
+    async def shown(path: str) -> bool:
+        return "tomorrow" in (await dav(drive, "PROPFIND", path, headers={"Depth": "0"})).text
+
+    assert (await dav(drive, "MKCOL", "data/d")).status_code == 201
+    for path in ("data/d/a", "data/b", "data/c"):
+        assert (await dav(drive, "PUT", path, content=b"x")).status_code == 201
+    assert "200 OK" in (await dav(drive, "PROPPATCH", "data/d/a", content=_INVENTED)).text
+    await dav(drive, "MOVE", "data/d", headers={"Destination": "/dav/data/e"})
+    assert await shown("data/e/a")
+    await dav(drive, "DELETE", "data/e")
+    await dav(drive, "MKCOL", "data/e")
+    await dav(drive, "PUT", "data/e/a", content=b"x")
+    assert not await shown("data/e/a")
+    for path in ("data/e/a", "data/b", "data/c"):
+        assert "200 OK" in (await dav(drive, "PROPPATCH", path, content=_INVENTED)).text
+    assert [await shown(path) for path in ("data/e/a", "data/b", "data/c")] == [False, True, True]
+    large = _INVENTED.replace(b"tomorrow", b"x" * 5000)
+    assert "507" in (await dav(drive, "PROPPATCH", "data/b", content=large)).text
+    assert "200 OK" not in (await dav(drive, "PROPPATCH", "", content=_INVENTED)).text
 
 
 async def test_what_is_not_theirs_is_not_there(api: Api, data: Folder):
@@ -201,3 +228,5 @@ _LOCK = b"""<?xml version="1.0"?><lockinfo xmlns="DAV:"><lockscope><exclusive/><
 _TOUCH = b"""<?xml version="1.0"?><propertyupdate xmlns="DAV:"><set><prop>
 <Win32LastModifiedTime xmlns="urn:schemas-microsoft-com:">Mon, 01 Jan 2024 00:00:00 GMT</Win32LastModifiedTime>
 </prop></set></propertyupdate>"""
+_INVENTED = b"""<?xml version="1.0"?><propertyupdate xmlns="DAV:"><set><prop>
+<due xmlns="urn:example:todo">tomorrow</due></prop></set></propertyupdate>"""

@@ -24,7 +24,7 @@ _FOR_CONTAINERS = [
 _FOR_BROWSER = [("chromium-headless-shell", "chromium-headless-shell")]
 _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
 _POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
-_WEBDAV = [("litmus", "litmus"), ("rclone", "rclone")]
+_WEBDAV = [("litmus", "litmus"), ("rclone", "rclone"), ("mount.davfs", "davfs2")]
 _IN_DOCUMENTS = [("curl", "curl"), ("jq", "jq")]
 """Programs that documented commands use."""
 _MONITORING = "prometheus"

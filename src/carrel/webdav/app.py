@@ -24,7 +24,9 @@ from carrel.keypairs.tokens import PREFIX
 from carrel.policy.decide import Actor
 from carrel.webdav.locks import Locks
 from carrel.webdav.mount import MOUNT
-from carrel.webdav.resources import CALL, Call, Folders
+from carrel.webdav.properties import Properties
+from carrel.webdav.resources import CALL, Folders
+from carrel.webdav.work import Call
 
 _ROUTE = SimpleNamespace(openapi_extra=names("vfolder.use"))
 """What a request is for, as the routes of the API say it."""
@@ -36,7 +38,6 @@ _FOREVER_DEEP = b'<?xml version="1.0" encoding="utf-8"?><error xmlns="DAV:"><pro
 _CONFIG = {
     "mount_path": MOUNT,
     "middleware_stack": [ErrorPrinter, RequestResolver],
-    "property_manager": None,
     "hotfixes": {"emulate_win32_lastmod": True},
     "suppress_version_info": True,
     "logging": {"enable": False},
@@ -48,8 +49,8 @@ class WebDav:
     """Answers requests below /dav."""
 
     def __init__(self) -> None:
-        config = _CONFIG | {"provider_mapping": {"/": Folders()}, "lock_storage": Locks()}
-        self._library = WsgiDAVApp(config)
+        kept = {"lock_storage": Locks(), "property_manager": Properties()}
+        self._library = WsgiDAVApp(_CONFIG | {"provider_mapping": {"/": Folders()}} | kept)
         self._busy: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -3,85 +3,30 @@
 WsgiDAV runs in a thread and calls back into the event loop, where all of ours runs.
 """
 
-import asyncio
 import mimetypes
-from collections import Counter
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 from urllib.parse import quote
 
-from fastapi import Request
-from sqlalchemy import select
-from starlette.requests import ClientDisconnect
 from wsgidav.dav_error import DAVError
 from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
 
-from carrel.core.errors import CarrelError, Conflict, NotFound
-from carrel.core.ids import new_id
-from carrel.files import admission, arrivals, service
+from carrel.files import admission, service
 from carrel.files.admission import Admitted
-from carrel.files.arrivals import Arrivals
-from carrel.files.notes import FileNotes
-from carrel.files.reach import LONG_S, Reached, reach
+from carrel.files.reach import Reached
 from carrel.files.schemas import FilesDone, FilesMove
-from carrel.policy.decide import Actor
-from carrel.storage import listing, staged, tree
-from carrel.storage.listing import Entry, FileKind, Order
+from carrel.storage.listing import Entry, FileKind
 from carrel.storage.paths import joined
 from carrel.storage.staged import Staged
 from carrel.storage.tree import Clash
 from carrel.vfolders import access
-from carrel.vfolders.model import Permission, VFolder
-from carrel.vfolders.states import FolderState
+from carrel.vfolders.model import Permission
+from carrel.webdav import work
+from carrel.webdav.work import Call
 
 CALL = "carrel.call"
 """In WSGI's environ: the request's `Call`."""
-_MOST_LISTED = 100_000
-_LARGEST_UNANNOUNCED = 1 << 50
-_SHOWN = (FileKind.FILE, FileKind.DIRECTORY)
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Call:
-    """A request, from within the thread that answers it.
-
-    reached: folders, by the name that was asked for. refused: what was answered with an error.
-    """
-
-    loop: asyncio.AbstractEventLoop
-    request: Request
-    actor: Actor
-    reached: dict[str, Reached] = field(default_factory=dict)
-    refused: list[CarrelError] = field(default_factory=list)
-
-    @property
-    def state(self) -> Any:
-        return self.request.app.state
-
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the event loop makes of it. Raises: DAVError."""
-        try:
-            return asyncio.run_coroutine_threadsafe(work, self.loop).result()
-        except CarrelError as error:
-            self.refused.append(error)
-            raise DAVError(error.status, " ".join(filter(None, (error.message, error.hint)))) from None
-        except ClientDisconnect:
-            raise DAVError(400, "The connection broke.") from None
-
-    def folder(self, name: str) -> Reached | None:
-        """A folder by its name or id; None where there is none for this person."""
-        if name not in self.reached:
-            try:
-                self.reached[name] = self.wait(reach(self.state, self.actor, name, Permission.READ))
-            except DAVError as error:
-                if error.value == 404:
-                    return None
-                raise
-        return self.reached[name]
 
 
 class Folders(DAVProvider):  # type: ignore[misc]
@@ -99,7 +44,7 @@ class Folders(DAVProvider):  # type: ignore[misc]
         if reached is None:
             return None
         try:
-            entry = call.wait(_entry(reached, inner))
+            entry = call.wait(work.entry(reached, inner))
         except DAVError as error:
             if error.value in (404, 409, 422):  # not there, below a file, or no name that a file can have
                 return None
@@ -115,7 +60,7 @@ class Root(DAVCollection):  # type: ignore[misc]
 
     def get_member_names(self) -> list[str]:
         call: Call = self.environ[CALL]
-        return call.wait(_names(call))
+        return call.wait(work.names(call))
 
     def get_member(self, name: str) -> "Root | Directory | File | None":
         found: Root | Directory | File | None = self.provider.get_resource_inst(f"/{name}", self.environ)
@@ -126,6 +71,9 @@ class Root(DAVCollection):  # type: ignore[misc]
 
     def prevent_locking(self) -> bool:
         return True
+
+    def set_property_value(self, name: str, value: object, *, dry_run: bool = False) -> NoReturn:
+        raise DAVError(403, "The list of folders has no properties of its own.")
 
     def create_collection(self, name: str) -> NoReturn:
         raise DAVError(403, "Folders are made on the page, or by `carrel vfolder create`.")
@@ -150,8 +98,17 @@ class _Inside:
 
     def get_ref_url(self) -> str:
         """What locks are kept by: another person's folder of that name is another one."""
+        return self._ref_url(self.reached, self.entry.path)
+
+    def _ref_url(self, reached: Reached, path: str) -> str:
+        """That of a resource of this kind there."""
         ending = "/" if isinstance(self, Directory) else ""
-        return quote(joined(f"/{self.reached.folder.id}", self.entry.path)) + ending
+        return quote(joined(f"/{reached.folder.id}", path)) + ending
+
+    def set_property_value(self, name: str, value: Any, *, dry_run: bool = False) -> object:
+        if self.prevent_locking():
+            raise DAVError(403, "This folder may only be read.")
+        return super().set_property_value(name, value, dry_run=dry_run)  # type: ignore[misc]
 
     def get_last_modified(self) -> float:
         return self.entry.modified_ns / 10**9
@@ -170,6 +127,7 @@ class _Inside:
         )
         if self.provider.lock_manager:
             self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
+        self.provider.prop_manager.forget(self.get_ref_url())
 
     def handle_delete(self) -> bool:
         locks = self.provider.lock_manager
@@ -202,13 +160,19 @@ class _Inside:
         )
         if self.provider.lock_manager:
             self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
+        self.provider.prop_manager.forget(self._ref_url(self.reached, to))
+        self.provider.prop_manager.move_properties(
+            self.get_ref_url(), self._ref_url(self.reached, to), with_children=True
+        )
 
     def _copy(self, dest_path: str, clash: Clash) -> None:
         """A file, or a directory with everything in it."""
         name, to = _split(dest_path)
         if not self.entry.path or not to:
             raise DAVError(403, "Folders are copied on the page, or by `carrel vfolder clone`.")
-        self.call.wait(_copy(self.call, self.reached, self.entry.path, name, to, clash))
+        self.call.wait(work.copy(self.call, self.reached, self.entry.path, name, to, clash))
+        if target := self.call.folder(name):
+            self.provider.prop_manager.copy_properties(self.get_ref_url(), self._ref_url(target, to))
 
     @property
     def _folder(self) -> str:
@@ -222,7 +186,7 @@ class Directory(_Inside, DAVCollection):  # type: ignore[misc]
         return self.entry.name or self.name
 
     def get_member_list(self) -> "list[Directory | File]":
-        found = self.call.wait(_listed(self.reached, self.entry.path))
+        found = self.call.wait(work.listed(self.reached, self.entry.path))
         return [_resource(self.name, self.reached, entry, self.environ) for entry in found]
 
     def get_member_names(self) -> list[str]:
@@ -290,14 +254,14 @@ class File(_Inside, DAVNonCollection):  # type: ignore[misc]
         raise DAVError(405)  # it is sent before WsgiDAV is asked
 
     def begin_write(self, *, content_type: str | None = None) -> "File":
-        self._admitted, self._file = self.call.wait(_begun(self.call, self._folder))
+        self._admitted, self._file = self.call.wait(work.begun(self.call, self._folder))
         return self
 
     def writelines(self, _: object) -> None:
         """Take the request's body."""
         assert self._file
         assert self._admitted
-        self.call.wait(_received(self.call, self._admitted, self._file))
+        self.call.wait(work.received(self.call, self._admitted, self._file))
 
     def close(self) -> None:
         """Twice, or before `end_write`: no-op."""
@@ -307,11 +271,11 @@ class File(_Inside, DAVNonCollection):  # type: ignore[misc]
             return
         file, self._file = self._file, None
         if with_errors:
-            self.call.wait(_dropped(self._admitted.reached, file))
+            self.call.wait(work.dropped(self._admitted.reached, file))
         else:
             modified = self.environ.get("HTTP_X_OC_MTIME", "")
             modified_ns = int(modified) * 10**9 if modified.isdecimal() and len(modified) < 11 else None
-            placing = _placed(self.call, self._admitted.reached, file, self.entry.path, modified_ns)
+            placing = work.placed(self.call, self._admitted.reached, file, self.entry.path, modified_ns)
             self.entry = self.call.wait(placing)
 
     def set_last_modified(self, dest_path: str, time_stamp: str, *, dry_run: bool) -> bool:
@@ -322,7 +286,7 @@ class File(_Inside, DAVNonCollection):  # type: ignore[misc]
             raise DAVError(400, "This is no date.") from None
         if not dry_run:
             ns = int(when.timestamp()) * 10**9
-            self.call.wait(_touched(self.call, self._folder, self.entry.path, ns))
+            self.call.wait(work.touched(self.call, self._folder, self.entry.path, ns))
         return True
 
     def handle_move(self, dest_path: str) -> bool:
@@ -359,93 +323,3 @@ def _split(dest_path: str) -> tuple[str, str]:
 def _require_done(done: FilesDone) -> None:
     for refused in done.refused:
         raise DAVError(409, refused.message)
-
-
-async def _names(call: Call) -> list[str]:
-    """Of folders; of several with one name all but one's own by their ids."""
-    async with call.state.database.transaction() as tx:
-        wanted = select(VFolder).where(access.held_by(call.actor), VFolder.state == FolderState.READY)
-        folders = (await tx.execute(wanted.order_by(VFolder.name))).scalars().all()
-    names = Counter(folder.name for folder in folders)
-    return [
-        folder.name if names[folder.name] == 1 or folder.owner_id == call.actor.user_id else folder.id
-        for folder in folders
-    ]
-
-
-async def _entry(reached: Reached, path: str) -> Entry:
-    entry = await reached.call(listing.entry, reached.root, path)
-    if entry.kind not in _SHOWN:
-        raise NotFound("file.not_found", "Links and special files are not shown.")
-    return entry
-
-
-async def _listed(reached: Reached, path: str) -> Sequence[Entry]:
-    page = await reached.call(listing.page, reached.root, path, Order(), _MOST_LISTED, deadline_s=LONG_S)
-    if page.last:
-        raise Conflict("file.too_many", f"More than {_MOST_LISTED} files are in this directory.")
-    return [entry for entry in page.entries if entry.readable and entry.kind in _SHOWN]
-
-
-async def _begun(call: Call, folder: str) -> tuple[Admitted, Staged]:
-    admitted = await admission.inward(call.state, call.actor, folder)
-    await admitted.require(call.state, int(call.request.headers.get("content-length") or 0))
-    reached = admitted.reached
-    return admitted, await reached.call(staged.create, reached.stage, f"{staged.WRITTEN}{new_id()}")
-
-
-async def _received(call: Call, admitted: Admitted, file: Staged) -> None:
-    arriving: Arrivals = call.state.arrivals
-    most = min(admitted.largest, admitted.most(_LARGEST_UNANNOUNCED))
-    async with arriving.arriving(file.name) as arrival:
-        await arrivals.receive(call.request, admitted.reached, file, most, arrival)
-
-
-async def _dropped(reached: Reached, file: Staged) -> None:
-    await reached.call(file.remove)
-    file.close()
-
-
-async def _placed(call: Call, reached: Reached, file: Staged, path: str, modified_ns: int | None) -> Entry:
-    def place() -> Entry:
-        file.put(reached.root, path, Clash.REPLACE, modified_ns=modified_ns)
-        return listing.described(path, file.status())
-
-    with arrivals.let_go(file):
-        try:
-            made = await reached.call(place, deadline_s=LONG_S)
-        except BaseException:
-            await reached.call(file.remove)
-            raise
-    notes: FileNotes = call.state.file_notes
-    await notes.write(reached, "file.write", [path], in_place=True, bytes=made.size_bytes)
-    call.state.file_changes.note(reached.folder, made.size_bytes)
-    return made
-
-
-async def _touched(call: Call, folder: str, path: str, modified_ns: int) -> None:
-    reached = await reach(call.state, call.actor, folder, Permission.WRITE)
-    await reached.call(staged.touch, reached.root, path, modified_ns)
-    notes: FileNotes = call.state.file_notes
-    await notes.write(reached, "file.write", [path], in_place=True, modified=modified_ns // 10**9)
-    call.state.file_changes.note(reached.folder)
-
-
-async def _copy(call: Call, source: Reached, path: str, folder: str, to: str, clash: Clash) -> None:
-    admitted = await admission.inward(call.state, call.actor, folder)
-    target, name = admitted.reached, f"copy-{new_id()}"
-    above, _, last = to.rpartition("/")
-
-    def copied() -> None:
-        try:
-            tree.copy(
-                source.root, [path], target.root, target.stage, name, above, clash, lambda _: None,
-                renamed=last, room=admitted.room,
-            )  # fmt: skip
-        finally:
-            tree.discard(target.stage, name, lambda _: None)
-
-    await target.call(copied, deadline_s=LONG_S)
-    notes: FileNotes = call.state.file_notes
-    await notes.write(target, "file.copy", [to], in_place=True, **{"from": path, "folder": source.folder.id})
-    call.state.file_changes.note(target.folder)
