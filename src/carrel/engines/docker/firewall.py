@@ -3,7 +3,8 @@
 A container reaches whatever its host binds beyond loopback, through the gateway of its bridge. Rules of the
 kernel's packet filter stop that: what comes from a session's bridge for the host itself is dropped unless the
 host began the conversation, and so is what a session sends to link-local addresses (the metadata service of
-clouds) and to other sessions, should the daemon not see to that. They live in the `mangle` table, which
+clouds) and to other sessions, should the daemon not see to that. One more bounds how many connections through the
+machine an address has at a time, since all share the kernel's table of them. They live in the `mangle` table, which
 neither Docker nor the usual firewall front ends rewrite, and match bridges by the beginning of their name.
 
 Root on this machine runs iptables. Somebody who may only use Docker gets the same by a short-lived container
@@ -29,6 +30,9 @@ _TOOL = "iptables -w 10 -t mangle"
 _FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives")
 """Folders that hold iptables, its loader and its libraries, on every common distribution."""
 
+MOST_CONNECTIONS = 8192
+"""Of one address through the machine; the kernel's table holds 262,144 on all but small machines."""
+
 
 def rules(bridge: str) -> list[str]:
     """The rules as iptables writes them, from the chain on, for bridges whose name starts with `bridge`."""
@@ -39,15 +43,28 @@ def rules(bridge: str) -> list[str]:
     ]
 
 
+def connection_rule(bridge: str) -> str:
+    """Refuses new connections to an address that has as many as it may. Some kernels lack what it takes."""
+    return (
+        f"FORWARD -i {bridge}+ -m conntrack --ctstate NEW"
+        f" -m connlimit --connlimit-above {MOST_CONNECTIONS} --connlimit-mask 32 -j DROP"
+    )
+
+
 def insert_script(bridge: str) -> str:
-    """Shell lines that put the rules where they are missing. Twice: no-op."""
+    """Shell lines that put the rules where they are missing. Twice: no-op. Where the kernel cannot count connections,
+    the others hold without that.
+    """
     lines = [f"{_TOOL} -C {rule} 2>/dev/null || {_TOOL} -I {rule}" for rule in rules(bridge)]
+    counting = connection_rule(bridge)
+    lines.append(f"{_TOOL} -C {counting} 2>/dev/null || {_TOOL} -I {counting} || true")
     return "set -e\n" + "\n".join(lines)
 
 
 def delete_script(bridge: str) -> str:
     """Shell lines that take every copy of the rules away."""
-    return "\n".join(f"while {_TOOL} -D {rule} 2>/dev/null; do :; done" for rule in rules(bridge))
+    written = [*rules(bridge), connection_rule(bridge)]
+    return "\n".join(f"while {_TOOL} -D {rule} 2>/dev/null; do :; done" for rule in written)
 
 
 class Firewall:
