@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from carrel.server.kernel_limits import LEAST, PIPE_PAGES, low
+import pytest
+
+from carrel.server import kernel_limits, up
+from carrel.server.kernel_limits import LEAST, PIPE_PAGES, low, remedy
 
 
 def written(root: Path, values: dict[str, int]) -> Path:
@@ -28,3 +31,22 @@ def test_what_is_advised_is_enough(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     assert low(tmp_path) == []
+
+
+def test_the_command_that_raises_them_is_for_the_machine_of_the_sessions(tmp_path: Path) -> None:
+    root = written(tmp_path, {PIPE_PAGES: 16384})
+    assert remedy("unix:///run/docker.sock", root) == "sysctl -w fs.pipe-user-pages-soft=0"
+    assert remedy("tcp://elsewhere:2376", root) == ""
+    assert remedy("unix:///run/docker.sock", written(tmp_path, {PIPE_PAGES: 0})) == ""
+
+
+def test_up_names_the_command_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernel_limits, "low", lambda root: ["kernel.pty.max=65536"])
+    up._warn_of_low_limits("unix:///run/docker.sock")
+    written = "".join(capsys.readouterr())
+    assert written.count("sysctl -w kernel.pty.max=65536") == 1
+    monkeypatch.setattr(kernel_limits, "low", lambda root: [])
+    up._warn_of_low_limits("unix:///run/docker.sock")
+    assert "".join(capsys.readouterr()) == ""

@@ -25,6 +25,12 @@ def low(root: Path = Path("/proc/sys")) -> list[str]:
     return [f"{name}={least}" for name, least in _wanting(root)]
 
 
+def remedy(engine_url: str, root: Path = Path("/proc/sys")) -> str:
+    """The command that raises what is low where the sessions run; empty: nothing is, or they run on another machine."""
+    wanting = low(root) if engine_url.startswith("unix://") else []
+    return "sysctl -w " + " ".join(wanting) if wanting else ""
+
+
 def _wanting(root: Path) -> Iterator[tuple[str, int]]:
     for name, least in LEAST.items():
         if (value := _read(root, name)) is not None and value < least:

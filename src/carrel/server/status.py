@@ -118,8 +118,8 @@ def _kernel(engine_url: str) -> list[Line]:
 
     if not engine_url.startswith("unix://"):
         return []
-    low = kernel_limits.low()
-    return [Line("limits", "low" if low else "ok", "", "sysctl -w " + " ".join(low) if low else "")]
+    remedy = kernel_limits.remedy(engine_url)
+    return [Line("limits", "low" if remedy else "ok", "", remedy)]
 
 
 def _database(url: str) -> Line:

@@ -129,7 +129,16 @@ def _accompany(
             os.kill(supervisor, signal.SIGTERM)
         return complain(error)
     announce(settings, founder, show_password=options.show_password)
+    _warn_of_low_limits(settings.engine_url)
     return 0
+
+
+def _warn_of_low_limits(engine_url: str) -> None:
+    from carrel.server import kernel_limits
+
+    if remedy := kernel_limits.remedy(engine_url):
+        say("carrel: limits of the kernel are low, so one session could use them up for all; this raises them:")
+        say(f"  {remedy}")
 
 
 def _runs_already(settings: Settings, options: argparse.Namespace) -> int:
