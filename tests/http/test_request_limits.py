@@ -13,6 +13,7 @@ from aiohttp import web
 from gateway_kit import gate_at_work
 from installation import API, Api, serving
 from people import People, eventually
+from prometheus_client import REGISTRY
 
 from carrel.db.database import Database
 from carrel.http.guard import ConnectionLimit, RequestLimits
@@ -214,6 +215,8 @@ async def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(api
             )
             status, body = await line.answer()
     assert (status, json.loads(body)["code"]) == (413, "http.too_large")
+    of_it = {"route": f"{API}/auth/login", "method": "POST", "status": "413"}
+    assert REGISTRY.get_sample_value("carrel_http_requests_total", of_it) is not None
 
 
 async def test_a_head_that_does_not_end_is_answered_408(server):
@@ -223,6 +226,19 @@ async def test_a_head_that_does_not_end_is_answered_408(server):
         assert status == 408
         assert json.loads(body)["code"] == "http.too_slow"
         assert await line.ended()
+
+
+async def test_what_is_refused_before_it_is_a_request_is_counted(server):
+    def counted(code: str) -> float:
+        return REGISTRY.get_sample_value("carrel_http_refused_total", {"code": code}) or 0
+
+    before = counted("http.too_slow"), counted("http.head_too_large")
+    async with server(HURRIED) as target, open_line(target) as line:
+        line.send(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        assert (await line.answer())[0] == 408
+    async with server(PATIENT) as target:
+        assert await refused(target, b"GET / HTTP/1.1\r\nHost: x\r\n", b"X-More: a\r\n" * 10_000) == 431
+    assert (counted("http.too_slow"), counted("http.head_too_large")) == (before[0] + 1, before[1] + 1)
 
 
 async def test_a_head_that_trickles_is_answered_408(server):

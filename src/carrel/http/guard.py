@@ -16,6 +16,12 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import NamedTuple
 
+from prometheus_client import Counter as Metric
+
+_REFUSED = Metric(
+    "carrel_http_refused_total", "Connections that were refused before there was a request, by the code.", ("code",)
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
@@ -187,8 +193,9 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
 def refusal(status: int, why: "NoRequest | None" = None) -> bytes:
-    """A whole HTTP response that says no to what is not, or not yet, a request. It closes the connection."""
+    """A whole HTTP response that says no to what is not, or not yet, a request. It closes the connection; counted."""
     code, detail, hint = why or _REFUSALS[status]
+    _REFUSED.labels(code).inc()
     phrase = HTTPStatus(status).phrase
     problem = {
         "type": "about:blank", "title": phrase, "status": status, "code": code, "detail": detail, "hint": hint,
@@ -234,6 +241,8 @@ _REFUSALS = {
         "http.busy", "The server has as many connections as it can hold.", "Try again in a few seconds."
     ),
 }
+for _refusal in _REFUSALS.values():
+    _REFUSED.labels(_refusal.code)
 
 
 def _spare_files() -> int:
