@@ -30,6 +30,7 @@ from carrel.files.reach import FileChanges
 from carrel.files.transfers import Transfers
 from carrel.http import problems
 from carrel.http.auth import names
+from carrel.http.compressed import Compressed
 from carrel.http.limits import RateLimits
 from carrel.http.metrics import Measured
 from carrel.http.quick import Express, QuickRoute
@@ -137,6 +138,7 @@ def application() -> FastAPI:
     app.add_middleware(NoteRefusals)
     quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, QuickRoute)]
     app.add_middleware(Express, framework=app, prefix="/api/v1", routes=quick)
+    app.add_middleware(Compressed)
     app.add_middleware(Shell)
     app.add_middleware(Measured)
     return app

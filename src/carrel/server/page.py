@@ -12,6 +12,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from carrel.core.errors import NotFound
+from carrel.http.compressed import takes
 
 BUILT = Path(__file__).parent.parent / "web_dist"
 # As web/tools/precompress.ts writes them, best first.
@@ -101,17 +102,8 @@ class _Page:
 def _compressed(file: Path, accepted: str) -> tuple[str, Path]:
     """What to send of a file: the smallest form of it that the build made and the client takes, with its coding."""
     for coding, suffix in _CODINGS:
-        if file.suffix in _TEXT and _takes(accepted, coding):
+        if file.suffix in _TEXT and takes(accepted, coding):
             made = file.with_name(file.name + suffix)
             if made.is_file() and made.stat().st_mtime >= file.stat().st_mtime:
                 return coding, made
     return "", file
-
-
-def _takes(accepted: str, coding: str) -> bool:
-    """Whether an Accept-Encoding header names the coding, and not to refuse it."""
-    for part in accepted.lower().split(","):
-        name, _, parameter = part.partition(";")
-        if name.strip() == coding:
-            return not re.fullmatch(r"q=0(\.0*)?", parameter.strip())
-    return False
