@@ -33,7 +33,7 @@ async def test_a_domain_is_made_changed_and_removed(admin: CommandLine):
         await admin.ok("domain", "update", "physics", "--no-ceilings", "--all", "registries", "-o", "json")
     )
     assert (shown["ceilings"], shown["registries"]) == ({}, None)
-    assert "disabled" in await admin.ok("domain", "disable", "physics")
+    assert "disabled" in await admin.ok("domain", "disable", "--yes", "physics")
     assert "disabled" in await admin.ok("domain", "ls")
     await admin.ok("domain", "rm", "--yes", "physics")
     gone = await admin.run("domain", "show", "physics")
@@ -47,7 +47,7 @@ async def test_a_project_is_filled_archived_and_removed(head: CommandLine):
     assert "has no user foreigner@example.org" in enrolled.stderr
     assert "administrator" in await head.ok("project", "appoint", "vision", "user@example.org")
     assert "administrator" in await head.ok("project", "members", "vision")
-    await head.ok("project", "expel", "vision", "user@example.org")
+    await head.ok("project", "expel", "--yes", "vision", "user@example.org")
     await head.ok("project", "archive", "vision")
     assert "vision" not in await head.ok("project", "ls")
     assert "vision" in await head.ok("project", "ls", "--archived")
@@ -65,7 +65,7 @@ async def test_a_user_is_made_disabled_and_deleted(admin: CommandLine):
     assert "domain_admin" in shown
     assert await admin.ok("user", "ls", "--role", "domain_admin", "-q") == "ada@example.org\n"
     assert (await admin.run("user", "purge", "ada@example.org", "--yes")).code == 1
-    await admin.ok("user", "disable", "ada@example.org")
+    await admin.ok("user", "disable", "--yes", "ada@example.org")
     asked = await admin.run("user", "purge", "ada@example.org")
     assert (asked.code, "client.no_terminal" in asked.stderr) == (2, True)
     async with admin.in_terminal("user", "purge", "ada@example.org") as screen:
@@ -179,7 +179,7 @@ async def test_users_are_generated_by_a_pattern(head: CommandLine, api: Api):
 
 async def test_whoever_has_folders_is_deleted_when_it_is_said_who_gets_them(api: Api, admin: CommandLine):
     made = await (await api.as_("user")).post("/vfolders", {"name": "data"})
-    await admin.ok("user", "disable", "user@example.org")
+    await admin.ok("user", "disable", "--yes", "user@example.org")
     purge = ("user", "purge", "user@example.org", "--yes")
     unsaid = await admin.run(*purge)
     assert (unsaid.code, "user.has_folders" in unsaid.stdout.decode() + unsaid.stderr) == (1, True)

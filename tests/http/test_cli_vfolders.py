@@ -45,11 +45,11 @@ async def test_a_folder_is_thrown_away_restored_and_deleted_for_good(user: Comma
     await user.ok("vfolder", "create", "old")
     kept = await user.run("vfolder", "rm", "old", "--yes")
     assert (kept.code, "vfolder trash old" in kept.stderr) == (1, True)
-    assert "until" in await user.ok("vfolder", "trash", "old")
+    assert "until" in await user.ok("vfolder", "trash", "--yes", "old")
     assert "old" not in await user.ok("vfolder", "ls")
     assert "old" in await user.ok("vfolder", "ls", "--trash")
     assert "old is restored" in await user.ok("vfolder", "restore", "old")
-    await user.ok("vfolder", "trash", "old")
+    await user.ok("vfolder", "trash", "--yes", "old")
     unasked = await user.run("vfolder", "rm", "old")
     assert (unasked.code, "client.no_terminal" in unasked.stderr) == (2, True)
     async with user.in_terminal("vfolder", "rm", "old") as screen:
@@ -81,7 +81,7 @@ async def test_somebody_is_invited_accepts_and_loses_it_again(living: Api, user:
     access = await user.ok("vfolder", "access", "data")
     assert "it is theirs" in access
     assert "shared with them" in access
-    assert "no longer" in await user.ok("vfolder", "unshare", "data", "colleague@example.org")
+    assert "no longer" in await user.ok("vfolder", "unshare", "--yes", "data", "colleague@example.org")
     assert "data" not in await colleague.ok("vfolder", "ls")
     nobody = await user.run("vfolder", "share", "data", "user@example.org")
     assert nobody.code == 1
@@ -94,12 +94,12 @@ async def test_a_folder_is_given_up_declined_and_handed_over(living: Api, user: 
     colleague = await command_line(living, "colleague", tmp_path)
     made = await shown(user, "vfolder", "create", "data")
     await shared(living, await living.as_("user"), made["id"], "colleague")
-    assert "no longer" in await colleague.ok("vfolder", "leave", "data")
+    assert "no longer" in await colleague.ok("vfolder", "leave", "--yes", "data")
     await user.ok("vfolder", "share", "data", "colleague@example.org")
-    assert "is declined" in await colleague.ok("vfolder", "decline", "data")
-    assert (await colleague.run("vfolder", "decline", "data")).code == 4
+    assert "is declined" in await colleague.ok("vfolder", "decline", "--yes", "data")
+    assert (await colleague.run("vfolder", "decline", "--yes", "data")).code == 4
     assert "now belongs to" in await user.ok(
-        "vfolder", "hand-over", "data", "--user", "colleague@example.org"
+        "vfolder", "hand-over", "--yes", "data", "--user", "colleague@example.org"
     )
     assert (await shown(colleague, "vfolder", "show", "data"))["owner"]["email"] == "colleague@example.org"
     await user.ok("vfolder", "create", "results")
@@ -158,5 +158,5 @@ async def test_folders_and_places_in_them_are_completed(user: CommandLine):
     assert await offered("cp", "-r", "data:train/f") == ["data:train/first/"]
     assert "data:" in await offered("cp", "README.md", "other", "da")
     assert await offered("session", "create", "-v", "d") == ["data"]
-    await user.ok("vfolder", "trash", "data")
+    await user.ok("vfolder", "trash", "--yes", "data")
     assert await offered("vfolder", "restore", "") == ["data"]

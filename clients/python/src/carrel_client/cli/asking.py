@@ -26,7 +26,7 @@ def require_terminal(hint: str = "Give --yes to go on without being asked.") -> 
 
 
 def yes_argument(parser: Arguments) -> None:
-    """The option of every command that removes something."""
+    """The option of every command that removes or ends something."""
     parser.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
 
 
@@ -48,11 +48,22 @@ def retyped(expected: str, *, yes: bool) -> bool:
 
 def removal_confirmed(args: argparse.Namespace, kind: str, refs: Sequence[str]) -> bool:
     """Whether these shall be removed. kind: what one of them is called, "policy"."""
-    what = f"{kind} {refs[0]}" if len(refs) == 1 else counted(len(refs), kind)
-    if confirmed(f"Remove {what}?", yes=args.yes):
+    if confirmed(f"Remove {_these(kind, refs)}?", yes=args.yes):
         return True
     say("Nothing is removed.")
     return False
+
+
+def agreed(args: argparse.Namespace, question: str, kind: str, refs: Sequence[str]) -> bool:
+    """Whether that shall be done to these. question: with a place for them, "Put {} in the trash?"."""
+    if confirmed(question.format(_these(kind, refs)), yes=args.yes):
+        return True
+    say("Nothing is changed.")
+    return False
+
+
+def _these(kind: str, refs: Sequence[str]) -> str:
+    return f"{kind} {refs[0]}" if len(refs) == 1 else counted(len(refs), kind)
 
 
 def _answer(question: str) -> str:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 
-from carrel_client.cli.asking import removal_confirmed, yes_argument
+from carrel_client.cli.asking import agreed, removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_line, print_table, say
 from carrel_client.cli.parser import Arguments
@@ -63,6 +63,7 @@ def create_keypair(args: argparse.Namespace, context: Context) -> int:
 
 def rotate_keypair_arguments(parser: Arguments) -> None:
     parser.add_argument("access_key", metavar="ACCESS_KEY", help="as carrel keypair ls shows it")
+    yes_argument(parser)
     parser.explain(
         "Give a keypair of yours another secret, shown this once; what uses the former is refused at once."
     )
@@ -73,6 +74,8 @@ def rotate_keypair(args: argparse.Namespace, context: Context) -> int:
     """Give a keypair another secret, and keep it where this machine uses it."""
     from carrel_client.profiles import load, names, save
 
+    if not agreed(args, "Give {} another secret?", "keypair", [args.access_key]):
+        return 1
     made = context.client.keypairs.rotate(args.access_key)
     for name in names(os.environ):
         profile = load(name, os.environ)

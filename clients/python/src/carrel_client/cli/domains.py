@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from carrel_client.cli.asking import removal_confirmed, yes_argument
+from carrel_client.cli.asking import agreed, removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
@@ -119,12 +119,15 @@ def enable(args: argparse.Namespace, context: Context) -> int:
 
 def disable_arguments(parser: Arguments) -> None:
     parser.add_argument("domains", metavar="DOMAIN", nargs="+", help="names or ids")
+    yes_argument(parser)
     parser.explain("Sign everybody of a domain out at once; it takes no new sessions. Those that run go on.")
     parser.example("carrel domain disable physics")
 
 
 def disable(args: argparse.Namespace, context: Context) -> int:
     """Shut a domain."""
+    if not agreed(args, "Disable {}?", "domain", args.domains):
+        return 1
     return each(context, args.domains, lambda ref: _switch(context, ref, False))
 
 

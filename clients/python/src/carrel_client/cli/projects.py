@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from carrel_client.cli.asking import removal_confirmed, yes_argument
+from carrel_client.cli.asking import agreed, removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments
@@ -227,6 +227,7 @@ def appoint(args: argparse.Namespace, context: Context) -> int:
 def expel_arguments(parser: Arguments) -> None:
     _project(parser)
     parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids of members")
+    yes_argument(parser)
     parser.explain("Take people out of a project. Their sessions in it go on.")
     parser.example("carrel project expel vision ada@example.org")
 
@@ -234,6 +235,9 @@ def expel_arguments(parser: Arguments) -> None:
 def expel(args: argparse.Namespace, context: Context) -> int:
     """Take people out of a project."""
     from carrel_client.cli.vfolders import still_mounted
+
+    if not agreed(args, f"Take {{}} out of {args.project}?", "user", args.users):
+        return 1
 
     def remove(user: str) -> tuple[object, str]:
         still_mounted(context.client.project_members.remove(args.project, user)["still_mounted"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from carrel_client.cli.asking import agreed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
@@ -163,6 +164,7 @@ def update(args: argparse.Namespace, context: Context) -> int:
 def disable_arguments(parser: Arguments) -> None:
     _users(parser)
     sessions_argument(parser)
+    yes_argument(parser)
     parser.explain(
         "Sign people out everywhere at once; their keypairs and tokens are refused. When they have live sessions,\n"
         "those are named, and --sessions says whether they go on or end."
@@ -172,6 +174,8 @@ def disable_arguments(parser: Arguments) -> None:
 
 def disable(args: argparse.Namespace, context: Context) -> int:
     """Shut people out."""
+    if not agreed(args, "Disable {}?", "user", args.users):
+        return 1
 
     def change(ref: str) -> tuple[object, str]:
         changed = context.client.users.update(ref, state="inactive", **given(args, "sessions"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from carrel_client.cli.asking import require_terminal, retyped
+from carrel_client.cli.asking import agreed, require_terminal, retyped, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.folders import amount, until_done, waiting_arguments
 from carrel_client.cli.output import Column, print_line, print_table
@@ -78,6 +78,7 @@ def hand_over_arguments(parser: Arguments) -> None:
     whose = parser.add_mutually_exclusive_group(required=True)
     whose.add_argument("--user", metavar="E-MAIL", help="to whom")
     whose.add_argument("--project", help="to which project, by name or id")
+    yes_argument(parser)
     parser.explain(
         "Make a folder somebody else's, within their limits. It must not be mounted in a live session."
     )
@@ -86,19 +87,25 @@ def hand_over_arguments(parser: Arguments) -> None:
 
 def hand_over(args: argparse.Namespace, context: Context) -> int:
     """Make a folder somebody else's."""
+    to = args.user or args.project
+    if not agreed(args, f"Give {{}} to {to}?", "folder", [args.folder]):
+        return 1
     folder = context.client.vfolders.hand_over(args.folder, **given(args, "user", "project"))
-    context.answer(folder, lambda: print_line(f"{folder['name']} now belongs to {args.user or args.project}"))
+    context.answer(folder, lambda: print_line(f"{folder['name']} now belongs to {to}"))
     return 0
 
 
 def trash_arguments(parser: Arguments) -> None:
     parser.add_argument("folders", metavar="FOLDER", nargs="+", help="names or ids")
+    yes_argument(parser)
     parser.explain("Put folders in the trash, from where they can be restored until they expire.")
     parser.example("carrel vfolder trash old-data", "carrel vfolder ls --trash")
 
 
 def trash(args: argparse.Namespace, context: Context) -> int:
     """Put folders in the trash."""
+    if not agreed(args, "Put {} in the trash?", "folder", args.folders):
+        return 1
 
     def put(ref: str) -> tuple[object, str]:
         folder = context.client.vfolders.trash(ref)
@@ -187,12 +194,15 @@ def tasks(args: argparse.Namespace, context: Context) -> int:
 
 def cancel_arguments(parser: Arguments) -> None:
     parser.add_argument("tasks", metavar="TASK", nargs="+", help="ids, see carrel vfolder tasks")
+    yes_argument(parser)
     parser.explain("End tasks early; what they made so far is taken away again. Deleting cannot be ended.")
     parser.example("carrel vfolder cancel t7x2k9m4qp")
 
 
 def cancel(args: argparse.Namespace, context: Context) -> int:
     """End tasks early."""
+    if not agreed(args, "End {} early?", "task", args.tasks):
+        return 1
 
     def end(ref: str) -> tuple[object, str]:
         task = context.client.vfolder_tasks.cancel(ref)

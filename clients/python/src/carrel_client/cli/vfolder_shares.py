@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from carrel_client.cli.asking import agreed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.main import exit_code
 from carrel_client.cli.output import Column, print_line, print_table, report, say
@@ -79,12 +80,15 @@ def unshare_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "users", metavar="WHO", nargs="+", help="e-mails, names of projects, or ids of shares"
     )
+    yes_argument(parser)
     parser.explain("Take a folder back from people and projects, or invitations that nobody has accepted.")
     parser.example("carrel vfolder unshare data bob@example.org")
 
 
 def unshare(args: argparse.Namespace, context: Context) -> int:
     """Take a folder back."""
+    if not agreed(args, f"Take {args.folder} back from {{}}?", "holder", args.users):
+        return 1
     worst = 0
     for who in args.users:
         try:
@@ -188,11 +192,14 @@ def accept(args: argparse.Namespace, context: Context) -> int:
 
 def decline_arguments(parser: Arguments) -> None:
     parser.add_argument("invitations", metavar="FOLDER", nargs="+", help="names of the folders, or ids")
+    yes_argument(parser)
     parser.example("carrel vfolder decline corpus")
 
 
 def decline(args: argparse.Namespace, context: Context) -> int:
     """Refuse folders that others offer."""
+    if not agreed(args, "Decline {}?", "folder", args.invitations):
+        return 1
 
     def refuse(ref: str) -> tuple[object, str]:
         offer = _offer(context, ref)
@@ -204,12 +211,15 @@ def decline(args: argparse.Namespace, context: Context) -> int:
 
 def leave_arguments(parser: Arguments) -> None:
     parser.add_argument("folders", metavar="FOLDER", nargs="+", help="names or ids")
+    yes_argument(parser)
     parser.explain("Give up folders that others share with you.")
     parser.example("carrel vfolder leave corpus")
 
 
 def leave(args: argparse.Namespace, context: Context) -> int:
     """Give up folders of others."""
+    if not agreed(args, "Give up {}?", "folder", args.folders):
+        return 1
 
     def give_up(ref: str) -> tuple[object, str]:
         still_mounted(context.client.shares.leave(ref)["still_mounted"])
