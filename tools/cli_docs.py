@@ -43,13 +43,14 @@ Filters are no part of it.
 | `{.slots['cuda.shares']}` | a field with other characters in its name |
 | `{range .items[*]}{.name}{"\\n"}{end}` | something for each |
 
-`carrel LIST --watch` shows a list again whenever it changes, told by the server's events: on a terminal in place of the
-last one, elsewhere below it, and with `-o json` as one line for each.
+`carrel LIST --watch` shows a list again whenever it changes: on a terminal in place of the last one, elsewhere below
+it, and with `-o json` as one line for each. The server's events tell of changes; lists of which no event tells are
+asked for every two seconds.
 
 ## Removing
 
-Commands that remove something ask on a terminal. Without one they do nothing and end with exit code 2, unless `--yes`
-is given.
+Commands that remove, end or give something up ask on a terminal. Without one they do nothing and end with exit code
+2, unless `--yes` is given.
 
 ## Who you are
 

@@ -78,6 +78,20 @@ async def test_a_list_is_shown_again_when_it_changes(user: CommandLine) -> None:
     await watching.wait()
 
 
+async def test_a_list_of_which_no_event_tells_is_asked_for_again(user: CommandLine) -> None:
+    watching = await user.start("token", "ls", "--watch", "-o", "json")
+    assert watching.stdout
+    try:
+        first = await asyncio.wait_for(watching.stdout.readline(), 60)
+        assert json.loads(first)["items"] == []
+        await user.ok("token", "create", "for-ci", "--scope", "session.read")
+        second = await asyncio.wait_for(watching.stdout.readline(), 60)
+        assert [token["name"] for token in json.loads(second)["items"]] == ["for-ci"]
+    finally:
+        watching.terminate()
+        await watching.wait()
+
+
 async def test_a_watched_table_takes_the_place_of_the_last_one(user: CommandLine) -> None:
     async with user.in_terminal("session", "ls", "-w", cols=200) as screen:
         await screen.until(b"\x1b[H\x1b[2J\x1b[3J")

@@ -12,6 +12,7 @@ from carrel_client.cli.progress import Progress
 
 def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.watches()
     parser.example("carrel app ls train-3")
 
 

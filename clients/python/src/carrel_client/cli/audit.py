@@ -62,6 +62,7 @@ def _wanted(args: argparse.Namespace) -> dict[str, Any]:
 def ls_arguments(parser: Arguments) -> None:
     _filters(parser)
     parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many; 0 for all")
+    parser.watches()
     parser.explain(
         "List who did what, newest first: what you did and what was done to what is yours.\n"
         "Administrators see what happened in their domain, superadmins everything."

@@ -26,6 +26,7 @@ def images_arguments(parser: Arguments) -> None:
     parser.explain(
         "List the images that sessions can start from. Any other image works too, by its reference."
     )
+    parser.watches()
     parser.example("carrel image ls")
 
 

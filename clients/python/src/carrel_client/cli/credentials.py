@@ -22,6 +22,7 @@ def keypairs_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--owner", metavar="ID", default="me", help="a user's id, or all that you administer (default: me)"
     )
+    parser.watches()
     parser.example("carrel keypair ls", "carrel keypair ls --owner all -o json")
 
 
@@ -135,6 +136,7 @@ def remove_keypair(args: argparse.Namespace, context: Context) -> int:
 
 
 def tokens_arguments(parser: Arguments) -> None:
+    parser.watches()
     parser.example("carrel token ls")
 
 
@@ -198,6 +200,7 @@ def remove_token(args: argparse.Namespace, context: Context) -> int:
 
 
 def ssh_keys_arguments(parser: Arguments) -> None:
+    parser.watches()
     parser.example("carrel ssh-key ls")
 
 

@@ -67,7 +67,10 @@ class Arguments(argparse.ArgumentParser):
         self.takes_output = False
 
     def watches(self, *kinds: str) -> None:
-        """Let this list be followed. kinds: of the events after which it may look different, "session"."""
+        """Let this list be followed. kinds: of the events after which it may look different, "session".
+
+        Without any it is asked for every few seconds.
+        """
         self.watched = kinds
         self.add_argument(
             "-w", "--watch", action="store_true", help="show the list again whenever it changes, until Ctrl-C"

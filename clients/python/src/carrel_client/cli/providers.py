@@ -28,6 +28,7 @@ _ON, _OFF = ("on", "true", "yes"), ("off", "false", "no")
 
 
 def ls_arguments(parser: Arguments) -> None:
+    parser.watches()
     parser.example("carrel provider ls", "carrel provider ls -o json | jq '.items[].name'")
 
 

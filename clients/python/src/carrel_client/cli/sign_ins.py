@@ -19,6 +19,7 @@ def ls_arguments(parser: Arguments) -> None:
         "--user", metavar="USER", help="id or e-mail of somebody you administer; else yourself"
     )
     parser.explain("List the browsers that are signed in, used last first.")
+    parser.watches()
     parser.example("carrel sign-in ls", "carrel sign-in ls --user ada@example.org -o json")
 
 

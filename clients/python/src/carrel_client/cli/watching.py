@@ -1,4 +1,4 @@
-"""`--watch`: a list that is shown again whenever events say that it may have changed."""
+"""`--watch`: a list that is shown again whenever events say that it may have changed, or that is asked for anew."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from carrel_client.errors import CarrelError
 
 _SETTLE_S = 0.2
 """Events come in bunches; one look is enough for those that come within this time."""
+_POLL_S = 2.0
 _AWAY = (502, 503, 504)
 _CLEAR = "\033[H\033[2J\033[3J"
 
@@ -25,9 +26,10 @@ def watch(
 ) -> int:
     """Run a command that answers once, and again after each event of these kinds. Ends by Ctrl-C or an error.
 
+    kinds: none where no event tells of changes; then it is run every few seconds.
     Raises: CarrelError.
     """
-    following = _Following(context, kinds)
+    following = _Following(context, kinds) if kinds else _Polling()
     following.start()
     shown = _Changed(context)
     while True:
@@ -37,7 +39,7 @@ def watch(
         except CarrelError as error:
             if error.status not in _AWAY:
                 raise
-            continue  # the stream of events breaks too, and says so when the server is back
+            continue  # it says so when it is back: events begin with hello, and polls go on
         if code:
             return code
         time.sleep(_SETTLE_S)
@@ -87,3 +89,16 @@ class _Following(threading.Thread):
         self._news.clear()
         if self._error:
             raise self._error
+
+
+class _Polling:
+    """Stands in for `_Following` where nobody tells of changes."""
+
+    def __init__(self) -> None:
+        self._pause_s = 0.0
+
+    def start(self) -> None: ...
+
+    def wait(self) -> None:
+        time.sleep(self._pause_s)
+        self._pause_s = _POLL_S
