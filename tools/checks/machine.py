@@ -110,7 +110,7 @@ def _missing_packages(folders: Collection[str]) -> list[str]:
         wanted += _FOR_BROWSER
     if "http" in folders:
         wanted += [(server, server) for server in (_DIRECTORY, _MONITORING, *_PROXIES)]
-        wanted += [*_WEBDAV, *_IN_DOCUMENTS]
+        wanted += [*_WEBDAV, *_IN_DOCUMENTS, ("systemd-analyze", "systemd")]
     missing = [package for program, package in wanted if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])
