@@ -358,22 +358,6 @@ def test_what_a_zip_says_of_errors_takes_no_files_place(root: Path):
     assert file.namelist() == ["ERRORS.txt", "2 ERRORS.txt"]
 
 
-def test_only_a_file_of_the_very_time_passes_for_an_upload_that_has_landed(root: Path):
-    since = os.stat(made(root, "before")).st_ctime_ns
-    put(root, "a", b"sixish", modified_ns=1_700_000_000_250_000_000)
-    found = [
-        staged.landed(root, "a", Clash.REFUSE, size, modified_ns, since_ns)
-        for size, modified_ns, since_ns in (
-            (6, 1_700_000_000_250_000_000, since),
-            (5, 1_700_000_000_250_000_000, since),
-            (6, 1_700_000_000_000_000_000, since),
-            (6, 1_700_000_000_250_000_000, since + 3600 * 10**9),
-            (6, None, since),  # else anybody's file of that size would do, and the upload's bytes be given up for it
-        )
-    ]
-    assert found == ["a", None, None, None, None]
-
-
 def test_an_upload_cannot_be_written_once_it_is_a_file(root: Path):
     file = staged.create(stage(root), "upload")
     with pytest.raises(staged.Locked):

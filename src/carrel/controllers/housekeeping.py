@@ -7,7 +7,7 @@ from carrel.apps import service as apps
 from carrel.audit import retention
 from carrel.controllers.loop import Tools
 from carrel.events import service as events
-from carrel.files import leftovers
+from carrel.files import interrupted, leftovers
 from carrel.logins import service as logins
 from carrel.logins import sign_up
 from carrel.site import service as site
@@ -32,7 +32,7 @@ class Housekeeping:
 
     async def step(self) -> None:
         """Old events and samples, ended sign-ins and tasks, accounts never verified, spent tickets, the oldest audit
-        entries, left uploads.
+        entries, left uploads. What changed in folders without an entry gets one.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -43,6 +43,7 @@ class Housekeeping:
             await apps.prune(tx, now)
             await folder_tasks.prune(tx, now)
         await self._cut_audit(now)
+        await interrupted.write_down_all(self._tools.transaction, self._tools.storages, self._tools.clock)
         # Last, and whole before it counts as done: storage is what most often gets in the way.
         await leftovers.prune(self._tools.transaction, self._tools.storages, now)
         if self._swept_at is None or now - self._swept_at >= SWEPT_EVERY:

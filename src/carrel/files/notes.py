@@ -1,13 +1,18 @@
 """What was done with files, written down: what happens at the same time, in one transaction."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.errors import CarrelError, Conflict
 from carrel.db.database import Database
 from carrel.files.reach import Reached, left, note, places
+from carrel.storage.intents import Intent, end_all
+from carrel.storage_hosts.storages import Storage
 
 _MOST_AT_ONCE = 200
 
@@ -21,9 +26,12 @@ class _Waiting:
     paths: Sequence[str]
     in_place: bool
     details: Mapping[str, object]
+    intent: Intent | None
     written: asyncio.Future[None]
 
     def end(self, error: BaseException | None = None) -> None:
+        if error is not None and self.intent and not isinstance(error, Conflict):
+            self.intent.close()
         if self.written.done():  # its request has gone
             return
         if error is None:
@@ -43,17 +51,25 @@ class FileNotes:
         self._database = database
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
 
     async def write(
-        self, reached: Reached, action: str, paths: Sequence[str], *, in_place: bool, **details: object
+        self,
+        reached: Reached,
+        action: str,
+        paths: Sequence[str],
+        *,
+        in_place: bool,
+        intent: Intent | None = None,
+        **details: object,
     ) -> None:
         """Return when this is in the audit trail.
 
         in_place: files were changed; a folder that left meanwhile is a Conflict, and nothing is written down.
-        Raises: Conflict, Unavailable.
+        intent: of the change; it is ended soon after. Raises: Conflict, Unavailable.
         """
         written = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(reached, action, paths, in_place, details, written))
+        self._waiting.append(_Waiting(reached, action, paths, in_place, details, intent, written))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
         await written
@@ -71,6 +87,19 @@ class FileNotes:
             else:
                 for each in now:
                     each.end(gone.get(id(each)))
+                self._end_intents(now)
+
+    def _end_intents(self, written: Sequence[_Waiting]) -> None:
+        """Delete what was needed until now. Nobody waits for that: what is left costs a look, later."""
+        by_storage = defaultdict[int, list[_Waiting]](list)
+        for each in written:
+            if each.intent:
+                by_storage[id(each.reached.storage)].append(each)
+        for some in by_storage.values():
+            storage, intents = some[0].reached.storage, [each.intent for each in some if each.intent]
+            task = asyncio.create_task(_ended(storage, intents))
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
 
     async def _commit(self, waiting: Sequence[_Waiting]) -> dict[int, BaseException]:
         """What is no more in its place, by identity; all the others are written down."""
@@ -88,3 +117,8 @@ class FileNotes:
             return gone
 
         return await self._database.run(write)
+
+
+async def _ended(storage: Storage, intents: Sequence[Intent]) -> None:
+    with suppress(CarrelError, OSError):
+        await storage.call(end_all, intents)

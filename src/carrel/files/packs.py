@@ -14,6 +14,7 @@ from carrel.files import admission, arrivals, sizes, views
 from carrel.files.admission import Admitted
 from carrel.files.arrivals import Arrivals
 from carrel.files.downloads import APART
+from carrel.files.interrupted import ending, intent
 from carrel.files.notes import FileNotes
 from carrel.files.reach import LONG_S, MOST_TOLD, Reached
 from carrel.files.schemas import FilesDone
@@ -102,6 +103,7 @@ async def _unpacked(
     unpacking = Unpacking(
         source, reached.root, reached.stage, to, clash, name=f"{staged.WRITTEN}{new_id()}",
         largest=admitted.largest, too_large=partial(sizes.too_large, admitted.largest),
+        intent=partial(intent, request.app.state.clock, reached, "file.upload"),
     )  # fmt: skip
     while not unpacking.over:
         try:
@@ -130,8 +132,9 @@ async def _note(request: Request, reached: Reached, step: Step) -> None:
         )
         for some in batched(step.placed)
     ]
-    if entries:
-        await asyncio.gather(*entries)
+    if entries and step.intent:
+        async with ending(reached, step.intent):
+            await asyncio.gather(*entries)
         state.file_changes.note(reached.folder, sum(size for _, size in step.placed))
 
 

@@ -9,7 +9,8 @@ from sqlalchemy import select
 from carrel.core.errors import CarrelError, Invalid
 from carrel.core.ids import new_id
 from carrel.files import views
-from carrel.files.reach import Reached, note, reach, require_in_place
+from carrel.files.interrupted import ending, intent
+from carrel.files.reach import MOST_TOLD, Reached, note, reach, require_in_place
 from carrel.files.schemas import (
     FileList,
     FileQuery,
@@ -22,6 +23,7 @@ from carrel.files.schemas import (
 from carrel.policy.decide import Actor
 from carrel.storage import listing as looking
 from carrel.storage import tree
+from carrel.storage.intents import Intent
 from carrel.storage.listing import FileKind
 from carrel.storage.paths import joined, names, split
 from carrel.storage.port import StorageError
@@ -66,8 +68,9 @@ async def search(state: Any, actor: Actor, ref: str, path: str, part: str, limit
 async def make_directory(state: Any, actor: Actor, ref: str, path: str) -> FileView:
     """A directory, and those above it. Twice: the one that is there. Raises: as `show`."""
     reached = await reach(state, actor, ref, Permission.WRITE)
-    await reached.call(tree.make_directory, reached.root, path)
-    await _noted(state, reached, "file.make_directory", [path])
+    about = intent(state.clock, reached, "file.make_directory")
+    await reached.call(tree.make_directory, reached.root, path, about)
+    await _noted(state, reached, about, "file.make_directory", [path])
     return views.view(await reached.call(looking.entry, reached.root, path))
 
 
@@ -79,14 +82,20 @@ async def move(state: Any, actor: Actor, ref: str, wanted: FilesMove) -> FilesDo
     moves = _moves(wanted)
     replaces = wanted.clash is Clash.REPLACE
     reached = await reach(state, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
-    root, clash = reached.root, wanted.clash
+    root, clash, known = reached.root, wanted.clash, {"from": list(moves)[:MOST_TOLD]}
+    about = intent(state.clock, reached, "file.move", known)
 
     def one(path: str) -> str:
         return tree.move(root, path, moves[path], clash)
 
-    done, refused = await reached.call(_each, reached.storage.name, one, list(moves))
+    def all_() -> _Done:
+        there = [(path, to, tree.inode(root, path)) for path, to in moves.items()]
+        with about.about("move", moves=[each for each in there if each[2] is not None]):
+            return _each(reached.storage.name, one, list(moves), about)
+
+    done, refused = await reached.call(all_)
     if done:
-        await _noted(state, reached, "file.move", done, **{"from": [p for p in moves][:50]})
+        await _noted(state, reached, about, "file.move", done, **known)
     return views.outcome(done, refused)
 
 
@@ -115,14 +124,21 @@ async def remove(state: Any, actor: Actor, ref: str, paths: Sequence[str]) -> Fi
     """
     reached = await reach(state, actor, ref, Permission.DELETE)
     root, stage, entry = reached.root, reached.stage, f"{tree.REMOVED}{new_id()}"
+    about, wanted = intent(state.clock, reached, "file.remove"), list(dict.fromkeys(paths))
 
     def one(path: str) -> str:
         tree.remove(root, stage, path, entry)
         return path
 
-    done, refused = await reached.call(_each, reached.storage.name, one, list(dict.fromkeys(paths)))
+    def all_() -> _Done:
+        there = [(path, tree.inode(root, path)) for path in wanted]
+        with about.about("remove", paths=[each for each in there if each[1] is not None]):
+            return _each(reached.storage.name, one, wanted, about)
+
+    done, refused = await reached.call(all_)
     if done:
-        await _removed(state, reached, done)
+        async with ending(reached, about):
+            await _removed(state, reached, done)
     return views.outcome(done, refused)
 
 
@@ -145,8 +161,10 @@ async def _removed(state: Any, reached: Reached, paths: Sequence[str]) -> None:
     state.file_changes.note(folder)
 
 
-async def _noted(state: Any, reached: Reached, action: str, paths: Sequence[str], **details: object) -> None:
-    async with state.database.transaction() as tx:
+async def _noted(
+    state: Any, reached: Reached, about: Intent, action: str, paths: Sequence[str], **details: object
+) -> None:
+    async with ending(reached, about), state.database.transaction() as tx:
         await require_in_place(tx, reached)
         note(tx, reached, action, paths, **details)
     state.file_changes.note(reached.folder)
@@ -182,20 +200,23 @@ def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
     return split(wanted.rename_to)
 
 
-def _each(host: str, work: Callable[[str], str], paths: Sequence[str]) -> _Done:
+def _each(host: str, work: Callable[[str], str], paths: Sequence[str], about: Intent) -> _Done:
     """A host that fails in the middle ends it: what was done by then is told. Raises: OSError when that is nothing."""
     done: list[str] = []
     refused: list[tuple[str, CarrelError]] = []
     for number, path in enumerate(paths):
         try:
             done.append(work(path))
+            about.happened()
         except CarrelError as error:
             refused.append((path, error))
         except OSError as error:
             fault = translated(error, host)
             if not done or not isinstance(fault, StorageError):
                 raise
-            return done, refused + [(each, refusal(fault)) for each in paths[number:]]
+            refused += [(each, refusal(fault)) for each in paths[number:]]
+            break
+    about.settle([(path, None) for path in done])
     return done, refused
 
 

@@ -12,11 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
 from carrel.files import tus
+from carrel.files.interrupted import ending, intent, write_down
 from carrel.files.leftovers import staged_name
 from carrel.files.model import Upload
 from carrel.files.reach import LONG_S, Reached, note, reach, require_in_place
 from carrel.policy.decide import Actor
-from carrel.storage import staged
+from carrel.storage import interrupted, staged
 from carrel.storage.staged import Staged
 from carrel.storage.tree import Clash
 from carrel.vfolders.model import Permission
@@ -58,34 +59,36 @@ async def size_of(request: Request, sought: Sought) -> int:
 async def recover(request: Request, sought: Sought) -> int:
     """The size of one that is not in the stage: the server died between putting it into place and writing that down.
 
-    It is written down now. Raises: NotFound when it is not in its place either: its folder has moved, or it was there
-    and somebody took it away again.
+    It is written down now. Raises: Locked while somebody else puts it into its place; NotFound when it is not there
+    either: its folder has moved.
     """
     state, reached, row = request.app.state, sought.reached, sought.row
-    path = None
-    if row.length is not None and not row.partial:
-        modified_ns, since_ns = tus.modified_ns(row.metadata_text), int(row.created_at.timestamp() * 10**9)
-        path = await reached.call(
-            staged.landed, reached.root, row.path, Clash(row.clash), row.length, modified_ns, since_ns
-        )
-    if path is None:
-        await forget(state, [row.id])
-        raise missing()
-    assert row.length is not None
-    await note_done(state, reached, row, path, row.length)
-    return row.length
+    await write_down(state.database.transaction, reached.storage, state.clock)
+    held = await reached.call(interrupted.held, reached.storage.backend.root)
+    async with state.database.transaction() as tx:
+        now = await tx.get(Upload, row.id)
+    if now is not None and now.done_path is not None:
+        row.done_path, row.length = now.done_path, now.length
+        return row.length or 0
+    if any(known["upload"] == row.id for known in held):
+        raise staged.locked()
+    await forget(state, [row.id])
+    raise missing()
 
 
 async def finish(state: Any, reached: Reached, row: Upload, file: Staged) -> None:
     """Put what has arrived into its place, and write that down. Raises: as `Staged.put`; Conflict."""
     size = file.size()
+    about = intent(state.clock, reached, "file.upload", upload=row.id)
     put = partial(
         file.put,
+        intent=about,
         modified_ns=tus.modified_ns(row.metadata_text),
         executable=tus.executable(row.metadata_text),
     )
     path = await reached.call(put, reached.root, row.path, Clash(row.clash), deadline_s=LONG_S)
-    await note_done(state, reached, row, path, size)
+    async with ending(reached, about):
+        await note_done(state, reached, row, path, size)
 
 
 async def note_done(state: Any, reached: Reached, row: Upload, path: str, size: int) -> None:

@@ -12,6 +12,7 @@ from carrel.core.errors import CarrelError, Conflict, Forbidden, NotFound
 from carrel.core.ids import UploadId, new_id
 from carrel.files import admission, arrivals, sizes, tus
 from carrel.files.arrivals import Arrivals, LineBroke, let_go
+from carrel.files.interrupted import intent
 from carrel.files.leftovers import discard, staged_name
 from carrel.files.model import Upload
 from carrel.files.notes import FileNotes
@@ -98,8 +99,10 @@ def _is_whole(request: Request, wanted: tus.Creation) -> bool:
 async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> Response:
     """A small file, of which there is no upload that could be gone on with: it is there, or nothing of it is."""
     state, upload = request.app.state, UploadId(new_id())
+    about = intent(state.clock, reached, "file.upload")
     bring = partial(
         staged.bring,
+        intent=about,
         modified_ns=tus.modified_ns(wanted.metadata),
         executable=tus.executable(wanted.metadata),
     )
@@ -107,7 +110,7 @@ async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> 
     name = f"{staged.WRITTEN}{upload}"
     made = await reached.call(bring, reached.root, reached.stage, name, pieces, wanted.path, wanted.clash)
     notes: FileNotes = state.file_notes
-    await notes.write(reached, "file.upload", [made.path], in_place=True, bytes=made.size_bytes)
+    await notes.write(reached, "file.upload", [made.path], in_place=True, intent=about, bytes=made.size_bytes)
     state.file_changes.note(reached.folder, made.size_bytes)
     headers = {
         "Location": f"uploads/{upload}",

@@ -1,16 +1,20 @@
 """Whole files in one request: made, or replaced only while they are still what the writer has read."""
 
+from functools import partial
+
 from fastapi import Request
 
 from carrel.core.errors import Conflict
 from carrel.core.ids import new_id
 from carrel.files import admission, arrivals, views
 from carrel.files.arrivals import Arrivals
+from carrel.files.interrupted import intent
 from carrel.files.notes import FileNotes
 from carrel.files.reach import Reached
 from carrel.files.schemas import FileView
 from carrel.policy.decide import Actor
 from carrel.storage import staged
+from carrel.storage.intents import Intent
 from carrel.storage.listing import Entry, described
 from carrel.storage.paths import split
 from carrel.storage.tree import Clash, changed
@@ -30,7 +34,8 @@ async def write(request: Request, actor: Actor, ref: str, path: str) -> FileView
     await admitted.require(state, announced)
     reached, most = admitted.reached, admitted.most(min(LARGEST, admitted.largest))
     try:
-        made = await _made(request, reached, path, most)
+        about = intent(state.clock, reached, "file.write")
+        made = await _made(request, reached, path, most, about)
     except arrivals.TooLarge:
         await admitted.require(state, most + 1)
         raise _too_large() from None
@@ -39,27 +44,26 @@ async def write(request: Request, actor: Actor, ref: str, path: str) -> FileView
             raise changed(path) from None
         raise
     notes: FileNotes = state.file_notes
-    await notes.write(reached, "file.write", [path], in_place=True, bytes=made.size_bytes)
+    await notes.write(reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes)
     state.file_changes.note(reached.folder, made.size_bytes)
     return views.view(made)
 
 
-async def _made(request: Request, reached: Reached, path: str, most: int) -> Entry:
+async def _made(request: Request, reached: Reached, path: str, most: int, about: Intent) -> Entry:
     """The file, in its place. most: how many bytes it may have."""
     clash = Clash.REFUSE if _only_new(request) else Clash.REPLACE
     name, expected = f"{staged.WRITTEN}{new_id()}", _expected(request)
     if arrivals.is_small(request):
         pieces = await arrivals.read(request, reached)
-        return await reached.call(
-            staged.bring, reached.root, reached.stage, name, pieces, path, clash, expected
-        )
+        bring = partial(staged.bring, intent=about)
+        return await reached.call(bring, reached.root, reached.stage, name, pieces, path, clash, expected)
     file = await reached.call(staged.create, reached.stage, name)
     arriving: Arrivals = request.app.state.arrivals
     with arrivals.let_go(file):
         try:
             async with arriving.arriving(name) as arrival:
                 await arrivals.receive(request, reached, file, most, arrival)
-            await reached.call(file.put, reached.root, path, clash, expected)
+            await reached.call(partial(file.put, intent=about), reached.root, path, clash, expected)
             return described(path, file.status())
         except BaseException:
             await reached.call(file.remove)

@@ -16,6 +16,7 @@ from typing import IO
 
 from carrel.core.errors import CarrelError, Conflict, Invalid
 from carrel.storage import staged
+from carrel.storage.intents import Intent, begun
 from carrel.storage.paths import directory, joined, made_directory, opened, shown, split
 from carrel.storage.port import StorageError
 from carrel.storage.staged import Staged
@@ -36,11 +37,13 @@ _DIRECTORIES = 50
 class Step:
     """What became of some entries.
 
-    placed: where files are now, and their bytes. refused: by the name in the tar file, and why.
+    placed: where files are now, and their bytes. refused: by the name in the tar file, and why. intent: to be ended
+    when that is in the audit trail.
     """
 
     placed: list[tuple[str, int]] = field(default_factory=list)
     refused: list[tuple[str, CarrelError]] = field(default_factory=list)
+    intent: Intent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Unpacking:
     """Takes a tar file apart into a directory of a folder, a step at a time.
 
     name: of this, in the stage. largest: how many bytes a file may have, and what is said of one that has more.
+    intent: for a step.
     """
 
     def __init__(
@@ -71,6 +75,7 @@ class Unpacking:
         name: str,
         largest: int,
         too_large: Callable[[], CarrelError],
+        intent: Callable[[], Intent] | None = None,
     ) -> None:
         self._source = source
         self._root = root
@@ -80,6 +85,7 @@ class Unpacking:
         self._name = name
         self._largest = largest
         self._too_large = too_large
+        self._intent = intent
         self._count = 0
         self._reader: Reader | None = None
         self._placed = set[str]()
@@ -93,7 +99,7 @@ class Unpacking:
 
         Raises: Invalid when it is no tar file from here on; OSError; with nothing of this step in its place.
         """
-        done, written = Step(), list[_Written]()
+        done, written = Step(intent=self._intent() if self._intent else None), list[_Written]()
         self._placed = set()
         self.pending = []
         with directory(self._stage, "") as stage:
@@ -169,6 +175,15 @@ class Unpacking:
 
     def _place(self, stage: int, written: Sequence[_Written], done: Step) -> None:
         sync_all([each.file.fd for each in written])
+        files = [_about(each) for each in written]
+        if not files:
+            return
+        with begun(done.intent, "put", files=files, clash=self._clash):
+            self._place_all(stage, written, done)
+        if done.intent:
+            done.intent.settle(done.placed)
+
+    def _place_all(self, stage: int, written: Sequence[_Written], done: Step) -> None:
         above: dict[str, list[_Written]] = {}
         for each in written:
             above.setdefault(each.above, []).append(each)
@@ -198,6 +213,8 @@ class Unpacking:
             done.refused.append((each.entry, error))
         else:
             self._placed.add(each.file.name)
+            if done.intent:
+                done.intent.happened()
             done.placed.append((joined(each.above, got), each.size))
 
 
@@ -256,6 +273,10 @@ def _packed(root: Path, path: str) -> list[bytes]:
     info.pax_headers = {"mtime": f"{found.st_mtime_ns / 10**9:.6f}"}
     header = info.tobuf(tarfile.PAX_FORMAT)
     return [header, content.getvalue(), bytes(-info.size % tarfile.BLOCKSIZE)]
+
+
+def _about(each: _Written) -> tuple[str, str, int, int]:
+    return each.file.name, joined(each.above, each.last), each.size, each.file.status().st_ino
 
 
 def _name(member: tarfile.TarInfo) -> str:

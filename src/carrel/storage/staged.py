@@ -3,7 +3,6 @@
 import ctypes
 import fcntl
 import os
-import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 
 from carrel.core.errors import CarrelError, NotFound
 from carrel.storage import paths, tree
+from carrel.storage.intents import Intent, begun
 from carrel.storage.listing import Entry, described
-from carrel.storage.paths import FILE_MODE, directory, joined, own, split
+from carrel.storage.paths import FILE_MODE, directory, own
 from carrel.storage.port import StorageUnavailable
 from carrel.storage.tree import Clash
 
@@ -110,6 +110,7 @@ class Staged:
         *,
         modified_ns: int | None = None,
         executable: bool = False,
+        intent: Intent | None = None,
     ) -> str:
         """Have it on disk and in its place; the path it got. modified_ns: when it was last changed elsewhere.
 
@@ -117,7 +118,7 @@ class Staged:
         """
         self.stamp(modified_ns, executable=executable)
         os.fsync(self.fd)
-        return tree.put(root, self.stage, self.name, path, clash, expected=expected)
+        return tree.put(root, self.stage, self.name, path, clash, expected=expected, intent=intent)
 
     def stamp(self, modified_ns: int | None, *, executable: bool) -> None:
         """Give it what else it had where it comes from."""
@@ -171,6 +172,7 @@ def bring(
     *,
     modified_ns: int | None = None,
     executable: bool = False,
+    intent: Intent | None = None,
 ) -> Entry:
     """A file of which everything is here, from nothing to its place. name: in the stage, meanwhile.
 
@@ -179,7 +181,9 @@ def bring(
     file = fresh(stage, name)
     try:
         file.write(pieces)
-        got = file.put(root, path, clash, expected, modified_ns=modified_ns, executable=executable)
+        got = file.put(
+            root, path, clash, expected, modified_ns=modified_ns, executable=executable, intent=intent
+        )
         return described(got, file.status())
     except BaseException:
         file.remove()
@@ -188,9 +192,10 @@ def bring(
         file.close()
 
 
-def touch(root: Path, path: str, modified_ns: int) -> None:
+def touch(root: Path, path: str, modified_ns: int, intent: Intent | None = None) -> None:
     """Give a file in its place another time. Raises: NotFound, Conflict, Invalid."""
-    with paths.opened(root, path) as file, paths.said(path):
+    about = begun(intent, "touch", path=path, modified_ns=modified_ns)
+    with about, paths.opened(root, path) as file, paths.said(path):
         os.utime(file.fileno(), ns=(modified_ns, modified_ns))
 
 
@@ -222,28 +227,6 @@ def _left(stage: Path, before_ns: int) -> list[str]:
         ]
 
 
-def landed(root: Path, path: str, clash: Clash, size: int, modified_ns: int | None, since_ns: int) -> str | None:
-    """Where a file is that was put into place while nobody could write that down; None when it is nowhere.
-
-    Nobody else's file passes for it: size and time are the upload's, and it came to its place after the upload began.
-    Of an upload of no time of its own nothing can be said: it is nowhere, and its sender begins again.
-    """
-    if modified_ns is None:
-        return None
-    above, name = split(path)
-    got = None
-    with suppress(CarrelError), directory(root, above) as handle:
-        for candidate in tree.candidates(name, clash):
-            try:
-                found = os.stat(candidate, dir_fd=handle, follow_symlinks=False)
-            except FileNotFoundError:
-                break
-            right = stat.S_ISREG(found.st_mode) and found.st_size == size and found.st_ctime_ns >= since_ns
-            if right and found.st_mtime_ns == modified_ns:
-                got = joined(above, candidate)
-    return got
-
-
 def sizes(stage: Path, names: Sequence[str]) -> list[int | None]:
     """How large they are; None for what is not there."""
     with directory(stage, "") as handle:
@@ -257,15 +240,19 @@ def _opened(stage: Path, name: str) -> Staged:
             fcntl.flock(staged.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             staged.close()
-            raise Locked(
-                "upload.locked",
-                "Another request is sending this upload.",
-                hint="Wait until that one has ended.",
-            ) from None
+            raise locked() from None
         # Who had the lock before may have put the file into its place: then it is no upload any more.
         if os.stat(name, dir_fd=handle, follow_symlinks=False).st_ino != os.fstat(staged.fd).st_ino:
             raise FileNotFoundError(name)
     return staged
+
+
+def locked() -> Locked:
+    return Locked(
+        "upload.locked",
+        "Another request is sending this upload.",
+        hint="Wait until that one has ended.",
+    )
 
 
 def _copied(source: int, target: int, at: int, count: int) -> int:

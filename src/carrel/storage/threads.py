@@ -132,6 +132,8 @@ class _Pool:
             future, deadline_s, work, args = job
             if not _do(future, partial(self._watched, future, deadline_s, work), args):
                 self._idle.release()
+            # Not kept until the next comes: files are closed with it.
+            del job, future, work, args
 
     def _watched(
         self, future: "Future[Any]", deadline_s: float, work: Callable[..., Any], *args: object

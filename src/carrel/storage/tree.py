@@ -14,11 +14,12 @@ from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 
-from carrel.core.errors import CarrelError, Invalid
+from carrel.core.errors import CarrelError, Conflict, Invalid, NotFound
 from carrel.core.ids import new_id
 from carrel.core.units import format_size
 from carrel.storage import walk
 from carrel.storage.copies import copy_entry
+from carrel.storage.intents import Intent, begun
 from carrel.storage.listing import etag
 from carrel.storage.paths import LONGEST_NAME, directory, exists, joined, made_directory, said, split
 from carrel.storage.port import Advance, OverQuota, Tick
@@ -45,10 +46,10 @@ class Changed(CarrelError):
     status = 412
 
 
-def make_directory(root: Path, path: str) -> None:
+def make_directory(root: Path, path: str, intent: Intent | None = None) -> None:
     """Make a directory and those above it. Twice: no-op. Raises: Conflict, Invalid."""
     split(path)
-    with made_directory(root, path):
+    with begun(intent, "directory", path=path), made_directory(root, path):
         pass
 
 
@@ -96,6 +97,14 @@ def remove(root: Path, stage: Path, path: str, entry: str) -> None:
                 walk.remove_tree(handle, name, lambda _: None)
 
 
+def inode(root: Path, path: str) -> int | None:
+    """Of what is at the path; None when nothing is. Raises: Invalid."""
+    above, name = split(path)
+    with suppress(NotFound, Conflict, FileNotFoundError), directory(root, above) as handle:
+        return os.stat(name, dir_fd=handle, follow_symlinks=False).st_ino
+    return None
+
+
 def removed(stage: Path) -> list[str]:
     """Entries of the stage that hold what was deleted."""
     with directory(stage, "") as handle:
@@ -103,7 +112,14 @@ def removed(stage: Path) -> list[str]:
 
 
 def put(
-    root: Path, stage: Path, name: str, path: str, clash: Clash, *, expected: Sequence[str] | None = None
+    root: Path,
+    stage: Path,
+    name: str,
+    path: str,
+    clash: Clash,
+    *,
+    expected: Sequence[str] | None = None,
+    intent: Intent | None = None,
 ) -> str:
     """Move a finished file of the stage to its place, with the directories that it needs; the path it got.
 
@@ -111,7 +127,9 @@ def put(
     """
     above, wanted = split(path)
     with made_directory(root, above) as handle, directory(stage, "") as source:
-        with alone(source):
+        file = os.stat(name, dir_fd=source, follow_symlinks=False)
+        placed = [(name, path, file.st_size, file.st_ino)]
+        with begun(intent, "put", files=placed, clash=clash), alone(source):
             got = put_in(source, name, handle, wanted, path, clash, expected=expected)
         # Not alone: whoever comes at the same time has it on disk at the same time.
         os.fsync(handle)

@@ -16,6 +16,7 @@ from carrel.core.ids import new_id
 from carrel.files import admission, arrivals
 from carrel.files.admission import Admitted
 from carrel.files.arrivals import Arrivals
+from carrel.files.interrupted import intent
 from carrel.files.notes import FileNotes
 from carrel.files.reach import LONG_S, Reached, reach
 from carrel.policy.decide import Actor
@@ -124,8 +125,10 @@ async def dropped(reached: Reached, file: Staged) -> None:
 
 
 async def placed(call: Call, reached: Reached, file: Staged, path: str, modified_ns: int | None) -> Entry:
+    about = intent(call.state.clock, reached, "file.write")
+
     def place() -> Entry:
-        file.put(reached.root, path, Clash.REPLACE, modified_ns=modified_ns)
+        file.put(reached.root, path, Clash.REPLACE, modified_ns=modified_ns, intent=about)
         return listing.described(path, file.status())
 
     with arrivals.let_go(file):
@@ -135,16 +138,18 @@ async def placed(call: Call, reached: Reached, file: Staged, path: str, modified
             await reached.call(file.remove)
             raise
     notes: FileNotes = call.state.file_notes
-    await notes.write(reached, "file.write", [path], in_place=True, bytes=made.size_bytes)
+    await notes.write(reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes)
     call.state.file_changes.note(reached.folder, made.size_bytes)
     return made
 
 
 async def touched(call: Call, folder: str, path: str, modified_ns: int) -> None:
     reached = await reach(call.state, call.actor, folder, Permission.WRITE)
-    await reached.call(staged.touch, reached.root, path, modified_ns)
+    known = {"modified": modified_ns // 10**9}
+    about = intent(call.state.clock, reached, "file.write", known)
+    await reached.call(staged.touch, reached.root, path, modified_ns, about)
     notes: FileNotes = call.state.file_notes
-    await notes.write(reached, "file.write", [path], in_place=True, modified=modified_ns // 10**9)
+    await notes.write(reached, "file.write", [path], in_place=True, intent=about, **known)
     call.state.file_changes.note(reached.folder)
 
 
@@ -152,17 +157,21 @@ async def copy(call: Call, source: Reached, path: str, folder: str, to: str, cla
     admitted = await admission.inward(call.state, call.actor, folder)
     target, name = admitted.reached, f"copy-{new_id()}"
     above, _, last = to.rpartition("/")
+    known = {"from": path, "folder": source.folder.id}
+    about = intent(call.state.clock, target, "file.copy", known)
 
     def copied() -> None:
         try:
-            tree.copy(
-                source.root, [path], target.root, target.stage, name, above, clash, lambda _: None,
-                renamed=last, room=admitted.room,
-            )  # fmt: skip
+            with about.about("copy", name=name, to=to):
+                tree.copy(
+                    source.root, [path], target.root, target.stage, name, above, clash, lambda _: None,
+                    renamed=last, room=admitted.room,
+                )  # fmt: skip
+            about.settle([(to, None)])
         finally:
             tree.discard(target.stage, name, lambda _: None)
 
     await target.call(copied, deadline_s=LONG_S)
     notes: FileNotes = call.state.file_notes
-    await notes.write(target, "file.copy", [to], in_place=True, **{"from": path, "folder": source.folder.id})
+    await notes.write(target, "file.copy", [to], in_place=True, intent=about, **known)
     call.state.file_changes.note(target.folder)

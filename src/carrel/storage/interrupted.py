@@ -1,0 +1,148 @@
+"""Changes that a process had begun when it was killed, or gave up on: what became of them. See `intents`."""
+
+import fcntl
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from carrel.core.errors import CarrelError
+from carrel.storage import tree
+from carrel.storage.intents import INTENTS, Done
+from carrel.storage.paths import directory, joined, split
+
+_AT_ONCE = 500
+_OLD_S = 3600.0
+
+
+class Left:
+    """A change that nobody is at any more, and that nobody else takes up while this is open."""
+
+    def __init__(
+        self, path: Path, fd: int, known: Mapping[str, Any], change: Mapping[str, Any], done: Any
+    ) -> None:
+        self.known = known
+        self._path = path
+        self._fd = fd
+        self._change = change
+        self._done = done
+
+    def __del__(self) -> None:
+        self.close()
+
+    def done(self, files: Path, stage: Path) -> Done:
+        """What of it happened. files, stage: of the folder, where it is now. Raises: OSError, StorageError."""
+        if self._done is not None:
+            return [(path, size) for path, size in self._done]
+        change = self._change
+        match change["kind"]:
+            case "put":
+                return [
+                    (_placed(files, path, tree.Clash(change["clash"]), inode), size)
+                    for name, path, size, inode in change["files"]
+                    if tree.inode(stage, name) is None
+                ]
+            case "move":
+                moves = change["moves"]
+                return [(to, None) for path, to, inode in moves if inode != tree.inode(files, path)]
+            case "remove":
+                return [(path, None) for path, inode in change["paths"] if inode != tree.inode(files, path)]
+            case "directory":
+                return [(change["path"], None)] if tree.inode(files, change["path"]) is not None else []
+            case "touch":
+                return [(change["path"], None)] if _has_time(files, change) else []
+            case "copy":
+                ready = tree.inode(stage, change["name"]) is not None
+                is_placed = ready and tree.inode(stage, joined(change["name"], "0")) is None
+                return [(change["to"], None)] if is_placed else []
+        return []
+
+    def clear(self, stage: Path) -> None:
+        """Delete what it has left in the stage, other than what `staged.sweep` deletes."""
+        if self._change["kind"] == "copy":
+            tree.discard(stage, self._change["name"], lambda _: None)
+
+    def end(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Leave it for another time. Twice: no-op."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+def left(root: Path) -> list[Left]:
+    """What nobody is at any more, of very much some. What is in no state to be read was never begun."""
+    found: list[Left] = []
+    with suppress(FileNotFoundError), os.scandir(root / INTENTS) as entries:
+        for entry in entries:
+            if len(found) == _AT_ONCE:
+                break
+            with suppress(FileNotFoundError, BlockingIOError):
+                if taken := _taken(root / INTENTS / entry.name):
+                    found.append(taken)
+    return found
+
+
+def held(root: Path) -> list[Mapping[str, Any]]:
+    """What is `known` of changes that somebody is at, or that are left."""
+    found: list[Mapping[str, Any]] = []
+    with suppress(FileNotFoundError):
+        for path in (root / INTENTS).iterdir():
+            with suppress(FileNotFoundError, orjson.JSONDecodeError):
+                found.append(orjson.loads(path.read_bytes().partition(b"\n")[0])["known"])
+    return found
+
+
+def _taken(path: Path) -> Left | None:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        about = os.fstat(fd)
+        first, _, second = os.pread(fd, about.st_size, 0).partition(b"\n")
+        if about.st_nlink:
+            with suppress(orjson.JSONDecodeError, KeyError):
+                intent = orjson.loads(first)
+                taken = Left(path, fd, intent["known"], intent["change"], _settled(second))
+                fd = -1
+                return taken
+            if about.st_mtime < time.time() - _OLD_S:
+                path.unlink(missing_ok=True)
+        return None
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _settled(line: bytes) -> Any:
+    with suppress(orjson.JSONDecodeError, KeyError):
+        return orjson.loads(line)["done"]
+    return None
+
+
+def _placed(files: Path, path: str, clash: tree.Clash, inode: int) -> str:
+    """Where it was put; where it was to be put, when it is there no more."""
+    above, name = split(path)
+    with suppress(CarrelError), directory(files, above) as handle:
+        for candidate in tree.candidates(name, clash):
+            try:
+                found = os.stat(candidate, dir_fd=handle, follow_symlinks=False)
+            except FileNotFoundError:
+                break
+            if found.st_ino == inode:
+                return joined(above, candidate)
+    return path
+
+
+def _has_time(files: Path, change: Mapping[str, Any]) -> bool:
+    above, name = split(change["path"])
+    with suppress(CarrelError, FileNotFoundError), directory(files, above) as handle:
+        found = os.stat(name, dir_fd=handle, follow_symlinks=False)
+        return bool(found.st_mtime_ns == change["modified_ns"])
+    return False
