@@ -19,6 +19,7 @@ NAMES = (
     "isolation",
     "events",
     "session_list",
+    "guard",
     "at_scale",
     "placing",
     "planning",

@@ -74,5 +74,5 @@ async def _bare(body: bytes) -> AsyncIterator[int]:
     with NamedTemporaryFile() as file:
         file.write(body)
         file.flush()
-        async with helper("bench.bare_api", file.name) as port:
+        async with helper("bench.bare_api", file.name, "plain") as port:
             yield port

@@ -109,7 +109,9 @@ def server(
                 yield Target(int(url.rsplit(":", 1)[1]), head.encode(), health.encode())
                 return
             gate = await stack.enter_async_context(
-                gate_at_work(database, people, "http://localhost:1", limits=limits, connections_per_address=connections)
+                gate_at_work(
+                    database, people, "http://localhost:1", limits=limits, connections_per_address=connections
+                )
             )
 
             async def swallow(request: web.Request) -> web.Response:
@@ -161,6 +163,16 @@ async def test_an_endless_header_line_is_refused(server):
 async def test_endless_headers_are_refused(server):
     async with server(PATIENT) as target:
         assert await refused(target, b"GET / HTTP/1.1\r\nHost: x\r\n", b"X-More: a\r\n" * 10_000) == 431
+
+
+@pytest.mark.parametrize(
+    "more", [b"X: a\r\n" * 300, b"X: " + b"a" * (200 << 10) + b"\r\n"], ids=["lines", "bytes"]
+)
+async def test_a_head_that_is_too_large_is_refused_though_it_ends(server, more: bytes):
+    """It may come in one piece."""
+    async with server(PATIENT) as target, open_line(target) as line:
+        line.send(b"GET / HTTP/1.1\r\nHost: x\r\n" + more + b"\r\n")
+        assert (await line.answer())[0] in (400, 431)
 
 
 async def test_an_endless_request_line_is_refused(server):
@@ -337,7 +349,9 @@ async def test_trailers_are_no_headers(api: Api):
         async with open_line(target) as line:
             line.send(
                 f"PATCH {API}/site HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n".encode()
-                + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nAuthorization: Basic " + token + b"\r\n\r\n"
+                + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nAuthorization: Basic "
+                + token
+                + b"\r\n\r\n"
             )
             assert (await line.answer())[0] == 401
 
@@ -406,5 +420,3 @@ def test_all_connections_together_are_bounded():
     assert [limit.enter("10.0.0.1"), limit.enter("10.0.0.2"), limit.enter("10.0.0.3")] == [0, 0, 503]
     limit.leave("10.0.0.1")
     assert limit.enter("10.0.0.3") == 0
-
-

@@ -5,6 +5,7 @@ an upgrade that it does not accept.
 """
 
 from asyncio import BaseTransport, Transport
+from itertools import chain
 from typing import Any, Self, cast
 
 import httptools
@@ -24,9 +25,11 @@ class GuardedProtocol(HttpToolsProtocol):
     _refused = False
     _reading = Reading.NOTHING
     _advanced = False
-    _head_bytes = 0
-    _head_lines = 0
     _body_bytes = 0
+    _read_bytes = 0
+    """Of the read at hand."""
+    _head_bytes = 0
+    """Of the reads since the one in which the head began: the head has no more."""
 
     @classmethod
     def limited(cls, limits: RequestLimits, connections: ConnectionLimit) -> type[Self]:
@@ -58,7 +61,8 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._refused or self._guard is None:
             return
         self._unset_keepalive_if_required()
-        count = len(data)
+        count = self._read_bytes = len(data)
+        self._head_bytes += count
         self._advanced = False
         while data:
             try:
@@ -75,6 +79,9 @@ class GuardedProtocol(HttpToolsProtocol):
                 self._refuse(431 if isinstance(error.__context__, HeadTooLarge) else 400)
                 return
             break
+        if self._reading is Reading.HEAD and len(self.headers) > self.limits.head_lines:
+            self._refuse(431)
+            return
         # Empty lines before a request are no request yet, but the beginning of one.
         awaiting = self._reading is Reading.NOTHING and not self._advanced
         self._guard.saw(count, Reading.HEAD if awaiting else self._reading, advanced=self._advanced)
@@ -100,27 +107,25 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._reading, self._advanced = Reading.HEAD, True
-        self._head_bytes = self._head_lines = self._body_bytes = 0
-
-    def on_url(self, url: bytes) -> None:
-        self._count_head(len(url), 0)
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._count_head(len(name) + len(value) + 4, 1)
-        # Trailers mean nothing here, and must not pass for headers.
-        if self._reading is Reading.HEAD:
-            super().on_header(name, value)
+        self._body_bytes = 0
+        self._head_bytes = self._read_bytes
 
     def on_headers_complete(self) -> None:
+        # A head that is not complete is bounded by the guard. Nothing is done for each header, which is called often.
+        if self._head_is_too_large():
+            raise HeadTooLarge
+        upgrades = self.parser.should_upgrade() and self._should_upgrade()
         # Raised here, both are answered with 400.
-        if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
+        if upgrades and self._has_body():
             # Its end would be taken for the other protocol, or the other way round.
             raise ValueError("an upgrade to WebSocket with a body")
         if len(self.pipeline) >= self.limits.pipelined:
             raise ValueError("too many requests wait on one connection")
         self._reading, self._advanced = Reading.BODY, True
         super().on_headers_complete()
+        if not upgrades:
+            # Trailers mean nothing here, and must not pass for headers: those are the request's from now on.
+            self.headers = []
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
@@ -137,11 +142,14 @@ class GuardedProtocol(HttpToolsProtocol):
             self._unset_keepalive_if_required()
             self._guard.answered()
 
-    def _count_head(self, size: int, lines: int) -> None:
-        self._head_bytes += size
-        self._head_lines += lines
-        if self._head_bytes > self.limits.head_bytes or self._head_lines > self.limits.head_lines:
-            raise HeadTooLarge
+    def _head_is_too_large(self) -> bool:
+        lines = len(self.headers)
+        if lines > self.limits.head_lines:
+            return True
+        if self._head_bytes <= self.limits.head_bytes:
+            return False
+        size = len(self.url) + 4 * lines + sum(map(len, chain.from_iterable(self.headers)))
+        return size > self.limits.head_bytes
 
     def _has_body(self) -> bool:
         return any(
