@@ -44,7 +44,7 @@ class Bare:
         """The container's name, and the seconds from the first call to its running."""
         name = secrets.token_hex(6)
         spec = ContainerSpec(id=name, image=self._image, slots=slots)
-        body = configuration(spec, self._names, network=self._names.network, with_init=False)
+        body = configuration(spec, self._names, network=self._names.network, with_init=False, with_profile=True)
         began = time.perf_counter()
         self._made.add(f"carrel-bench-{name}")
         container = await self._docker.containers.create(body, name=f"carrel-bench-{name}")
