@@ -15,6 +15,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import type { Me } from "@/api/types";
 import { LANGUAGES, type Language } from "@/i18n";
 import { useLogout } from "@/queries/auth-logout";
+import { About } from "./About";
 import { usePreferences } from "./preferences";
 
 /** The person's own settings, and the way out. */
@@ -95,6 +96,8 @@ export function UserMenu({ me }: { me: Me }) {
         <Menu.Item closeMenuOnClick onClick={leave} leftSection={<IconLogout size={16} aria-hidden />}>
           <Trans>Sign out</Trans>
         </Menu.Item>
+        <Menu.Divider />
+        <About />
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,0 +1,9 @@
+import { queryOptions } from "@tanstack/react-query";
+import { serverShow } from "@/api/generated/sdk.gen";
+
+/** The server's version and the state of its parts. */
+export const serverQuery = queryOptions({
+  queryKey: ["server"] as const,
+  queryFn: async ({ signal }) => (await serverShow({ signal })).data,
+  staleTime: 60_000,
+});
