@@ -1,9 +1,12 @@
 """The server or its database is killed between a change of files and its audit entry: the entry comes, once."""
 
 import asyncio
+import fcntl
+import os
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import httpx2
 import psutil
 import psycopg
 import pytest
+from command_line import CommandLine
 from crash.control_plane import API, ControlPlaneProcess
 from people import eventually
 from test_packs import tar
@@ -41,6 +45,7 @@ class Place:
     client: httpx2.AsyncClient
     folder: str
     files: Path
+    environment: dict[str, str]
 
     def kill_database(self) -> None:
         postmaster = psutil.Process(int((self.embedded.cluster / "postmaster.pid").read_text().split()[0]))
@@ -89,7 +94,11 @@ async def place(open_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Asy
             await client.post(f"{API}/storage-hosts", json={"name": "fast", "root": str(root)})
             made = await client.post(f"{API}/vfolders", json={"name": "data", "host": "fast"})
             (stage,) = root.glob("*/*/stage")
-            yield Place(plane, embedded, client, made.json()["id"], stage.parent / "files")
+            environment = {
+                "CARREL_URL": f"http://127.0.0.1:{plane.port}", "CARREL_ACCESS_KEY": pair.access_key,
+                "CARREL_SECRET_KEY": pair.secret_key, "HOME": str(folder), "PATH": os.environ["PATH"],
+            }  # fmt: skip
+            yield Place(plane, embedded, client, made.json()["id"], stage.parent / "files", environment)
         finally:
             plane.kill()
             await asyncio.to_thread(embedded.stop)
@@ -178,3 +187,39 @@ async def test_what_was_changed_has_its_entry_after_a_kill(place: Place, victim:
     await eventually(written_down, within_s=120)
     await eventually(lambda: asyncio.sleep(0.1, not list((place.files.parents[2] / ".intents").iterdir())))
     assert Counter(await place.entries()) - before == Counter(EXPECTED)
+
+
+@pytest.mark.parametrize(("is_placed", "victim"), [(True, "server"), (True, "database"), (False, "database")])
+async def test_the_command_finishes_a_file_whose_last_bytes_were_cut_off(
+    place: Place, tmp_path: Path, victim: str, is_placed: bool
+):
+    content = os.urandom(6 << 20)
+    (tmp_path / "big").write_bytes(content)
+    stage = place.files.parent / "stage"
+    with ExitStack() as stack:
+        if is_placed:
+            lock = stack.enter_context(closing(psycopg.connect(place.embedded.url)))
+            lock.execute("LOCK TABLE audit IN SHARE MODE")
+        else:
+            # Whoever puts a file into its place waits for this.
+            fcntl.flock(stack.enter_context((stage / ".lock").open("w")), fcntl.LOCK_EX)
+        running = await CommandLine(place.environment).start("cp", str(tmp_path / "big"), f"{place.folder}:")
+
+        async def has_arrived() -> bool:
+            await asyncio.sleep(0.02)
+            files = [place.files / "big"] if is_placed else list(stage.glob("upload-*"))
+            return any(each.exists() and each.stat().st_size == len(content) for each in files)
+
+        await eventually(has_arrived, within_s=60)
+        if victim == "server":
+            place.plane.kill()
+        else:
+            place.kill_database()
+    if victim == "server":
+        place.plane.start()
+    else:
+        await asyncio.to_thread(place.embedded.start)
+    _, said = await asyncio.wait_for(running.communicate(), 120)
+    assert running.returncode == 0, said.decode()
+    assert (place.files / "big").read_bytes() == content
+    assert await place.entries() == [("file.upload", "big")]
