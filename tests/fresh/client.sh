@@ -16,8 +16,8 @@ fail() {
 
 # $1: the command. It answers help and versions, imports its SDK, and says that the server is not here.
 works() {
-    "$1" --version | grep -q '^carrel [0-9]' || fail "$1 --version"
-    "$1" session ls --help | grep -q -- --watch || fail "$1 --help"
+    "$1" --version | grep '^carrel [0-9]' > /dev/null || fail "$1 --version"
+    "$1" session ls --help | grep -- --watch > /dev/null || fail "$1 --help"
     code=0
     "$1" up > "$work/up.log" 2>&1 || code=$?
     [ "$code" = 2 ] || fail "$1 up without a server ended with $code"

@@ -42,7 +42,7 @@ echo "== building"
 }
 wheel=$(echo "$work"/dist/*.whl)
 for name in carrel/web_dist/index.html carrel/server/bootstrap/recipe/Dockerfile carrel_client/cli/main.py; do
-    python3 -m zipfile -l "$wheel" | grep -q "^$name " || fail "the wheel lacks $name"
+    python3 -m zipfile -l "$wheel" | grep "^$name " > /dev/null || fail "the wheel lacks $name"
 done
 
 echo "== installing into an empty environment"
