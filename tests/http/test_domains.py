@@ -6,6 +6,7 @@ from installation import SMALL, Api, Caller
 from people_kit import domain_admin, officer, said
 from sqlalchemy import text
 
+from carrel.engines.references import LOCAL
 from carrel.images import service as images
 from carrel.policy.actions import Role
 
@@ -275,7 +276,7 @@ async def test_the_domain_of_the_last_superadmin_stays_enabled(api: Api):
 
 async def test_a_domain_with_registries_starts_sessions_from_no_others(api: Api):
     admin, user = await api.as_("superadmin"), await api.as_("user")
-    await _catalogue(api, starter=f"{images.LOCAL}/carrel/starter:1")
+    await _catalogue(api, starter=f"{LOCAL}/carrel/starter:1")
     hub, other = "debian:12", "registry.example.org:5000/team/torch:2"
     await user.start(name="before", image=other)
     limited = await admin.patch("/domains/default", {"registries": ["Docker.io"]})
@@ -307,7 +308,7 @@ async def test_images_of_other_registries_are_not_listed(api: Api):
     admin, user = await api.as_("superadmin"), await api.as_("user")
     await _catalogue(
         api,
-        starter=f"{images.LOCAL}/carrel/starter:1",
+        starter=f"{LOCAL}/carrel/starter:1",
         torch="registry.example.org/team/torch:2",
         bookworm="debian:12",
     )

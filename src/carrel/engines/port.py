@@ -33,10 +33,11 @@ from enum import StrEnum
 from typing import Protocol
 
 from carrel.accelerators.port import Device
+from carrel.engines.references import LOCAL
 
 WORK_UID = 1000
 WORK_HOME = "/home/work"
-LOCAL_IMAGES = "localhost/"
+LOCAL_IMAGES = f"{LOCAL}/"
 """How the names of images begin that exist nowhere but in the engine: no registry is asked for them."""
 
 

@@ -9,16 +9,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden
 from carrel.core.ids import DomainId, ImageId, new_id
+from carrel.engines.references import LOCAL, registry_of
 from carrel.images.model import Image
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor
 from carrel.tenancy.model import Domain
 
 DEFAULT_MIN_SLOTS = {"cpu": 10, "mem": 16 << 20}
-LOCAL = "localhost"
-"""The registry in the references of images that were built here: they come from none."""
-_DOCKER_HUB = "docker.io"
-_DOCKER_HUB_HOSTS = ("index.docker.io", "registry-1.docker.io")
 
 
 async def register(
@@ -77,14 +74,6 @@ async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -
             field="image",
             details={"registry": registry, "registries": allowed},
         )
-
-
-def registry_of(reference: str) -> str:
-    """The registry (host, or host:port) that an engine pulls this reference from; LOCAL: it pulls from none."""
-    first, slash, _ = reference.partition("/")
-    named = slash and (first == LOCAL or "." in first or ":" in first)
-    registry = first.lower() if named else _DOCKER_HUB
-    return _DOCKER_HUB if registry in _DOCKER_HUB_HOSTS else registry
 
 
 def _may_use(allowed: list[str] | None, registry: str) -> bool:
