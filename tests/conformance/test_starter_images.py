@@ -8,6 +8,8 @@ import aiodocker
 import pytest
 from tiny_image import docker_url, ensure_tiny_image
 
+from carrel.engines.docker import DockerEngine, claim
+from carrel.engines.port import Claimant
 from carrel.server.bootstrap import starter
 
 
@@ -16,6 +18,7 @@ class Shelf:
 
     def __init__(self, docker: aiodocker.Docker, mark: str) -> None:
         self.docker = docker
+        self.installation = mark
         self.repository = f"localhost/{mark}/starter"
         self.former = f"{mark}/starter"
         self.label = f"carrel.test={mark}"
@@ -48,6 +51,8 @@ async def shelf(
     monkeypatch.setattr(starter, "REPOSITORY", shelf.repository)
     monkeypatch.setattr(starter, "_FORMER_REPOSITORY", shelf.former)
     monkeypatch.setattr(starter, "_LABEL", shelf.label)
+    # Claims of others on this machine do not count.
+    monkeypatch.setattr(claim, "_FINGERPRINT", f"carrel.database.{installation}")
     yield shelf
     for image in await docker.images.list(filters={"label": [shelf.label]}):
         await docker.images.delete(image["Id"], force=True)
@@ -62,7 +67,7 @@ async def test_superseded_images_go_and_the_current_one_stays_under_all_its_name
     current, former = f"{shelf.repository}:current", f"{shelf.former}:latest"
     await shelf.make("current", current)
     await shelf.docker.images.tag(current, repo=shelf.former, tag="latest")
-    await starter.remove_superseded(docker_url(), current=current)
+    await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
     names = (f"{shelf.repository}:old", f"{shelf.former}:older", nameless, foreign, current, former)
     assert [await shelf.has(name) for name in names] == [False, False, False, True, True, True]
 
@@ -73,12 +78,34 @@ async def test_a_superseded_image_stays_while_a_container_uses_it(shelf: Shelf) 
     await shelf.make("current", current)
     container = await shelf.docker.containers.create({"Image": old, "Cmd": ["true"]})
     try:
-        await starter.remove_superseded(docker_url(), current=current)
+        await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
         assert await shelf.has(old)
     finally:
         await container.delete(force=True)
-    await starter.remove_superseded(docker_url(), current=current)
+    await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
     assert not await shelf.has(old)
+
+
+async def test_superseded_images_stay_while_another_installation_is_in_the_engine(shelf: Shelf) -> None:
+    old, current = f"{shelf.repository}:old", f"{shelf.repository}:current"
+    await shelf.make("old", old)
+    await shelf.make("current", current)
+    other = DockerEngine(docker_url(), f"{shelf.installation}-b", claimant=Claimant("1", "/srv/b on alpha"))
+    mine = DockerEngine(docker_url(), shelf.installation, claimant=Claimant("2", "/srv/a on alpha"))
+    try:
+        await mine.claim.require()
+        assert await mine.claim.others() == []
+        await other.claim.require()
+        assert await mine.claim.others() == ["/srv/b on alpha"]
+        await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
+        assert await shelf.has(old)
+        await other.claim.release()
+        await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
+        assert not await shelf.has(old)
+    finally:
+        for engine in (mine, other):
+            await engine.claim.release()
+            await engine.close()
 
 
 async def test_an_image_under_its_former_name_gets_the_present_one(shelf: Shelf) -> None:

@@ -9,6 +9,9 @@ import aiodocker
 from crash.place import Place
 from crash.supervised import Supervised
 
+from carrel.engines.docker import DockerEngine
+from carrel.engines.port import Claimant
+
 CARREL = Path(sys.executable).with_name("carrel")
 STARTER = "localhost/carrel/starter"
 
@@ -48,7 +51,17 @@ async def test_it_says_what_goes_removes_that_and_keeps_data_until_it_is_told(su
     _uninstall(plane, "--yes", "--data", data_dir=copy)
     assert not copy.exists()
     assert len(await supervised.engine.list()) == 1
-    # 4. It goes, and what was kept for people stays.
+    # 4. While another installation is in the engine, it keeps the images.
+    other = DockerEngine(supervised.daemon.url, "other", claimant=Claimant("1", "/srv/other on alpha"))
+    await other.claim.require()
+    refused = _uninstall(plane, "--force", code=2)
+    going, _, staying = refused.stdout.partition("This stays:")
+    assert f"the image {STARTER}:test" not in going
+    assert f"the image {STARTER}:test" in staying
+    assert "/srv/other on alpha" in staying
+    await other.claim.release()
+    await other.close()
+    # 5. It goes, and what was kept for people stays.
     done = _uninstall(plane, "--yes", "--force")
     assert f"Its data stays in {plane.folder}" in done.stdout
     assert not plane.lives()
@@ -61,7 +74,7 @@ async def test_it_says_what_goes_removes_that_and_keeps_data_until_it_is_told(su
         assert f"{STARTER}:test" not in tags
         assert supervised.image in tags
     assert (plane.folder / "key").exists()
-    # 5. Twice, and with the data.
+    # 6. Twice, and with the data.
     _uninstall(plane, "--yes", "--data")
     assert not plane.folder.exists()
     assert "(setup.no_installation)" in _uninstall(plane, "--yes", code=2).stderr

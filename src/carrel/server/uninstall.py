@@ -35,12 +35,13 @@ _UNIT = Path("/etc/systemd/system/carrel.service")
 @dataclass(frozen=True)
 class Found:
     """What there is to remove. label: in the engine; None when nothing there is ours. containers: of sessions, as the
-    engine lists them. images: name to bytes.
+    engine lists them. images: name to bytes. others: where other installations are that may use the images.
     """
 
     label: str | None
     containers: int
     images: dict[str, int]
+    others: list[str]
     folders: list[Path]
     link: Path | None
 
@@ -71,7 +72,7 @@ def uninstall(options: argparse.Namespace) -> int:
     # 2. In the order in which each needs the next.
     status.down(options)
     if found.label is not None:
-        asyncio.run(_clear_engine(installation, engine_url, found.label, found.images))
+        asyncio.run(_clear_engine(installation, engine_url, found.label, () if found.others else found.images))
     if found.link:
         found.link.unlink(missing_ok=True)
     if options.data:
@@ -96,11 +97,11 @@ def _is_copy(installation: Installation) -> bool:
 
 def _look(installation: Installation, engine_url: str | None, *, keep_checkout: bool) -> Found:
     """engine_url: None when the engine has nothing of ours. Raises: Unavailable."""
-    label, containers, images = None, 0, dict[str, int]()
+    label, containers, images, others = None, 0, dict[str, int](), list[str]()
     try:
         if engine_url is not None:
             label = _label(installation)
-            containers, images = asyncio.run(_look_in_engine(installation, engine_url, label))
+            containers, images, others = asyncio.run(_look_in_engine(installation, engine_url, label))
     except ClaimedElsewhere:
         label = None
     except (EngineError, aiodocker.DockerError, OSError) as error:
@@ -111,7 +112,7 @@ def _look(installation: Installation, engine_url: str | None, *, keep_checkout: 
         ) from None
     root = None if keep_checkout else path_link.checkout()
     folders = [root / name for name in _OF_CHECKOUT if (root / name).exists()] if root else []
-    return Found(label, containers, images, folders, path_link.existing())
+    return Found(label, containers, images, others, folders, path_link.existing())
 
 
 def _label(installation: Installation) -> str:
@@ -132,10 +133,12 @@ def _engine(installation: Installation, url: str, label: str) -> DockerEngine:
     return DockerEngine(url, label, claimant=claimant(settings))
 
 
-async def _look_in_engine(installation: Installation, url: str, label: str) -> tuple[int, dict[str, int]]:
+async def _look_in_engine(
+    installation: Installation, url: str, label: str
+) -> tuple[int, dict[str, int], list[str]]:
     engine = _engine(installation, url, label)
     try:
-        containers = len(await engine.list())
+        containers, others = len(await engine.list()), await engine.claim.others()
     finally:
         await engine.close()
     async with aiodocker.Docker(url=url) as docker:
@@ -145,7 +148,7 @@ async def _look_in_engine(installation: Installation, url: str, label: str) -> t
             for tag in image.get("RepoTags") or ()
             if tag.startswith(_IMAGES)
         }
-    return containers, images
+    return containers, images, others
 
 
 async def _clear_engine(installation: Installation, url: str, label: str, images: Iterable[str]) -> None:
@@ -173,7 +176,7 @@ def _announce(found: Found, installation: Installation, *, data: bool) -> None:
     say("This stays:")
     if not data:
         say(f"  {where} (--data removes it)")
-    for line in _kept():
+    for line in _kept(found):
         say(f"  {line}")
 
 
@@ -182,13 +185,21 @@ def _removed(found: Found) -> Iterator[str]:
         yield f"{found.containers} containers of sessions, with all that is not in folders"
     if found.label is not None:
         yield f"the network and the packet-filter rules labelled {found.label} in the container engine"
-    yield from (f"the image {name}  {size(count)}" for name, count in sorted(found.images.items()))
+    if not found.others:
+        yield from _images(found)
     yield from (f"{folder}  {size(_bytes(folder))}" for folder in found.folders)
     if found.link:
         yield f"the link {found.link}"
 
 
-def _kept() -> Iterator[str]:
+def _images(found: Found) -> Iterator[str]:
+    return (f"the image {name}  {size(count)}" for name, count in sorted(found.images.items()))
+
+
+def _kept(found: Found) -> Iterator[str]:
+    if found.others:
+        users = " and ".join(found.others)
+        yield from (f"{line}, which {users} may use" for line in _images(found))
     installed = [name for name in _PACKAGES if _is_installed(name)]
     if installed:
         remove = install_line(installed).replace("install --no-install-recommends", "remove")

@@ -327,7 +327,8 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
         )
         reference = await ensure_starter_image(settings.engine_url, say=say, consent=consenting(options.yes))
         if await catalogue.register(database, settings.engine_url, name="starter", reference=reference):
-            await remove_superseded(settings.engine_url, current=reference)
+            label = await claim.label(settings, database)
+            await remove_superseded(settings.engine_url, label=label, current=reference)
         file = settings.data_dir / "admin-password"
         if not file.exists():
             # Written before the user is made: a crash in between must not leave a password nobody knows.

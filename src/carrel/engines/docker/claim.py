@@ -8,6 +8,7 @@ Whether the holder still runs is found out by a question: a second volume, which
 """
 
 import asyncio
+import json
 from typing import Any
 
 import aiodocker
@@ -47,6 +48,13 @@ class Claim:
         with sentences():
             volume = await self._volume(self._name)
             return _claimant(volume) if volume else None
+
+    async def others(self) -> list[str]:
+        """Where the other installations are whose labels are claimed in this daemon. Raises: EngineError."""
+        with sentences():
+            found = await self._api.call("GET", "volumes", params={"filters": json.dumps({"label": [_FINGERPRINT]})})
+        volumes = [volume for volume in found["Volumes"] or () if volume["Name"] != self._name]
+        return sorted(_claimant(volume).place for volume in volumes)
 
     async def answer(self) -> None:
         """Tell whoever asks that the holder, which we are, runs."""

@@ -15,6 +15,8 @@ from typing import IO, Any
 import aiodocker
 
 from carrel.core.errors import Unavailable
+from carrel.engines.docker import DockerEngine
+from carrel.engines.port import EngineError
 from carrel.server.bootstrap import Consent, Say, debian
 from carrel.server.bootstrap.authorities import extra_authorities
 from carrel.server.bootstrap.progress import Progress, progress
@@ -59,12 +61,16 @@ async def ensure_starter_image(engine_url: str, *, say: Say, consent: Consent = 
     return reference
 
 
-async def remove_superseded(engine_url: str, *, current: str) -> None:
+async def remove_superseded(engine_url: str, *, label: str, current: str) -> None:
     """Delete the starter images that are not the current one, under every name and under none.
 
-    One that a container uses stays until the next time, and so does the current image's former name. Raises:
-    nothing; what cannot be deleted costs only room.
+    None goes while another installation than that of this label is in the engine: it may start sessions from them. One
+    that a container uses stays until the next time, and so does the current image's former name. Raises: nothing; what
+    is not deleted costs only room.
     """
+    with suppress(EngineError):
+        if await _others(engine_url, label):
+            return
     async with aiodocker.Docker(url=engine_url) as engine:
         with suppress(aiodocker.DockerError):
             kept = (await engine.images.inspect(current))["Id"]
@@ -75,6 +81,14 @@ async def remove_superseded(engine_url: str, *, current: str) -> None:
             for image in found:
                 if image["Id"] != kept:
                     await _remove(engine, image)
+
+
+async def _others(engine_url: str, label: str) -> list[str]:
+    engine = DockerEngine(engine_url, label)
+    try:
+        return await engine.claim.others()
+    finally:
+        await engine.close()
 
 
 async def _remove(engine: aiodocker.Docker, image: Mapping[str, Any]) -> None:
