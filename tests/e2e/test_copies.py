@@ -148,3 +148,28 @@ def test_an_installation_that_was_moved_takes_its_sessions_over(original: Place)
     assert_well(moved.run("session", "rm", "live", "--wait", "--yes"))
     assert_well(moved.command("down"))
     assert_well(moved.up())
+
+
+def test_what_is_restored_runs_beside_the_original_or_takes_its_place(original: Place) -> None:
+    assert_well(original.run("session", "create", "--name", "live", *SMALL, "--wait"))
+    original.inside("live", "echo mine > kept")
+    backup = original.data_dir.with_name("backup")
+    assert_well(original.command("backup", str(backup)))
+    copy, heir = (Place(original.data_dir.with_name(name)) for name in ("copy", "heir"))
+    for place in (copy, heir):
+        assert_well(place.command("restore", str(backup)))
+
+    # 1. Beside the original, which goes on: nothing of it is touched.
+    assert_well(copy.up("--as-copy"))
+    copy.sign_in()
+    assert copy.states() == {"live": "TERMINATED"}
+    assert_well(copy.command("down"))
+    assert original.inside("live", "cat kept") == "mine"
+
+    # 2. In its place, once it is stopped.
+    assert_well(original.command("down"))
+    assert_well(heir.up("--adopt"))
+    heir.sign_in()
+    assert heir.states() == {"live": "RUNNING"}
+    assert heir.inside("live", "cat kept") == "mine"
+    assert_well(heir.run("session", "rm", "live", "--wait", "--yes"))

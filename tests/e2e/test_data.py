@@ -1,9 +1,10 @@
 """Folders on the page: their files, whom they are shared with, in sessions, and into the trash."""
 
+import fcntl
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,15 @@ def _file(page: Page, name: str) -> Locator:
         .get_by_role("row")
         .filter(has=page.get_by_role("button", name=name, exact=True))
     )
+
+
+def _wait(page: Page, holds: Callable[[], bool]) -> None:
+    """Until it holds of what the page cannot show."""
+    for _ in range(600):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    pytest.fail("It did not come to that within a minute.")
 
 
 def _open(page: Page, name: str) -> None:
@@ -268,6 +278,25 @@ def test_all_of_a_large_directory_is_chosen_saved_and_deleted(desk: Desk, tmp_pa
     expect(question).to_contain_text("These 1,101 are gone at once")
     question.get_by_role("button", name="Delete").click()
     expect(page.get_by_text("This directory is empty")).to_be_visible()
+
+
+def test_upload_whose_last_bytes_meet_a_killed_server_is_finished(desk: Desk, tmp_path: Path) -> None:
+    page, content = desk.page, os.urandom(24 << 20)
+    (tmp_path / "readings.bin").write_bytes(content)
+    _make(desk, "journey-killed")
+    folder = page.url.rsplit("/", 1)[1]
+    (stage,) = (desk.carrel.data_dir / "folders").glob(f"*/{folder}/stage")
+    with (stage / ".lock").open("w") as lock:
+        # Whoever puts a file into its place waits for this: all bytes have come, and the file is not there.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _drop(page, page.get_by_role("region", name="Files"), tmp_path / "readings.bin")
+        _wait(page, lambda: any(each.stat().st_size == len(content) for each in stage.glob("upload-*")))
+        desk.carrel.kill_api()
+    expect(_file(page, "readings.bin")).to_be_visible(timeout=STARTS_MS)
+    page.get_by_role("button", name=re.compile("^Notifications")).click()
+    upload = page.get_by_role("article", name="Upload to journey-killed")
+    expect(upload).to_contain_text("1 of 1 file", timeout=STARTS_MS)
+    assert (stage.parent / "files" / "readings.bin").read_bytes() == content
 
 
 def test_name_that_is_no_text_is_left_alone_by_keys_and_by_hand(desk: Desk) -> None:
