@@ -39,7 +39,10 @@ class Prometheus:
         async def found() -> list[dict[str, Any]]:
             return await self.query(expr)
 
-        return await eventually(found, within_s=_WITHIN_S, every_s=0.2)
+        try:
+            return await eventually(found, within_s=_WITHIN_S, every_s=0.2)
+        except AssertionError:
+            raise AssertionError(f"no series of {expr}") from None
 
 
 @asynccontextmanager
