@@ -1,6 +1,6 @@
 """Write what the docs and the page know of operations, actions and the SDK; with --check, fail when they differ.
 
-python tools/reference.py            write the tables of docs/reference/{api,permissions,sdk}.md,
+python tools/reference.py            write the tables of docs/reference/{api,permissions,sdk,session-states}.md,
                                      docs/reference/seccomp.json and web/src/api/actions.ts
 python tools/reference.py --check    exit code 1 when those files are not what would be written
 """
@@ -15,6 +15,7 @@ import carrel_client
 
 from carrel.engines.docker import seccomp
 from carrel.policy.actions import ACTIONS, Action, Role, Scope
+from carrel.sessions.states import LIFECYCLE
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- written by tools/reference.py -->", "<!-- end -->"
@@ -30,12 +31,13 @@ _ROLES = (Role.USER, Role.PROJECT_ADMIN, Role.DOMAIN_ADMIN, Role.SUPERADMIN)
 
 def main(arguments: list[str]) -> int:
     api, permissions = ROOT / "docs/reference/api.md", ROOT / "docs/reference/permissions.md"
-    sdk = ROOT / "docs/reference/sdk.md"
+    sdk, states = ROOT / "docs/reference/sdk.md", ROOT / "docs/reference/session-states.md"
     document = json.loads((ROOT / "openapi.json").read_text())
     wanted = {
         api: between(api.read_text(), operations(document)),
         permissions: between(permissions.read_text(), actions()),
         sdk: between(sdk.read_text(), classes()),
+        states: between(states.read_text(), lifecycle()),
         ROOT / "web/src/api/actions.ts": typescript(),
         ROOT / "docs/reference/seccomp.json": json.dumps(json.loads(seccomp.profile()), indent=1) + "\n",
     }
@@ -53,6 +55,12 @@ def between(text: str, table: str) -> str:
     """The text with what stands between its marks replaced."""
     head, rest = text.split(BEGIN)
     return f"{head}{BEGIN}\n\n{table}\n{END}{rest.split(END)[1]}"
+
+
+def lifecycle() -> str:
+    rows = ["| state | fails after |", "| --- | --- |"]
+    rows += [f"| {state} | {limit.total_seconds() / 60:.0f} min |" for state, limit in LIFECYCLE.deadlines.items()]
+    return "\n".join(["```mermaid", LIFECYCLE.mermaid(), "```", "", *rows, ""])
 
 
 def operations(document: dict[str, dict[str, dict[str, dict[str, object]]]]) -> str:

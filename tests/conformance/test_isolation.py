@@ -20,8 +20,7 @@ from tiny_image import ensure_tiny_image
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, run
 from carrel.engines.docker import DockerEngine
-from carrel.engines.docker.spec import IDLE
-from carrel.engines.port import ContainerSpec, ContainerState, Observed
+from carrel.engines.port import IDLE, ContainerSpec, ContainerState, Observed
 
 MIB = 1 << 20
 PIDS = 48
@@ -49,7 +48,7 @@ async def desk(docker_engine: DockerEngine) -> Callable[..., Awaitable[Desk]]:
 
     async def make(*command: str, cpu: int = 500, mem_bytes: int = 64 * MIB) -> Desk:
         wanted = ContainerSpec(
-            new_id(), image, {"cpu": cpu, "mem": mem_bytes}, command=command, pids_limit=PIDS
+            new_id(), image, {"cpu": cpu, "mem": mem_bytes}, command=command or IDLE, pids_limit=PIDS
         )
         return Desk(docker_engine, await docker_engine.ensure(wanted, ProgressLog()))
 

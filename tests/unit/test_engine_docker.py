@@ -13,15 +13,22 @@ from carrel.engines.docker import DockerEngine, answers
 from carrel.engines.docker.firewall import delete_script, insert_script
 from carrel.engines.docker.network import free_subnet, own_bridge, routed_here
 from carrel.engines.docker.pull import Layers, pull_error
-from carrel.engines.docker.spec import IDLE, Names, configuration, home_archive
-from carrel.engines.port import ContainerGone, ContainerSpec, ContainerState, EngineError, ImageUnusable
+from carrel.engines.docker.spec import Names, configuration, home_archive
+from carrel.engines.port import (
+    IDLE,
+    ContainerGone,
+    ContainerSpec,
+    ContainerState,
+    EngineError,
+    ImageUnusable,
+)
 
 NAMES = Names("test")
 RANGE = IPv4Network("10.213.0.0/16")
 
 
 def wanted(*command: str, **slots: int) -> ContainerSpec:
-    return ContainerSpec("abc", "image:1", slots or {"cpu": 1500, "mem": 1 << 30}, command=command)
+    return ContainerSpec("abc", "image:1", slots or {"cpu": 1500, "mem": 1 << 30}, command=command or IDLE)
 
 
 def made(spec: ContainerSpec, *, with_init: bool = False) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from carrel.core.ids import new_id
 from carrel.engines.port import (
+    IDLE,
     ContainerSpec,
     ContainerState,
     Engine,
@@ -80,7 +81,7 @@ class ProgressLog:
 def spec(harness: Harness, *command: str, image: str = "", mem_bytes: int = 64 * MIB) -> ContainerSpec:
     """A small container with a new id."""
     slots = {"cpu": 500, "mem": mem_bytes}
-    return ContainerSpec(new_id(), image or harness.image, slots, command=command, epoch=7)
+    return ContainerSpec(new_id(), image or harness.image, slots, command=command or IDLE, epoch=7)
 
 
 async def run(engine: Engine, container: str, *command: str, stdin: bytes = b"", env: str = "") -> Ran:

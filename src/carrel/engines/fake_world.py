@@ -16,6 +16,7 @@ from carrel.accelerators.port import Accelerators, slots_of
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import fake_files, fake_shell
 from carrel.engines.port import (
+    IDLE,
     WORK_HOME,
     ContainerSpec,
     ContainerState,
@@ -237,7 +238,7 @@ class FakeWorld:
         container.exit_code, container.out_of_memory = None, False
         container.started_at = self.clock.now()
         container.starts += 1
-        if container.spec.command:
+        if container.spec.command != IDLE:
             spec = container.spec
             around = fake_shell.Surroundings(self.environment(container), spec.hostname, mounts=spec.mounts)
             self._step(container, fake_shell.run(container.spec.command, around), container.starts)

@@ -147,6 +147,14 @@ class Mount:
     read_only: bool = False
 
 
+IDLE = ("/bin/sh", "-c", "trap 'exit 0' TERM; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done")
+"""A main process that does nothing until the container is removed, with no program of the image but its shell.
+
+The shell stays PID 1: it reaps orphans while it waits, and leaves at once when asked. Its child stops itself,
+which needs no `sleep`.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class ContainerSpec:
     """One container as it must be. Two specs with the same id are the same container."""
@@ -161,8 +169,8 @@ class ContainerSpec:
     """Name of the node to run on; empty where the engine has only one."""
     env: Mapping[str, str] = field(default_factory=dict)
     hostname: str = "session"
-    command: tuple[str, ...] = ()
-    """Main process; empty keeps the container idle until it is removed."""
+    command: tuple[str, ...] = IDLE
+    """Main process, in place of the image's own."""
     ports: tuple[int, ...] = ()
     """Ports that the gateway may dial; an engine that needs a tunnel opens it for these."""
     mounts: tuple[Mount, ...] = ()

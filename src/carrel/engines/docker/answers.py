@@ -11,6 +11,7 @@ from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.pull import pull_error
 from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID
 from carrel.engines.port import (
+    IDLE,
     ContainerGone,
     ContainerSpec,
     ContainerState,
@@ -164,13 +165,13 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
     if "exec format error" in text:
         return ImageUnusable(f"The image {spec.image} is not made for the processor of this machine.")
     missing = any(sign in text for sign in ("no such file or directory", "executable file not found"))
-    if missing and not spec.command:
+    if missing and spec.command == IDLE:
         return ImageUnusable(f"The image {spec.image} has no shell (/bin/sh), so a session cannot run in it.")
     if missing or ("permission denied" in text and "exec" in text):
         return EngineError(
-            f"The image {spec.image} cannot run the command {spec.command[0]!r}."
-            if spec.command
-            else f"The shell of the image {spec.image} may not be run by its users.",
+            f"The shell of the image {spec.image} may not be run by its users."
+            if spec.command == IDLE
+            else f"The image {spec.image} cannot run the command {spec.command[0]!r}.",
             retriable=False,
             code="command_unusable",
         )

@@ -25,6 +25,7 @@ from carrel.engines.docker.pull import Pulls
 from carrel.engines.docker.spec import LABEL_ID, LABEL_USER, Names, configuration
 from carrel.engines.docker.streams import read_logs, run_process
 from carrel.engines.port import (
+    IDLE,
     Claimant,
     ContainerSpec,
     EngineError,
@@ -222,7 +223,7 @@ class DockerEngine:
 
     async def _create(self, spec: ContainerSpec, progress: ProgressSink) -> Any:
         """Make the container; the inspection of the one that is already there, None for a new one."""
-        if spec.command and self._has_init is None:
+        if spec.command != IDLE and self._has_init is None:
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
         with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id)

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from carrel.engines.docker import seccomp
 from carrel.engines.docker.mounts import binds
-from carrel.engines.port import WORK_HOME, WORK_UID, ContainerSpec
+from carrel.engines.port import IDLE, WORK_HOME, WORK_UID, ContainerSpec
 
 LABEL_INSTALLATION = "carrel.installation"
 LABEL_ID = "carrel.id"
@@ -20,10 +20,6 @@ LABEL_USER = "carrel.user"
 _MIB = 1 << 20
 _SHM_MAX = 1024 * _MIB
 _SHM_MIN = 64 * _MIB
-
-# Main process of a session without a command. The shell stays PID 1: it reaps orphans while it waits, and
-# leaves at once when asked. Its child stops itself, which needs no program but the shell, unlike sleep.
-IDLE = ("/bin/sh", "-c", "trap 'exit 0' TERM; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +76,7 @@ def configuration(
     if millis:
         # The quota is the limit; the shares divide a crowded machine in the same proportion.
         host |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
-    if spec.command and with_init:
+    if spec.command != IDLE and with_init:
         host["Init"] = True
     return {
         "Image": spec.image,
@@ -89,7 +85,7 @@ def configuration(
         "WorkingDir": WORK_HOME,
         "Env": [f"{name}={value}" for name, value in {**_environment(), **spec.env}.items()],
         # As entry point and not as command, so that the image's own entry point does not wrap it.
-        "Entrypoint": list(spec.command or IDLE),
+        "Entrypoint": list(spec.command),
         "Cmd": [],
         "StopSignal": "SIGTERM",
         "Healthcheck": {"Test": ["NONE"]},
