@@ -121,6 +121,8 @@ class Terminal:
         async for chunk in self._after_first_line():
             if not chunk:
                 continue
+            # One that came back meanwhile may be at the oldest byte, which this chunk would push out.
+            await self._wait_for_client()
             self.ring.append(chunk)
             if self._attached:
                 self._attached.news.set()
