@@ -30,7 +30,8 @@ BROWSER = ("e2e",)
 @dataclass
 class Tally:
     passed: int = 0
-    skipped: int = 0
+    skipped: list[str] = field(default_factory=list)
+    """Of each its name and why."""
     failed: list[str] = field(default_factory=list)
 
 
@@ -67,9 +68,11 @@ def main() -> int:
         journeys = [name for name in folders if name in BROWSER]
         run_pytest(journeys, ["-n", "2", "--dist", "worksteal"], environment, tally)
     # 4. One line.
+    for name in tally.skipped:
+        print(f"skipped {name}")
     for name in tally.failed:
         print(f"FAILED {name}")
-    skipped = f", {tally.skipped} skipped" if tally.skipped else ""
+    skipped = f", {len(tally.skipped)} skipped" if tally.skipped else ""
     print(f"{tally.passed} passed, {len(tally.failed)} failed{skipped} in {time.monotonic() - began:.0f} s")
     return 1 if tally.failed else 0
 
@@ -170,11 +173,11 @@ def run_pytest(
 
 def count(report: Path, tally: Tally) -> None:
     for case in ElementTree.parse(report).getroot().iter("testcase"):
-        outcomes = {child.tag for child in case}
-        if outcomes & {"failure", "error"}:
-            tally.failed.append(f"{case.get('classname')}::{case.get('name')}")
-        elif "skipped" in outcomes:
-            tally.skipped += 1
+        name = f"{case.get('classname')}::{case.get('name')}"
+        if case.find("failure") is not None or case.find("error") is not None:
+            tally.failed.append(name)
+        elif (skipped := case.find("skipped")) is not None:
+            tally.skipped.append(f"{name}: {skipped.get('message')}")
         else:
             tally.passed += 1
 
