@@ -14,7 +14,7 @@ import pytest
 from argon2 import PasswordHasher
 from databases import TEMPLATE, Databases, Lent, in_database
 from hypothesis import HealthCheck, settings
-from people import PASSWORD, People
+from people import PASSWORD, People, first_administrator
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from carrel.core.clock import SystemClock
@@ -141,12 +141,9 @@ def people(lent: Lent) -> People:
 
 async def _settle(url: str) -> People:
     database = Database(url)
+    admin = await first_administrator(database)
     async with database.transaction() as tx:
-        await tenancy.found(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
-    async with database.transaction() as tx:
-        admin = await tenancy.user_by_email(tx, "admin@example.org")
-        assert admin is not None
-        project = (await tenancy.profile(tx, admin.id)).projects[0][0].id
+        project = (await tenancy.profile(tx, admin.user_id)).projects[0][0].id
         other = Project(id=ProjectId(new_id()), domain_id=admin.domain_id, name="other")
         abroad = Domain(id=DomainId(new_id()), name="abroad")
         tx.add_all([other, abroad])
@@ -163,7 +160,7 @@ async def _settle(url: str) -> People:
             return made.id
 
         ids = [
-            admin.id,
+            admin.user_id,
             await person("user", admin.domain_id, project),
             await person("colleague", admin.domain_id, project),
             await person("stranger", admin.domain_id, other.id),

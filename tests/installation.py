@@ -143,6 +143,20 @@ class Api:
         return await eventually(reached)  # type: ignore[no-any-return]
 
 
+async def serving_on(
+    server: uvicorn.Server, sockets: list[socket.socket] | None = None
+) -> "asyncio.Task[None]":
+    """The server's task, once it listens. Fails when it ends before, or takes too long."""
+    task = asyncio.create_task(server.serve(sockets=sockets))
+
+    async def listens() -> bool:
+        assert not task.done(), f"the server ended before it listened: {task}"
+        return server.started
+
+    await eventually(listens, every_s=0.005)
+    return task
+
+
 @asynccontextmanager
 async def serving(app: FastAPI, http: type[ZeroCopyProtocol] = ZeroCopyProtocol) -> AsyncIterator[str]:
     """The application behind uvicorn on a free loopback port; gives its URL."""
@@ -153,9 +167,7 @@ async def serving(app: FastAPI, http: type[ZeroCopyProtocol] = ZeroCopyProtocol)
             app, log_config=None, lifespan="off", access_log=False, server_header=False, http=http
         )
         server = uvicorn.Server(config)
-        task = asyncio.create_task(server.serve(sockets=[listening]))
-        while not server.started:
-            await asyncio.sleep(0.005)
+        task = await serving_on(server, [listening])
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = server.force_exit = True
         await task

@@ -5,8 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId
+from carrel.db.database import Database
 from carrel.policy.decide import Actor
+from carrel.tenancy import service as tenancy
 
 PASSWORD = "correct horse 9"
 
@@ -25,6 +28,16 @@ class People:
     colleague: Actor
     stranger: Actor
     foreigner: Actor
+
+
+async def first_administrator(database: Database) -> Actor:
+    """The superadmin of an installation, admin@example.org with PASSWORD; founded if there is nobody yet."""
+    async with database.transaction() as tx:
+        await tenancy.found(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
+    async with database.transaction() as tx:
+        admin = await tenancy.user_by_email(tx, "admin@example.org")
+        assert admin is not None
+        return await tenancy.actor_of(tx, admin, credential="test", address="127.0.0.1")
 
 
 async def eventually(

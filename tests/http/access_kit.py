@@ -1,6 +1,5 @@
 """Fixtures for the ways into a session: a server on a real port, over an engine with real processes."""
 
-import asyncio
 import base64
 import socket
 from collections.abc import AsyncIterator
@@ -12,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 import uvicorn
+from installation import serving_on
 from local_engine import LocalEngine
 from people import PASSWORD, People
 from websockets.asyncio.client import ClientConnection, connect
@@ -97,9 +97,7 @@ async def listening(app: Any) -> AsyncIterator[str]:
     )
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        while not server.started:
-            await asyncio.sleep(0.01)
+        serving = await serving_on(server, [listener])
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         server.should_exit = True
         await serving

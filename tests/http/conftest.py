@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from files_kit import Folder, folder
 from installation import Api, installation
 from people import People
 from sso_kit import Sso, single_sign_on
@@ -16,6 +17,12 @@ async def api(database: Database, people: People, tmp_path: Path) -> AsyncIterat
     """The application without controllers: sessions stay PENDING."""
     async with installation(database, people, tmp_path, controllers=False) as running:
         yield running
+
+
+@pytest.fixture
+async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    """A person's folder, on a storage host of its own."""
+    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from files_kit import Folder, folder
 from folder_kit import shared
 from installation import Api
 from people import eventually
-from test_uploads import staged
 from test_uploads_limits import limit
+from tus_kit import staged
 
 MIB = 1 << 20
 ODD_NAMES = [

@@ -23,11 +23,6 @@ from carrel.files import links
 from carrel.storage import listing, paths, staged, tree
 
 
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
-
-
 async def shared(api: Api, data: Folder, name: str, permission: str) -> Folder:
     """The same folder as somebody has it whom it is shared with."""
     asked = await data.post("/shares", {"users": [f"{name}@example.org"], "permission": permission})

@@ -10,7 +10,7 @@ import pytest
 from files_kit import Folder, folder
 from installation import Api
 from sqlalchemy import text
-from test_uploads import begun, patch
+from tus_kit import begun, patch
 
 from carrel.audit import service as audit
 from carrel.core.clock import SystemClock

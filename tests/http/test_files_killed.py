@@ -16,18 +16,16 @@ import psycopg
 import pytest
 from command_line import CommandLine
 from crash.control_plane import API, ControlPlaneProcess
-from people import eventually
+from people import eventually, first_administrator
 from test_packs import tar
-from test_uploads import BYTES, VERSION, metadata
+from tus_kit import BYTES, VERSION, metadata
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.keypairs import service as keypairs
-from carrel.tenancy import service as tenancy
 
-PASSWORD = "correct horse battery"
 EXPECTED = {
     ("file.write", "put"), ("file.make_directory", "made"), ("file.move", "d/moved"), ("file.remove", "removed"),
     ("file.upload", "p/a p/b"), ("file.upload", "whole"), ("file.upload", "tus"), ("file.write", "dav"),
@@ -74,13 +72,9 @@ async def place(open_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Asy
     url = await asyncio.to_thread(embedded.start)
     await asyncio.to_thread(migrate, url)
     database = Database(url)
+    admin = await first_administrator(database)
     async with database.transaction() as tx:
-        await tenancy.found(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
-    async with database.transaction() as tx:
-        admin = await tenancy.user_by_email(tx, "admin@example.org")
-        assert admin is not None
-        actor = await tenancy.actor_of(tx, admin, credential="test", address="127.0.0.1")
-        pair = await keypairs.create(tx, SystemClock(), actor)
+        pair = await keypairs.create(tx, SystemClock(), admin)
     await database.close()
     folder = tmp_path_factory.mktemp("plane")
     plane = ControlPlaneProcess(folder, url, f"unix://{folder}/none.sock", "files-killed")

@@ -9,7 +9,7 @@ from folder_kit import folder
 from installation import Api
 from people import eventually
 from sqlalchemy import select
-from test_uploads import VERSION, metadata
+from tus_kit import VERSION, metadata
 
 from carrel.core.ids import FolderId
 from carrel.storage.port import Measure

@@ -22,11 +22,6 @@ from carrel.storage.port import StorageUnavailable
 from carrel.storage_hosts.storages import Storage
 
 
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
-
-
 async def begun(data: Folder, path: str) -> str:
     """The id of a new upload."""
     about = {"Upload-Length": "9", "Upload-Metadata": f"path {base64.b64encode(path.encode()).decode()}"}

@@ -18,11 +18,6 @@ from carrel.vfolders import quotas
 from carrel.vfolders.model import VFolder
 
 
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
-
-
 def tar(*entries: tarfile.TarInfo | tuple[str, bytes]) -> bytes:
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as file:

@@ -13,9 +13,9 @@ import own_proxy
 import pytest
 import uvicorn
 from aiohttp import web
-from files_kit import Folder, folder
+from files_kit import Folder
 from gateway_kit import Gate, gate_at_work
-from installation import API, Api
+from installation import API, Api, serving_on
 from own_authority import certificates
 from people import PASSWORD, eventually
 from websockets.asyncio.client import connect
@@ -87,21 +87,14 @@ async def _behind(kind: str, api: Api, own: Path) -> AsyncIterator[Behind]:
         config = listening(api.app, given)
         config.port = 0
         server = uvicorn.Server(config)
-        task = asyncio.create_task(server.serve())
+        task = await serving_on(server)
         stack.push_async_callback(asyncio.wait, [task])
         stack.callback(setattr, server, "should_exit", True)
-        while not server.started:
-            await asyncio.sleep(0.005)
         page = server.servers[0].sockets[0].getsockname()[1]
         port = await stack.enter_async_context(
             own_proxy.proxy(kind, own, page=page, apps=gate.port, files=own)
         )
         yield Behind(api, gate, port, own / "ca.pem")
-
-
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
 
 
 async def test_http_2_is_spoken_and_a_person_signs_in_from_their_own_address(behind: Behind, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from aiohttp import web
 from command_line import command_line
 from files_kit import folder
 from gateway_kit import Gate, gate_at_work
-from installation import API, Api
+from installation import API, Api, serving_on
 from own_authority import certificates
 from people import PASSWORD, People, eventually
 from websockets.asyncio.client import connect
@@ -77,9 +77,7 @@ async def secured(api: Api, files: Path, **settings: object) -> AsyncIterator[Se
     config = listening(api.app, given)
     config.port = 0
     server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.005)
+    task = await serving_on(server)
     try:
         yield Secured(server.servers[0].sockets[0].getsockname()[1], files, ca)
     finally:

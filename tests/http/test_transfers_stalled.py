@@ -15,7 +15,7 @@ from files_kit import Folder, folder
 from installation import Api
 from people import eventually
 from people_kit import said
-from test_uploads import basic
+from tus_kit import basic
 
 from carrel.core.errors import CarrelError
 from carrel.core.ids import UserId

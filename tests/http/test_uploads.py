@@ -1,69 +1,18 @@
-"""Resumable uploads: tus 1.0.0 by its text, by a client of others, and by what goes wrong on the way."""
+"""Resumable uploads: tus 1.0.0 by its text, and by a client of others."""
 
 import asyncio
 import base64
-import contextlib
 import hashlib
 import os
-import socket
-import subprocess
-from collections.abc import AsyncIterator, Iterator
-from datetime import timedelta
+from collections.abc import AsyncIterator
 from pathlib import Path
-from urllib.parse import unquote
 
-import httpx2
-import pytest
-from files_kit import Folder, folder
+from files_kit import Folder
 from installation import Api
-from people import eventually
 from people_kit import said
 from sqlalchemy import text
+from tus_kit import BYTES, VERSION, arrived, basic, begun, metadata, patch, staged
 from tusclient.client import TusClient
-
-from carrel.core.clock import SystemClock
-from carrel.core.errors import Unavailable
-from carrel.files import arrivals, leftovers, upload_rows
-from carrel.storage import staged as staging
-
-VERSION = {"Tus-Resumable": "1.0.0"}
-BYTES = {**VERSION, "Content-Type": "application/offset+octet-stream"}
-
-
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
-
-
-def metadata(path: str, **more: str) -> dict[str, str]:
-    pairs = {"path": path, **more}.items()
-    return {"Upload-Metadata": ",".join(f"{k} {base64.b64encode(v.encode()).decode()}" for k, v in pairs)}
-
-
-async def begun(data: Folder, path: str, length: int | None, **more: str) -> str:
-    """The address of a new upload, below the folder's."""
-    known = {"Upload-Defer-Length": "1"} if length is None else {"Upload-Length": str(length)}
-    answer = await data.post("/uploads", headers={**VERSION, **known, **metadata(path, **more)})
-    assert answer.status_code == 201, answer.text
-    assert answer.headers["tus-resumable"] == "1.0.0"
-    return "/" + answer.headers["location"]
-
-
-async def patch(data: Folder, upload: str, offset: int, content: object, **headers: str) -> httpx2.Response:
-    names = {name.replace("_", "-"): value for name, value in headers.items()}
-    return await data.ask(
-        "PATCH", upload, headers={**BYTES, "Upload-Offset": str(offset), **names}, content=content
-    )
-
-
-async def arrived(data: Folder, upload: str) -> int:
-    answer = await data.ask("HEAD", upload, headers=VERSION)
-    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
-    return int(answer.headers["upload-offset"])
-
-
-def staged(data: Folder) -> list[str]:
-    return sorted(name for name in os.listdir(data.stage) if name != ".lock")
 
 
 async def test_a_file_arrives_in_pieces(api: Api, data: Folder):
@@ -270,187 +219,6 @@ async def test_other_methods_come_in_the_clothes_of_post(data: Folder):
     ).status_code == 204
 
 
-@contextlib.contextmanager
-def line(api: Api, data: Folder, upload: str, offset: int, length: int, auth: str) -> Iterator[socket.socket]:
-    """A connection that has begun to send so many bytes."""
-    with socket.create_connection(("127.0.0.1", api.port)) as connection:
-        head = (
-            f"PATCH /api/v1/vfolders/{data.id}{upload} HTTP/1.1\r\nHost: x\r\nAuthorization: {auth}\r\n"
-            f"Tus-Resumable: 1.0.0\r\nContent-Type: application/offset+octet-stream\r\n"
-            f"Upload-Offset: {offset}\r\nContent-Length: {length}\r\n\r\n"
-        )
-        connection.sendall(head.encode())
-        yield connection
-
-
-async def basic(api: Api, data: Folder) -> str:
-    assert data.owner.actor is not None
-    return str(httpx2.BasicAuth(*await api.keypair(data.owner.actor))._auth_header)
-
-
-async def size_of(data: Folder, wanted: int) -> None:
-    async def grown() -> bool:
-        return any((data.stage / name).stat().st_size >= wanted for name in staged(data))
-
-    assert await eventually(grown)
-
-
-async def test_a_line_that_breaks_costs_nothing_that_arrived(api: Api, data: Folder):
-    content = os.urandom(3 << 20)
-    upload = await begun(data, "a", len(content))
-    with line(api, data, upload, 0, len(content), await basic(api, data)) as connection:
-        await asyncio.to_thread(connection.sendall, content[:1_500_000])
-        await size_of(data, 1 << 20)
-
-    async def rest() -> int | None:
-        at = await arrived(data, upload)
-        return at if at == 1_500_000 else None
-
-    assert await eventually(rest) == 1_500_000
-    assert (await patch(data, upload, 1_500_000, content[1_500_000:])).status_code == 204
-    assert (data.files / "a").read_bytes() == content
-
-
-async def test_two_cannot_send_at_once_but_who_stalls_makes_way(
-    api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
-):
-    content = os.urandom(2 << 20)
-    upload = await begun(data, "a", len(content))
-    with line(api, data, upload, 0, len(content), await basic(api, data)) as connection:
-        await asyncio.to_thread(connection.sendall, content[: (1 << 20) + 10])
-        await size_of(data, 1 << 20)
-        monkeypatch.setattr(arrivals, "STALLED_S", 3600.0)
-        assert said(await patch(data, upload, 1 << 20, b"x")) == (423, "upload.locked")
-        monkeypatch.setattr(arrivals, "STALLED_S", 0.0)
-        at = await arrived(data, upload)
-        assert at == (1 << 20) + 10, "what the other had sent counts"
-        assert (await patch(data, upload, at, content[at:])).status_code == 204
-    assert (data.files / "a").read_bytes() == content
-
-
-async def test_an_upload_that_is_given_up_stops_arriving(api: Api, data: Folder):
-    upload = await begun(data, "a", 2 << 20)
-    with line(api, data, upload, 0, 2 << 20, await basic(api, data)) as connection:
-        await asyncio.to_thread(connection.sendall, bytes((1 << 20) + 10))
-        await size_of(data, 1 << 20)
-        assert (await data.ask("DELETE", upload, headers=VERSION)).status_code == 204
-    assert (staged(data), await data.names()) == ([], [])
-
-
-async def test_an_upload_that_nobody_goes_on_with_is_forgotten(api: Api, data: Folder):
-    upload, other = await begun(data, "a", 6), await begun(data, "b", 6)
-    await patch(data, upload, 0, b"abc")
-    now = SystemClock().now()
-    transaction, storages = api.database.transaction, api.app.state.storages
-    await leftovers.prune(transaction, storages, now)
-    assert len(staged(data)) == 2
-    with line(api, data, other, 0, 6, await basic(api, data)) as connection:
-        connection.sendall(b"abc")
-
-        # Asked by another request, it could be that one which is at it.
-        async def arriving() -> bool:
-            return api.app.state.arrivals.is_arriving(other.rsplit("/", 1)[1])
-
-        assert await eventually(arriving)
-        await leftovers.prune(transaction, storages, now + upload_rows.KEPT + timedelta(minutes=1))
-        assert len(staged(data)) == 1, "somebody is at it"
-    assert (await data.ask("HEAD", upload, headers=VERSION)).status_code == 404
-
-
-async def test_what_a_killed_server_left_of_a_request_is_swept(api: Api, data: Folder):
-    live = staging.create(data.stage, f"{staging.WRITTEN}live")
-    for name in (f"{staging.WRITTEN}dead", "upload-a.part", "upload-a", "removed-a"):
-        (data.stage / name).touch()
-    now = SystemClock().now()
-    transaction, storages = api.database.transaction, api.app.state.storages
-    await leftovers.sweep(transaction, storages, now)
-    assert len(staged(data)) == 5, "they may be being written"
-    await leftovers.sweep(transaction, storages, now + leftovers.OLD + timedelta(minutes=1))
-    assert staged(data) == ["removed-a", "upload-a", live.name]
-    live.close()
-
-
-@pytest.mark.parametrize(("clash", "got"), [("refuse", "a"), ("rename", "a (1)")])
-async def test_a_file_whose_arrival_nobody_could_write_down_has_arrived(
-    api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch, clash: str, got: str
-):
-    if clash == "rename":
-        assert (await data.write("a", b"other")).status_code == 200
-    upload = await begun(data, "a", 6, clash=clash, modified="1700000000.25")
-    with monkeypatch.context() as patched:
-
-        async def die(*_: object) -> None:
-            raise Unavailable("database.unavailable", "The server was killed here.")
-
-        patched.setattr(upload_rows, "note_done", die)
-        assert (await patch(data, upload, 0, b"abcdef")).status_code == 503
-    assert (data.files / got).read_bytes() == b"abcdef"
-    again = await patch(data, upload, 6, b"")
-    assert (again.status_code, again.headers["upload-offset"], unquote(again.headers["carrel-path"])) == (
-        204,
-        "6",
-        got,
-    )
-    assert await arrived(data, upload) == 6
-    async with api.database.transaction() as tx:
-        noted = "SELECT details FROM audit WHERE object_id = :id AND action = 'file.upload'"
-        rows = (await tx.execute(text(noted), {"id": data.id})).scalars().all()
-    assert [(row["paths"], row["bytes"]) for row in rows] == [([got], 6)]
-
-
-async def test_an_upload_whose_bytes_are_gone_is_over(data: Folder):
-    """As when its folder has moved to another host, which takes along what is finished."""
-    upload = await begun(data, "a", 6, modified="1700000000")
-    assert (await data.write("a", b"sixish")).status_code == 200
-    for name in os.listdir(data.stage):
-        os.unlink(data.stage / name)
-    assert said(await patch(data, upload, 0, b"abc")) == (404, "upload.not_found")
-    assert (await data.ask("HEAD", upload, headers=VERSION)).status_code == 404
-
-
-async def test_a_quota_is_looked_at_before_anything_is_sent(api: Api, data: Folder):
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text(
-                """UPDATE resource_policies SET limits = limits || '{"folder_bytes": 1000}' WHERE kind = 'user'"""
-            )
-        )
-    refused = await data.post("/uploads", headers={**VERSION, "Upload-Length": "1001", **metadata("a")})
-    assert said(refused) == (409, "quota.bytes")
-    assert said(await data.write("a", b"x" * 1001)) == (409, "quota.bytes")
-    deferred = await begun(data, "a", None)
-    assert said(await patch(data, deferred, 0, b"", Upload_Length="1001")) == (409, "quota.bytes")
-    assert (await data.write("b", b"x" * 900)).status_code == 200
-
-    async def counted() -> bool:
-        return (await data.write("c", b"x" * 200)).status_code == 409
-
-    assert await eventually(counted), "what came in counts before it is measured"
-
-
-async def test_a_full_disk_says_so_and_leaves_nothing_half(
-    api: Api, tmp_path_factory: pytest.TempPathFactory
-):
-    root = tmp_path_factory.mktemp("full")
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "none", str(root)], check=False
-    ).returncode:
-        pytest.skip("this machine does not let us mount")
-    try:
-        data = await folder(api, root=root)
-        upload = await begun(data, "a", 8 << 20)
-        full = await patch(data, upload, 0, bytes(8 << 20))
-        assert said(full) == (409, "storage.full"), full.text
-        assert 0 < await arrived(data, upload) <= 4 << 20
-        assert said(await data.write("b", bytes(4 << 20))) == (409, "storage.full")
-        assert await data.names() == []
-        assert (await data.ask("DELETE", upload, headers=VERSION)).status_code == 204
-        assert (await data.write("b", bytes(1 << 20))).status_code == 200, "there is room again"
-    finally:
-        api.app.state.storages.close()
-        subprocess.run(["umount", "-l", str(root)], check=True)
-
-
 def tuspy(api: Api, data: Folder, auth: str) -> TusClient:
     return TusClient(f"{api.url}/api/v1/vfolders/{data.id}/uploads", headers={"Authorization": auth})
 
@@ -479,23 +247,3 @@ async def test_a_client_of_others_uploads_and_goes_on(api: Api, data: Folder, tm
     url = await asyncio.to_thread(some)
     assert await asyncio.to_thread(rest, url) == 200_000
     assert (data.files / "dir/é.bin").read_bytes() == content
-
-
-@pytest.mark.parametrize("announced", [{}, {"Content_Length": str(256 << 20)}])
-async def test_memory_does_not_grow_with_what_is_uploaded(api: Api, data: Folder, announced: dict[str, str]):
-    size = 256 << 20
-    upload = await begun(data, "a", size)
-
-    async def zeros() -> AsyncIterator[bytes]:
-        piece = bytes(1 << 20)
-        for _ in range(size >> 20):
-            yield piece
-
-    before = resident()
-    assert (await patch(data, upload, 0, zeros(), **announced)).status_code == 204
-    assert resident() - before < 64 << 20
-    assert (data.files / "a").stat().st_size == size
-
-
-def resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

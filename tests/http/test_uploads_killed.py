@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from crash.control_plane import API, ControlPlaneProcess
 from people import People, eventually
-from test_uploads import BYTES, VERSION, metadata
+from tus_kit import BYTES, VERSION, metadata
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database

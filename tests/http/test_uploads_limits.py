@@ -1,7 +1,10 @@
 """What comes in holds to the quota whatever a client announces, and a request that fails leaves nothing promised."""
 
 import asyncio
+import os
+import subprocess
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from files_kit import Folder, folder
@@ -10,18 +13,13 @@ from people import eventually
 from people_kit import said
 from sqlalchemy import text
 from structlog.testing import capture_logs
-from test_uploads import BYTES, VERSION, arrived, basic, begun, metadata, patch, staged
+from tus_kit import BYTES, VERSION, arrived, basic, begun, metadata, patch, staged
 
 from carrel.core.errors import Unavailable
 from carrel.files.reach import FileChanges
 from carrel.storage import staged as staging
 
 ROOM = 3 << 20
-
-
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
 
 
 async def limit(api: Api, room: int = ROOM) -> None:
@@ -166,3 +164,66 @@ async def test_who_leaves_in_the_middle_of_sending_is_no_error_of_ours(
         assert await eventually(gone)
         assert (await data.get("/files")).json()["total"] == 0
     assert [each for each in logs if each["log_level"] == "error"] == []
+
+
+async def test_a_quota_is_looked_at_before_anything_is_sent(api: Api, data: Folder):
+    async with api.database.transaction() as tx:
+        await tx.execute(
+            text(
+                """UPDATE resource_policies SET limits = limits || '{"folder_bytes": 1000}' WHERE kind = 'user'"""
+            )
+        )
+    refused = await data.post("/uploads", headers={**VERSION, "Upload-Length": "1001", **metadata("a")})
+    assert said(refused) == (409, "quota.bytes")
+    assert said(await data.write("a", b"x" * 1001)) == (409, "quota.bytes")
+    deferred = await begun(data, "a", None)
+    assert said(await patch(data, deferred, 0, b"", Upload_Length="1001")) == (409, "quota.bytes")
+    assert (await data.write("b", b"x" * 900)).status_code == 200
+
+    async def counted() -> bool:
+        return (await data.write("c", b"x" * 200)).status_code == 409
+
+    assert await eventually(counted), "what came in counts before it is measured"
+
+
+async def test_a_full_disk_says_so_and_leaves_nothing_half(
+    api: Api, tmp_path_factory: pytest.TempPathFactory
+):
+    root = tmp_path_factory.mktemp("full")
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "none", str(root)], check=False
+    ).returncode:
+        pytest.skip("this machine does not let us mount")
+    try:
+        data = await folder(api, root=root)
+        upload = await begun(data, "a", 8 << 20)
+        full = await patch(data, upload, 0, bytes(8 << 20))
+        assert said(full) == (409, "storage.full"), full.text
+        assert 0 < await arrived(data, upload) <= 4 << 20
+        assert said(await data.write("b", bytes(4 << 20))) == (409, "storage.full")
+        assert await data.names() == []
+        assert (await data.ask("DELETE", upload, headers=VERSION)).status_code == 204
+        assert (await data.write("b", bytes(1 << 20))).status_code == 200, "there is room again"
+    finally:
+        api.app.state.storages.close()
+        subprocess.run(["umount", "-l", str(root)], check=True)
+
+
+@pytest.mark.parametrize("announced", [{}, {"Content_Length": str(256 << 20)}])
+async def test_memory_does_not_grow_with_what_is_uploaded(api: Api, data: Folder, announced: dict[str, str]):
+    size = 256 << 20
+    upload = await begun(data, "a", size)
+
+    async def zeros() -> AsyncIterator[bytes]:
+        piece = bytes(1 << 20)
+        for _ in range(size >> 20):
+            yield piece
+
+    before = resident()
+    assert (await patch(data, upload, 0, zeros(), **announced)).status_code == 204
+    assert resident() - before < 64 << 20
+    assert (data.files / "a").stat().st_size == size
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -18,7 +18,7 @@ import pytest
 from files_kit import Folder, folder
 from installation import Api
 from people import eventually
-from test_uploads import BYTES, arrived, basic, begun, patch
+from tus_kit import BYTES, arrived, basic, begun, patch
 
 from carrel.files import arrivals
 from carrel.files.reach import Reached

@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from files_kit import Folder, folder
+from files_kit import Folder
 from installation import Api
 from people_kit import said
-from test_uploads import VERSION, basic, begun, metadata, patch
+from tus_kit import VERSION, basic, begun, metadata, patch
 
 WEB = Path(__file__).parents[2] / "web"
 TUS = """
@@ -25,11 +25,6 @@ new Upload(Buffer.from(content), {
     console.log(JSON.stringify({ status: answer?.getStatus(), body: answer?.getBody() })),
 }).start();
 """
-
-
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
 
 
 async def offset(data: Folder, upload: str) -> str | None:

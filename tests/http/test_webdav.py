@@ -13,11 +13,6 @@ from sqlalchemy import text
 from carrel.webdav import properties
 
 
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
-
-
 async def dav(who: Caller, method: str, path: str, **options: object) -> httpx2.Response:
     return await who.http.request(method, f"/dav/{path}", **options)
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import httpx2
 import pytest
-from files_kit import Folder, folder
+from files_kit import Folder
 from installation import Api
 from sqlalchemy import text
 
@@ -23,11 +23,6 @@ _DAVFS = shutil.which("mount.davfs") or shutil.which("mount.davfs", path=_AS_ROO
 _MAY_MOUNT = os.geteuid() == 0 and Path("/dev/fuse").exists()
 EXPLORER = "Microsoft-WebDAV-MiniRedir/10.0.19045"
 FINDER = "WebDAVFS/3.0.0 (03008000) Darwin/23.6.0 (arm64)"
-
-
-@pytest.fixture
-async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    return await folder(api, root=tmp_path_factory.mktemp("disk") / "fast")
 
 
 async def _run(*words: str, told: str = "") -> str:

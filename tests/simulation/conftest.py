@@ -6,15 +6,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from people import PASSWORD
+from people import first_administrator
 from simulation.installation_life import Installation
 from simulation.virtual_time import LoopClock, simulate
 
-from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.engines.fake import FakeWorld
 from carrel.policy.decide import Actor
-from carrel.tenancy import service as tenancy
 
 _EMPTIED = (
     "session_logs",
@@ -73,12 +71,7 @@ def actor(postgres: str, look: psycopg.Connection[Any]) -> Actor:
 
     async def found() -> Actor:
         database = Database(postgres)
-        async with database.transaction() as tx:
-            await tenancy.found(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
-        async with database.transaction() as tx:
-            admin = await tenancy.user_by_email(tx, "admin@example.org")
-            assert admin is not None
-            actor = await tenancy.actor_of(tx, admin, credential="test", address="127.0.0.1")
+        actor = await first_administrator(database)
         await database.close()
         return actor
 

@@ -220,9 +220,7 @@ class NoRequest(NamedTuple):
 
 _REFUSALS = {
     400: NoRequest(
-        "http.bad_request",
-        "This is not a valid HTTP request.",
-        "Check the request line, headers and framing.",
+        "http.bad_request", "This is not a valid HTTP request.", "Check the request line, headers and framing."
     ),
     408: NoRequest(
         "http.too_slow", "The request did not arrive in time.", "Send it again, over a faster connection."
