@@ -7,7 +7,7 @@ import pytest
 
 PROCESSES = {
     "gateway": ("carrel.gateway.serve", {"fastapi", "starlette", "uvicorn", "ldap3", "wsgidav", "numpy"}),
-    "api": ("carrel.server.compose", {"ldap3", "wsgidav"}),
+    "api": ("carrel.server.compose", {"joserfc", "ldap3", "wsgidav"}),
 }
 
 

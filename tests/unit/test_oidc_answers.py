@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import math
 import ssl
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable
@@ -145,8 +146,12 @@ async def test_when_somebody_proved_it_is_believed_if_it_is_a_time(liar: Liar, s
         ({"exp": AT - 61}, "expired"),
         ({"exp": None}, "expired"),
         ({"exp": "never"}, "expired"),
+        ({"exp": math.nan}, "expired"),
+        ({"exp": True}, "expired"),
         ({"iat": AT + 61}, "issued"),
         ({"iat": None}, "issued"),
+        ({"nbf": AT + 61}, "issued"),
+        ({"jti": 7}, "jti"),
         ({"sub": ""}, "subject"),
         ({"sub": None}, "subject"),
         ({"sub": 7}, "subject"),

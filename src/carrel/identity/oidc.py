@@ -5,7 +5,6 @@ Source: OpenID Connect Core 1.0 (3.1), Discovery 1.0, RFC 7636 (PKCE), RFC 9207 
 
 import asyncio
 import base64
-import hashlib
 import secrets
 import time
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 import aiohttp
 import orjson
 from joserfc import jwt
-from joserfc.errors import JoseError
+from joserfc.errors import ClaimError, InvalidClaimError, JoseError
 from joserfc.jwk import KeySet
 
 from carrel.core.errors import CarrelError
@@ -28,8 +27,8 @@ from carrel.identity.port import (
     Claims,
     Departure,
     Step,
+    challenge_of,
     misconfigured,
-    refused,
     texts,
     trusting,
     unreachable,
@@ -42,6 +41,17 @@ _MAX_BYTES = 1 << 20
 _LONGEST_SUBJECT = 255
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 """Signatures by a key of the provider alone; never "none", never by a secret that two have."""
+_WRONG = {
+    "iss": ("issuer", "another issuer signed it"),
+    "aud": ("audience", "it is for another application"),
+    "azp": ("audience", "it is for another application"),
+    "exp": ("expired", "it has expired; the clocks of the two servers may differ"),
+    "iat": ("issued", "it comes from the future; the clocks of the two servers differ"),
+    "nbf": ("issued", "it comes from the future; the clocks of the two servers differ"),
+    "nonce": ("nonce", "it belongs to another sign-in"),
+    "sub": ("subject", "it does not say whom it is about"),
+}
+"""By claim: which check failed, and why."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +124,9 @@ class OpenIdProvider:
             steps.append(Step("keys" if steps else "discovery", False, error.message))
         return steps
 
+    def close(self) -> None:
+        """Nothing to let go of: each question has a connection of its own."""
+
     async def _discover(self) -> dict[str, Any]:
         """What the provider published of itself. Raises: Unavailable."""
         async with self._asking:
@@ -164,26 +177,27 @@ class OpenIdProvider:
 
     async def _read(self, token: str, nonce: str, now: datetime) -> dict[str, Any]:
         """What a token of identity says, checked. Raises: Unauthorized, Unavailable."""
-        said = await self._verified(token)
-        name, account = self._account.name, self._account
-        audience = said.get("aud")
-        audiences = audience if isinstance(audience, list) else [audience]
-        at = now.timestamp()
-        if said.get("iss") != account.issuer:
-            raise untrue(name, "issuer", "another issuer signed it")
-        if account.client_id not in audiences or said.get("azp", account.client_id) != account.client_id:
-            raise untrue(name, "audience", "it is for another application")
-        if len(audiences) > 1 and "azp" not in said:
-            raise untrue(name, "audience", "it is for several applications")
-        if not _is_time(said.get("exp")) or at >= said["exp"] + _SKEW_S:
-            raise untrue(name, "expired", "it has expired; the clocks of the two servers may differ")
-        if not _is_time(said.get("iat")) or said["iat"] > at + _SKEW_S:
-            raise untrue(name, "issued", "it comes from the future; the clocks of the two servers differ")
-        if not secrets.compare_digest(str(said.get("nonce", "")).encode(), nonce.encode()):
-            raise untrue(name, "nonce", "it belongs to another sign-in")
-        subject = said.get("sub")
-        if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_SUBJECT:
-            raise untrue(name, "subject", "it does not say whom it is about")
+        said, account = await self._verified(token), self._account
+        several = isinstance(said.get("aud"), list) and len(said["aud"]) > 1
+        demanded = jwt.JWTClaimsRegistry(
+            int(now.timestamp()),
+            _SKEW_S,
+            iss={"essential": True, "value": account.issuer},
+            aud={"essential": True, "value": account.client_id},
+            azp={"essential": several, "value": account.client_id},
+            exp={"essential": True},
+            iat={"essential": True},
+            nonce={"essential": True, "value": nonce},
+            sub={"essential": True},
+        )
+        try:
+            demanded.validate(said)
+            if len(said["sub"]) > _LONGEST_SUBJECT:
+                raise InvalidClaimError("sub")
+        except ClaimError as error:
+            claim = error.claim.split(",")[0]
+            check, why = _WRONG.get(claim, (claim, f"its claim {claim} cannot be read"))
+            raise untrue(account.name, check, why) from error
         return said
 
     async def _verified(self, token: str) -> dict[str, Any]:
@@ -303,21 +317,6 @@ class OpenIdProvider:
         return misconfigured(self._account.name, why)
 
 
-def challenge_of(verifier: str) -> str:
-    """What a PKCE verifier is recognised by (S256)."""
-    digest = hashlib.sha256(verifier.encode()).digest()
-    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
-
-
-def denied(name: str, error: str) -> CarrelError:
-    """What the error that came back with a person means."""
-    if error in ("server_error", "temporarily_unavailable"):
-        return unreachable(name, "it says that it has a problem")
-    if error in ("access_denied", "login_required", "consent_required", "interaction_required"):
-        return refused(name)
-    return misconfigured(name, f"it answers {error[:100]}")
-
-
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
@@ -336,7 +335,3 @@ def _time(value: object, now: datetime) -> datetime | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return min(datetime.fromtimestamp(value, UTC), now) if 0 <= value <= now.timestamp() + _SKEW_S else None
-
-
-def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

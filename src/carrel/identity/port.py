@@ -4,13 +4,15 @@ Two kinds: one that the person is sent to (`Redirecting`), and one that is asked
 Both say for an administrator, step by step, what of them works.
 """
 
+import base64
+import hashlib
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from carrel.core.errors import Forbidden, Invalid, Unauthorized, Unavailable
+from carrel.core.errors import CarrelError, Forbidden, Invalid, Unauthorized, Unavailable
 
 TIMEOUT_S = 10.0
 
@@ -79,6 +81,10 @@ class Redirecting(Protocol):
         """What works, up to the first step that does not."""
         ...
 
+    def close(self) -> None:
+        """Let go of what it holds. Twice: no-op."""
+        ...
+
 
 class Asked(Protocol):
     """A provider that is asked with what people type."""
@@ -89,6 +95,10 @@ class Asked(Protocol):
 
     async def test(self, login: str | None) -> list[Step]:
         """What works, up to the first step that does not. login: somebody to search for."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds. Twice: no-op."""
         ...
 
 
@@ -125,6 +135,21 @@ def refused(name: str) -> Forbidden:
     return Forbidden(
         "provider.denied", f"{name} did not let you in.", hint="Start again from the sign-in page."
     )
+
+
+def denied(name: str, error: str) -> CarrelError:
+    """What the error that came back with a person means."""
+    if error in ("server_error", "temporarily_unavailable"):
+        return unreachable(name, "it says that it has a problem")
+    if error in ("access_denied", "login_required", "consent_required", "interaction_required"):
+        return refused(name)
+    return misconfigured(name, f"it answers {error[:100]}")
+
+
+def challenge_of(verifier: str) -> str:
+    """What a PKCE verifier is recognised by (S256)."""
+    digest = hashlib.sha256(verifier.encode()).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def trusting(ca: str) -> ssl.SSLContext:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from carrel.core.errors import Invalid
 from carrel.db.seal import Seal
-from carrel.identity.oidc import OidcAccount, OpenIdProvider
+from carrel.identity.port import Redirecting
 from carrel.providers.model import Provider
-from carrel.providers.schemas import LdapOptions, LdapTls, OidcOptions, options_of
+from carrel.providers.schemas import LdapOptions, LdapTls, OidcOptions, ProviderKind, options_of
 
 if TYPE_CHECKING:
-    # Loaded with the first directory: most installations have none, and each start would take longer.
+    # Each is loaded with the first provider of its kind: every start would take longer and weigh more.
     from carrel.identity.ldap import Directory, LdapAccount
+    from carrel.identity.oidc import OidcAccount
 
 _PORTS = {LdapTls.NONE: 389, LdapTls.STARTTLS: 389, LdapTls.TLS: 636}
 _Key = tuple[str, Mapping[str, Any], bool, bytes | None]
@@ -24,42 +25,41 @@ class Adapters:
 
     def __init__(self, seal: Seal) -> None:
         self._seal = seal
-        self._made: dict[str, tuple[_Key, OpenIdProvider | Directory]] = {}
+        self._made: dict[str, tuple[_Key, Redirecting | Directory]] = {}
 
-    def open_id(self, row: Provider) -> OpenIdProvider:
+    def open_id(self, row: Provider) -> Redirecting:
         """The OpenID provider of a row. Raises: Unavailable when its secret does not open."""
-        found = self._kept(row)
-        assert isinstance(found, OpenIdProvider)
-        return found
+        assert row.kind == ProviderKind.OIDC
+        return cast(Redirecting, self._kept(row))
 
     def directory(self, row: Provider) -> Directory:
         """The directory of a row. Raises: Unavailable when its secret does not open."""
-        found = self._kept(row)
-        assert not isinstance(found, OpenIdProvider)
-        return found
+        assert row.kind == ProviderKind.LDAP
+        return cast("Directory", self._kept(row))
 
     def close(self) -> None:
         """Let go of all of them."""
         for _, adapter in self._made.values():
-            if not isinstance(adapter, OpenIdProvider):
-                adapter.close()
+            adapter.close()
         self._made.clear()
 
-    def _kept(self, row: Provider) -> OpenIdProvider | Directory:
+    def _kept(self, row: Provider) -> Redirecting | Directory:
         key = (row.kind, row.options, bool(row.mapping), row.secret)
         known = self._made.get(row.id)
         if known and known[0] == key:
             return known[1]
-        if known and not isinstance(known[1], OpenIdProvider):
+        if known:
             known[1].close()
         made = self._make(row)
         self._made[row.id] = (key, made)
         return made
 
-    def _make(self, row: Provider) -> OpenIdProvider | Directory:
+    def _make(self, row: Provider) -> Redirecting | Directory:
         secret = self._seal.open(row.secret, purpose(row.id)).decode() if row.secret else None
         options = options_of(row.kind, row.options)
         if isinstance(options, OidcOptions):
+            from carrel.identity.oidc import OpenIdProvider
+
             return OpenIdProvider(_oidc_account(row, options, secret))
         from carrel.identity.ldap import Directory
 
@@ -82,6 +82,8 @@ def require_sound(options: OidcOptions | LdapOptions) -> None:
 
             Directory(_ldap_account("", options, None)).close()
         else:
+            from carrel.identity.oidc import OpenIdProvider
+
             OpenIdProvider(_oidc_account(None, options, None))
     except Invalid as error:
         error.field = f"{field}.{error.field}"
@@ -97,6 +99,8 @@ def _require_sound_filters(options: LdapOptions) -> None:
 
 
 def _oidc_account(row: Provider | None, options: OidcOptions, secret: str | None) -> OidcAccount:
+    from carrel.identity.oidc import OidcAccount
+
     return OidcAccount(
         name=row.name if row else "",
         issuer=options.issuer,

@@ -19,8 +19,7 @@ from carrel.core.errors import CarrelError, Unauthorized, Unavailable
 from carrel.db.database import Database
 from carrel.db.seal import Seal
 from carrel.http.auth import CONFIRMED_FOR
-from carrel.identity.oidc import challenge_of, denied
-from carrel.identity.port import Arrival, Claims
+from carrel.identity.port import Arrival, Claims, challenge_of, denied
 from carrel.keypairs.service import digest
 from carrel.logins import service as logins
 from carrel.logins.model import Challenge
