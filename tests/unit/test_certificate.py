@@ -1,7 +1,10 @@
 """Which certificates and keys are refused before anything starts, and what addresses are with one."""
 
 import json
+import ssl
+import threading
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from carrel.core.errors import Invalid
 from carrel.server import certificate
 from carrel.server.grammar import parse
 from carrel.server.settings import Settings
-from carrel.server.up import effective_settings
+from carrel.server.up import answers, effective_settings
 
 NOW = datetime.now(UTC)
 
@@ -98,3 +101,23 @@ def test_the_two_are_remembered_and_forgotten_together(tmp_path: Path, monkeypat
     assert settled("--no-tls") == ("", "")
     monkeypatch.setenv("CARREL_TLS_CERT", "")
     assert settled() == ("", "")
+
+
+class _Healthy(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/health" else 404)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_our_own_port_is_asked_whatever_name_its_certificate_is_for(tmp_path: Path) -> None:
+    certificates(tmp_path, "carrel.test")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tmp_path / "server.pem", tmp_path / "server.key")
+    with HTTPServer(("127.0.0.1", 0), _Healthy) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        asked = [answers("127.0.0.1", server.server_port, path, scheme="https") for path in ("/health", "/no")]
+        server.shutdown()
+    assert asked == [True, False]
