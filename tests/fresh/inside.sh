@@ -27,7 +27,6 @@ began=$(date +%s)
 ./carrel up --yes --detach 2>&1 | tee /root/up.log
 first=$(($(date +%s) - began))
 echo "== ready after $first s"
-[ "$first" -lt 600 ] || fail "the first start took $first s"
 
 address=$(grep -oE 'https?://[^ ]+' /root/up.log | head -1)
 echo "== the page answers at $address"
@@ -66,10 +65,12 @@ for turn in 1 2 3; do
     echo "== start $turn: ready after $took ms (load $(cut -d' ' -f1 /proc/loadavg))"
     if [ "$took" -lt "$again" ]; then again=$took; fi
 done
-[ "$again" -lt 5000 ] || fail "starting again took $again ms"
 ./carrel session exec first -- true || fail "the session did not outlive the control plane"
 ./carrel session rm first --yes --wait
 ./carrel down
 
-echo "== first start $first s, later starts $again ms at best"
+echo "== first start $first s, later starts $again ms at best (load $(cut -d' ' -f1 /proc/loadavg))"
+# Last, so that a busy machine keeps nothing else from being looked at.
+[ "$first" -lt 600 ] || fail "the first start took $first s"
+[ "$again" -lt 5000 ] || fail "starting again took $again ms"
 echo "PROVED"
