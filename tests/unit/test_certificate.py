@@ -14,8 +14,9 @@ from own_authority import certificates
 from carrel.core.errors import Invalid
 from carrel.server import certificate
 from carrel.server.grammar import parse
+from carrel.server.remembered import effective_settings
 from carrel.server.settings import Settings
-from carrel.server.up import answers, effective_settings
+from carrel.server.up import answers
 
 NOW = datetime.now(UTC)
 

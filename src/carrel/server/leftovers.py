@@ -7,8 +7,8 @@ import psycopg
 from carrel.engines.docker import DockerEngine
 from carrel.server import claim
 from carrel.server.command import read_run
+from carrel.server.remembered import effective_settings
 from carrel.server.settings import Settings
-from carrel.server.up import effective_settings
 
 
 def settings_of_last_start(options: argparse.Namespace) -> Settings:

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from carrel.core.errors import Unavailable
 from carrel.db.embedded import Embedded
 from carrel.server.command import EXIT_DOWN, read_run, read_version
+from carrel.server.remembered import effective_settings
 from carrel.server.settings import Settings
-from carrel.server.up import answers, effective_settings, running_pid, say
+from carrel.server.up import answers, running_pid, say
 
 _STOP_S = 30.0
 

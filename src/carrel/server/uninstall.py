@@ -23,8 +23,9 @@ from carrel.server.backup.shown import size
 from carrel.server.bootstrap.packages import install_line
 from carrel.server.claim import claimant
 from carrel.server.command import read_run
+from carrel.server.remembered import effective_settings
 from carrel.server.settings import Settings
-from carrel.server.up import consenting, effective_settings, say
+from carrel.server.up import consenting, say
 
 _IMAGES = ("localhost/carrel/", "carrel/starter")
 _OF_CHECKOUT = (".venv", ".tools", "web/node_modules", "src/carrel/web_dist")

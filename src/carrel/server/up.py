@@ -15,7 +15,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from carrel import version
@@ -24,11 +24,11 @@ from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.db.revision import is_current
 from carrel.server import path_link
 from carrel.server.bootstrap import Consent
-from carrel.server.settings import Settings, default_data_dir, write_secret
+from carrel.server.remembered import effective_settings, require_as_running
+from carrel.server.settings import Settings, write_secret
 from carrel.server.waiting import require_not_newer, wait_for_database
 
 READY_S = 120.0
-_OPTIONS = ("host", "port", "apps_domain", "app_ports", "tls_cert", "tls_key")
 _ALPHABET = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 DEFAULT_EMAIL = "admin@carrel.local"
 _CRASHED_S = 10.0
@@ -47,7 +47,7 @@ def up(options: argparse.Namespace) -> int:
     settings = effective_settings(options)
     data_dir = settings.data_dir
     if running_pid(data_dir):
-        return _runs_already(settings, options)
+        return _runs_already(settings)
     # 0. what would stop it later stops it here, before anything is made
     _ = settings.effective_app_ports
     _ = settings.effective_trusted_proxies
@@ -141,22 +141,11 @@ def _warn_of_low_limits(engine_url: str) -> None:
         say(f"  {remedy}")
 
 
-def _runs_already(settings: Settings, options: argparse.Namespace) -> int:
-    """Say where it is. Raises: Conflict when it was asked for with other options than it runs with."""
-    from carrel.server.command import read_run
-
-    running = read_run(settings.data_dir)
-    for name in _OPTIONS:
-        given, actual = getattr(options, name), running.get(f"CARREL_{name.upper()}", "")
-        if given is not None and str(given) != actual:
-            raise Conflict(
-                "setup.running",
-                f"Carrel is running already, with another --{name.replace('_', '-')}"
-                + (f": {actual}." if actual else "."),
-                hint="Stop it first: carrel down. Sessions go on.",
-            )
+def _runs_already(settings: Settings) -> int:
+    """Say where it is. Raises: Conflict when it was asked for with other settings than it runs with."""
+    require_as_running(settings)
     say("Carrel is running already.")
-    announce(Settings(**_remembered(settings.data_dir), data_dir=settings.data_dir), founder=None)
+    announce(settings, founder=None)
     return 0
 
 
@@ -173,32 +162,6 @@ def _make_data_dir(data_dir: Path) -> None:
             f"{data_dir} cannot be used: {error.strerror}.",
             hint="Choose another directory with --data-dir.",
         ) from None
-
-
-def effective_settings(options: argparse.Namespace) -> Settings:
-    """Options, then the environment, then what the last `up` of this data directory used, then defaults."""
-    data_dir = Path(options.data_dir or os.environ.get("CARREL_DATA_DIR") or default_data_dir()).resolve()
-    remembered = {
-        key: value
-        for key, value in _remembered(data_dir).items()
-        if f"CARREL_{key.upper()}" not in os.environ
-        and not (key == "installation" and getattr(options, "as_copy", False))
-    }
-    given = {name: value for name in _OPTIONS if (value := getattr(options, name, None)) is not None}
-    if given.get("tls_cert", os.environ.get("CARREL_TLS_CERT")) == "":
-        remembered.pop("tls_key", None)  # --no-tls: the two are remembered and forgotten together
-    return Settings(**{**remembered, **given, "data_dir": data_dir})
-
-
-def _remembered(data_dir: Path) -> dict[str, Any]:
-    """Settings that the last `up` of a data directory was given, and the next one keeps."""
-    from carrel.server.command import read_run
-
-    return {
-        key: value
-        for name, value in read_run(data_dir).items()
-        if (key := name.removeprefix("CARREL_").lower()) in (*_OPTIONS, "installation")
-    }
 
 
 def say(line: str) -> None:

@@ -24,7 +24,8 @@ from carrel.server.backup import database, folders, manifest
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost
 from carrel.server.backup.programs import disk_error
 from carrel.server.backup.shown import Shown, interruptible, size
-from carrel.server.up import effective_settings, say
+from carrel.server.remembered import effective_settings
+from carrel.server.up import say
 from carrel.storage.port import Place
 from carrel.storage_hosts.roots import FOLDERS
 

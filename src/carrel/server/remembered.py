@@ -1,0 +1,64 @@
+"""What one `carrel up` was given, and the next one of the same data directory keeps: how the installation is reached.
+
+It is in `run.json`, with everything else that the processes were started with. `carrel status`, `down` and `backup`
+read it too, so that they agree with what runs.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from carrel.core.errors import Conflict
+from carrel.server.command import read_run
+from carrel.server.settings import Settings, default_data_dir
+
+_OPTIONS = ("host", "port", "apps_domain", "app_ports", "tls_cert", "tls_key")
+"""Of `carrel up`. Each is a variable besides."""
+_VARIABLES = ("gateway_port", "public_url", "apps_url", "trusted_proxies")
+_NOT_OF_A_COPY = ("installation", "public_url", "apps_url")
+"""Where a proxy leads to the original, it does not lead to a copy of it."""
+
+
+def effective_settings(options: argparse.Namespace) -> Settings:
+    """Options, then the environment, then what the last `up` of this data directory used, then defaults.
+
+    A variable that is empty (0 for a number) is given, too: it forgets what was remembered.
+    """
+    data_dir = Path(options.data_dir or os.environ.get("CARREL_DATA_DIR") or default_data_dir()).resolve()
+    kept = {
+        key: value
+        for key, value in _kept(data_dir).items()
+        if _variable(key) not in os.environ
+        and not (key in _NOT_OF_A_COPY and getattr(options, "as_copy", False))
+    }
+    given = {name: value for name in _OPTIONS if (value := getattr(options, name, None)) is not None}
+    if given.get("tls_cert", os.environ.get("CARREL_TLS_CERT")) == "":
+        kept.pop("tls_key", None)  # --no-tls: the two are remembered and forgotten together
+    return Settings(**{**kept, **given, "data_dir": data_dir})
+
+
+def require_as_running(settings: Settings) -> None:
+    """Raises: Conflict, when it was asked for with another setting than it runs with."""
+    running = read_run(settings.data_dir)
+    for name in (*_OPTIONS, *_VARIABLES):
+        actual = running.get(_variable(name), "")
+        if str(getattr(settings, name)) != actual:
+            spelled = f"--{name.replace('_', '-')}" if name in _OPTIONS else _variable(name)
+            raise Conflict(
+                "setup.running",
+                f"Carrel is running already, with another {spelled}" + (f": {actual}." if actual else "."),
+                hint="Stop it first: carrel down. Sessions go on.",
+            )
+
+
+def _kept(data_dir: Path) -> dict[str, Any]:
+    return {
+        key: value
+        for name, value in read_run(data_dir).items()
+        if (key := name.removeprefix("CARREL_").lower()) in (*_OPTIONS, *_VARIABLES, "installation")
+    }
+
+
+def _variable(name: str) -> str:
+    return f"CARREL_{name.upper()}"
