@@ -100,7 +100,7 @@ async def write_down(api: Api) -> None:
 async def nothing_left(data: Folder) -> None:
     directory = data.files.parents[2] / INTENTS
     for _ in range(1000):
-        if not list(directory.iterdir()):
+        if not any(each.stat().st_size for each in directory.iterdir()):
             return
         await asyncio.sleep(0.01)
     raise AssertionError("intents are left")
@@ -194,3 +194,20 @@ async def test_an_upload_that_was_placed_without_its_entry_is_complete(
     assert (head.status_code, head.headers["upload-offset"]) == (200, "6"), head.text
     await write_down(api)
     assert await entries(api, data) == [("file.upload", ["new"], True)]
+
+
+async def test_an_emptied_intent_is_used_again_while_it_is_there(api: Api, data: Folder):
+    directory = data.files.parents[2] / INTENTS
+    await nothing_left(data)
+    spare = {each.name for each in directory.iterdir()}
+    assert spare
+    for number in range(5):
+        await data.write(f"new{number}", b"new")
+        await nothing_left(data)
+    assert {each.name for each in directory.iterdir()} == spare
+    for each in directory.iterdir():
+        each.unlink()
+    await data.write("newer", b"new")
+    await nothing_left(data)
+    assert [path for _, (path,), late in await entries(api, data) if not late][-1:] == ["newer"]
+    assert not {each.name for each in directory.iterdir()} & spare

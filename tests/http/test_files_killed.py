@@ -179,7 +179,8 @@ async def test_what_was_changed_has_its_entry_after_a_kill(place: Place, victim:
         return set(await place.entries()) >= EXPECTED
 
     await eventually(written_down, within_s=120)
-    await eventually(lambda: asyncio.sleep(0.1, not list((place.files.parents[2] / ".intents").iterdir())))
+    intents = place.files.parents[2] / ".intents"
+    await eventually(lambda: asyncio.sleep(0.1, not any(each.stat().st_size for each in intents.iterdir())))
     assert Counter(await place.entries()) - before == Counter(EXPECTED)
 
 

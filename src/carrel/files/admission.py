@@ -1,6 +1,7 @@
 """Who may move bytes in and out of a folder, and how many may come in: asked in one statement.
 
-What is not plain by that - a folder's name instead of its id, a no that needs words - is asked as everywhere else.
+What is not plain by that - the name of a folder that is not one's own, a no that needs words - is asked as everywhere
+else.
 """
 
 from dataclasses import dataclass
@@ -21,11 +22,14 @@ _ACTION = "vfolder.use"
 _FOLDER = ("id", "name", "host_id", "owner_id", "project_id", "domain_id", "scope", "permission", "state")
 _KNOWN = f"""'folder', json_build_object({", ".join(f"'{name}', f.{name}" for name in _FOLDER)}),
     'given', {access.GIVEN}"""
-_OUT = f"SELECT json_build_object({_KNOWN})::text FROM vfolders f WHERE f.id = %(ref)s"  # noqa: S608 - no input in it
+_MEANT = f"""vfolders f WHERE f.id = %(ref)s OR (f.owner_id = %(user)s AND f.name = %(ref)s
+        AND f.state IN ({", ".join(f"'{state}'" for state in sorted(access.IN_USE))}))
+    ORDER BY f.id = %(ref)s DESC LIMIT 1"""
+_OUT = f"SELECT json_build_object({_KNOWN})::text FROM {_MEANT}"  # noqa: S608 - no input in it
 _IN = f"""
     SELECT json_build_object({_KNOWN}, 'limit', {quotas.LIMIT}, 'used', {quotas.USED},
         'largest', (SELECT values -> 'upload_most_bytes' FROM site WHERE id = 1))::text
-    FROM vfolders f WHERE f.id = %(ref)s"""  # noqa: S608 - no input in it
+    FROM {_MEANT}"""  # noqa: S608 - no input in it
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ async def inward(state: Any, actor: Actor, ref: str) -> Admitted:
 async def _glanced(
     state: Any, actor: Actor, ref: str, statement: str
 ) -> tuple[access.Held | None, dict[str, Any]]:
-    """What the actor holds by this id, and what else was asked; None when that is not plain."""
+    """What the actor holds by this id, or name of their own, and what else was asked; None when that is not plain."""
     bound = {"ref": ref, "user": actor.user_id, "projects": sorted(actor.projects)}
     rows = await state.database.texts(statement, bound)
     if not rows or not within(actor.scopes, _ACTION):

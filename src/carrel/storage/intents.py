@@ -1,10 +1,13 @@
 """Changes that are about to be made, each in a file of its own until it is in the audit trail.
 
 A change is on disk before its entry can be committed, so that a kill in between would leave a change that nobody
-knows of. Therefore what is about to be done is written first, beside the folders of its storage host, and deleted when
+knows of. Therefore what is about to be done is written first, beside the folders of its storage host, and emptied when
 the entry is there. Whoever is at it holds a lock on the file, which ends with the process; of what nobody holds any
 more, `interrupted` says what of it happened. Nothing here survives a power cut for certain: see
 docs/decisions/0014.
+
+An emptied file is used again, because a file system may take long to make a file after many were deleted: ext4 without
+a journal passes over each inode that was deleted within the last minutes (`recently_deleted` in fs/ext4/ialloc.c).
 
 A file has one line of JSON: `known`, who and what for, as the caller wants it; and `change`, of a kind:
 
@@ -32,6 +35,10 @@ log = structlog.get_logger()
 
 INTENTS = ".intents"
 Done = Sequence[tuple[str, int | None]]
+_MOST_SPARE = 32
+_spare: dict[Path, list[str]] = {}
+"""Paths of emptied files that this process made, by root."""
+_OPENED = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -41,7 +48,7 @@ class Intent:
     def __init__(self, root: Path, known: Mapping[str, object]) -> None:
         self._root = root
         self._known = known
-        self._path = f"{root}/{INTENTS}/{new_id()}"
+        self._path = ""
         self._fd = -1
         self._happened = False
 
@@ -76,9 +83,14 @@ class Intent:
     def end(self) -> None:
         """It is in the audit trail, or did not happen. Twice: no-op."""
         if self._fd >= 0:
-            with suppress(FileNotFoundError):
-                os.unlink(self._path)
+            os.ftruncate(self._fd, 0)
             self.close()
+            spare = _spare.setdefault(self._root, [])
+            if len(spare) < _MOST_SPARE:
+                spare.append(self._path)
+            else:
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path)
 
     def close(self) -> None:
         """Leave it to whoever writes down what is left. Twice: no-op."""
@@ -89,9 +101,7 @@ class Intent:
     def _begin(self, line: bytes) -> None:
         fd = -1
         try:
-            fd = self._made()
-            # Somebody who looks for what is left may have it for a moment, and finds nothing in it.
-            fcntl.flock(fd, fcntl.LOCK_EX)
+            fd = self._opened()
             if os.write(fd, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._fd = fd
@@ -104,8 +114,25 @@ class Intent:
                 raise
             log.warning("intents.not_written", root=str(self._root), error=error.strerror)
 
+    def _opened(self) -> int:
+        """An empty file that we have the lock of."""
+        spare = _spare.get(self._root, [])
+        while True:
+            try:
+                self._path = spare.pop()
+                fd = os.open(self._path, _OPENED)
+            except IndexError:
+                fd = self._made()
+            except FileNotFoundError:
+                continue
+            # Somebody who looks for what is left may have it for a moment, and finds nothing in it.
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if os.fstat(fd).st_nlink:
+                return fd
+            os.close(fd)
+
     def _made(self) -> int:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._path, flags = f"{self._root}/{INTENTS}/{new_id()}", _OPENED | os.O_CREAT | os.O_EXCL
         try:
             return os.open(self._path, flags, 0o600)
         except FileNotFoundError:

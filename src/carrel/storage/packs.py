@@ -105,13 +105,14 @@ class Unpacking:
         with directory(self._stage, "") as stage:
             try:
                 for member in self._next():
-                    self.pending.append(_name(member))
+                    name = _name(member)
+                    self.pending.append(name)
                     try:
-                        self._take(stage, member, written)
+                        self._take(stage, name, member, written)
                     except CarrelError as error:
                         if isinstance(error, Invalid) and error.code == "invalid.request":
                             raise
-                        done.refused.append((_name(member), error))
+                        done.refused.append((name, error))
                 self._place(stage, written, done)
             finally:
                 for each in written:
@@ -140,8 +141,7 @@ class Unpacking:
         self.over = member is None
         return member
 
-    def _take(self, stage: int, member: tarfile.TarInfo, written: list[_Written]) -> None:
-        name = _name(member)
+    def _take(self, stage: int, name: str, member: tarfile.TarInfo, written: list[_Written]) -> None:
         path = joined(self._to, name)
         if member.isdir():
             if name:

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 
@@ -29,19 +30,23 @@ FILE_MODE = 0o644 if _IS_ROOT else 0o666
 _DIRECTORY_MODE = 0o755 if _IS_ROOT else 0o777
 
 
-def names(path: str) -> list[str]:
+@lru_cache(maxsize=256)
+def names(path: str) -> tuple[str, ...]:
     """The names in a path from outermost to innermost; of "" none. Raises: Invalid."""
-    return [_checked(name, path) for name in path.split("/")] if path else []
+    return tuple(_checked(name, path) for name in path.split("/")) if path else ()
 
 
 def split(path: str) -> tuple[str, str]:
     """The directory's path and the last name. Raises: Invalid, also for "", which has no name."""
-    found = names(path)
-    if not found:
+    if not path:
         raise Invalid(
             "file.path", "This would be the folder itself.", hint="Name something in it.", field="path"
         )
-    return "/".join(found[:-1]), found[-1]
+    above, slash, last = path.rpartition("/")
+    if slash and not above:
+        _checked("", path)
+    names(above)
+    return above, _checked(last, path)
 
 
 def joined(directory: str, name: str) -> str:

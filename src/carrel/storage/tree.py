@@ -147,12 +147,13 @@ def put_in(
     expected: Sequence[str] | None = None,
 ) -> str:
     """The same from one directory to another, for who is `alone` there; the name it got. path: where to, in words."""
-    present = _present(handle, wanted)
-    if expected is not None and not _is_one_of(present, expected):
-        raise changed(path)
-    if clash is Clash.REPLACE and present and stat.S_ISREG(present.st_mode):
-        # A script stays one that can be run.
-        os.chmod(name, stat.S_IMODE(present.st_mode) & 0o777, dir_fd=source)
+    if expected is not None or clash is Clash.REPLACE:
+        present = _present(handle, wanted)
+        if expected is not None and not _is_one_of(present, expected):
+            raise changed(path)
+        if clash is Clash.REPLACE and present and stat.S_ISREG(present.st_mode):
+            # A script stays one that can be run.
+            os.chmod(name, stat.S_IMODE(present.st_mode) & 0o777, dir_fd=source)
     return _place(source, name, handle, wanted, path, clash)
 
 
