@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 import httpx2
 import pytest
 from files_kit import Folder, folder
-from installation import Api
+from installation import Api, installation
+from people import eventually
 from sqlalchemy import text
 from tus_kit import begun, patch
 
@@ -211,3 +212,17 @@ async def test_an_emptied_intent_is_used_again_while_it_is_there(api: Api, data:
     await nothing_left(data)
     assert [path for _, (path,), late in await entries(api, data) if not late][-1:] == ["newer"]
     assert not {each.name for each in directory.iterdir()} & spare
+
+
+async def test_an_api_that_starts_writes_down_what_one_before_it_left(
+    api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
+):
+    """The controllers, which look now and then, may run elsewhere: there are none here."""
+    with monkeypatch.context() as patched:
+        fail(patched)
+        assert (await data.write("new", b"new")).status_code == 503
+    data_dir = api.app.state.settings.data_dir
+    async with installation(api.database, api.people, data_dir, controllers=False, engine=api.engine):
+        await eventually(lambda: entries(api, data))
+        await nothing_left(data)
+    assert await entries(api, data) == [("file.write", ["new"], True)]

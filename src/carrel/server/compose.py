@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI, Response
 
@@ -22,6 +23,7 @@ from carrel.domains import routes as domains
 from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
+from carrel.files import interrupted
 from carrel.files import routes as files
 from carrel.files import transfer_routes as transfers
 from carrel.files.arrivals import Arrivals
@@ -193,6 +195,12 @@ async def api(
         ):
             stack.push_async_callback(_stop, asyncio.create_task(work))
         await listener.connected.wait()
+        # What an API before this one was killed in the middle of; the controllers may run elsewhere, and look seldom.
+        looking = loop.beside(
+            "write down interrupted changes",
+            partial(interrupted.write_down_all, database.transaction, state.storages, state.clock),
+        )
+        stack.push_async_callback(_stop, asyncio.create_task(looking))
         yield app
 
 
