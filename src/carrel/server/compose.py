@@ -77,6 +77,7 @@ from carrel.webdav import mount as webdav
 
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
+    transfers.router,
     sessions.router,
     scheduler.router,
     history.router,
@@ -105,7 +106,6 @@ _ROUTERS = (
     vfolders.router,
     shares.router,
     files.router,
-    transfers.router,
     storage_hosts.router,
     events.router,
     audit.router,
