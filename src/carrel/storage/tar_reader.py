@@ -49,7 +49,7 @@ class Reader:
             self._source.seek(self._at)
             if self._tar is None:
                 self._tar = tarfile.TarFile(fileobj=self._source, errors="surrogateescape", tarinfo=_Member)
-            elif self._tar.firstmember is None:
+            else:
                 self._tar.offset = self._at
             # The library would remember every entry, and every global header.
             self._tar.members, self._tar.pax_headers = [], {}  # type: ignore[attr-defined]
