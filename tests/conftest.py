@@ -5,7 +5,9 @@ import gc
 import os
 import shutil
 import tempfile
+import tomllib
 from collections.abc import AsyncIterator, Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.identity import passwords
+from carrel.plugins import DISTRIBUTION
 from carrel.policy.actions import Role
 from carrel.server import tables as tables  # all of them, since they refer to one another
 from carrel.tenancy import service as tenancy
@@ -53,6 +56,14 @@ def _experienced_engine(url: str, **options: Any) -> AsyncEngine:
 
 
 databases_of_carrel.create_async_engine = _experienced_engine  # type: ignore[attr-defined]
+
+
+def pytest_configure() -> None:
+    """Back ends are found by what is installed, which does not follow the checkout by itself."""
+    wanted = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["entry-points"]
+    own = distribution(DISTRIBUTION).entry_points
+    if any({each.name: each.value for each in own.select(group=group)} != kinds for group, kinds in wanted.items()):
+        pytest.exit("The entry points of pyproject.toml are not installed: run ./carrel test --only sizes", 4)
 
 
 def pytest_collection_finish() -> None:

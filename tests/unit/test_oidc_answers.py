@@ -7,7 +7,7 @@ import ssl
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -97,7 +97,7 @@ def account(liar: Liar, **changes: Any) -> OidcAccount:
         name="corp", issuer=liar.url, client_id="carrel", secret="s", scopes=("openid",), email_claim="email",
         name_claim="name", groups_claim="groups", wants_groups=False,
     )  # fmt: skip
-    return replace(plain, **changes)
+    return plain.model_copy(update=changes)
 
 
 async def arrive(liar: Liar, **changes: Any) -> Claims:

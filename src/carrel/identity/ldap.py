@@ -22,27 +22,31 @@ from ldap3.core.exceptions import (
 from ldap3.operation.search import parse_filter
 from ldap3.utils.conv import escape_filter_chars
 from ldap3.utils.dn import parse_dn
+from pydantic import BaseModel, ConfigDict, SecretStr
 
 from carrel.core.errors import CarrelError, Invalid
 from carrel.identity.port import TIMEOUT_S, Claims, Step, misconfigured, trusting, unreachable
+from carrel.plugins import Plugin
 
 T = TypeVar("T")
 _CONNECT_S = 5
+_PORTS = {"none": 389, "starttls": 389, "tls": 636}
 _THREADS = 8
 _MOST_GROUPS = 1000
 _SUCCESS, _SIZE_LIMIT, _BUSY, _UNAVAILABLE = 0, 4, 51, 52
 
 
-@dataclass(frozen=True)
-class LdapAccount:
+class LdapAccount(BaseModel):
     """How a directory is reached and searched; as `providers.schemas.LdapOptions` says."""
+
+    model_config = ConfigDict(frozen=True)
 
     name: str
     host: str
-    port: int
+    port: int | None
     tls: str
     bind_dn: str
-    secret: str | None
+    secret: SecretStr | None
     user_base: str
     user_filter: str
     subject_attribute: str
@@ -71,10 +75,17 @@ class _Entry:
 
 
 class Directory:
-    """An `Asked` provider. Each question has connections of its own, in threads that nothing else waits for."""
+    """An `Asked` provider. Each question has connections of its own, in threads that nothing else waits for.
+
+    Raises: Invalid for filters and certificates that are none.
+    """
 
     def __init__(self, account: LdapAccount) -> None:
+        require_filter(account.user_filter, "user_filter", "{login}")
+        if account.group_base:
+            require_filter(account.group_filter, "group_filter", "{dn}")
         self._account = account
+        self._port = account.port or _PORTS[account.tls]
         self._tls = _Verified(trusting(account.ca), account.host)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="ldap")
 
@@ -126,7 +137,7 @@ class Directory:
         try:
             with self._open() as searching:
                 encrypted = "in the open" if account.tls == "none" else "encrypted"
-                yield Step(step, True, f"{account.host} answers at port {account.port}, {encrypted}.")
+                yield Step(step, True, f"{account.host} answers at port {self._port}, {encrypted}.")
                 step = "bind"
                 self._bind(searching)
                 yield Step(step, True, f"It lets {account.bind_dn or 'anybody'} search.")
@@ -162,7 +173,7 @@ class Directory:
         except LDAPInvalidDnError as error:
             raise misconfigured(account.name, f"a name in its settings is none ({_short(error)})") from error
         except (LDAPException, OSError) as error:
-            raise unreachable(account.name, _why(error, f"{account.host}:{account.port}")) from error
+            raise unreachable(account.name, _why(error, f"{account.host}:{self._port}")) from error
         finally:
             if connection:
                 _leave(connection)
@@ -171,7 +182,7 @@ class Directory:
         account = self._account
         # Each time anew: one that failed once is not tried again for a while by the same object.
         server = ldap3.Server(
-            account.host, port=account.port, use_ssl=account.tls == "tls", tls=self._tls, get_info=ldap3.NONE,
+            account.host, port=self._port, use_ssl=account.tls == "tls", tls=self._tls, get_info=ldap3.NONE,
             connect_timeout=_CONNECT_S,
         )  # fmt: skip
         return ldap3.Connection(
@@ -184,8 +195,9 @@ class Directory:
         if account.bind_dn and not account.secret:
             raise misconfigured(account.name, f"the password of {account.bind_dn} is missing")
         anonymous = not account.bind_dn
+        secret = account.secret.get_secret_value() if account.secret else None
         connection.authentication = ldap3.ANONYMOUS if anonymous else ldap3.SIMPLE
-        connection.user, connection.password = account.bind_dn or None, account.secret
+        connection.user, connection.password = account.bind_dn or None, secret
         if not connection.bind(read_server_info=False):
             said = connection.result["description"]
             raise misconfigured(account.name, f"it does not let {account.bind_dn or 'anybody'} in ({said})")
@@ -310,3 +322,6 @@ def _why(error: Exception, place: str) -> str:
 
 def _short(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+PLUGIN = Plugin(LdapAccount, Directory)

@@ -8,7 +8,6 @@ import base64
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote_plus, urlencode, urlsplit
@@ -18,6 +17,7 @@ import orjson
 from joserfc import jwt
 from joserfc.errors import ClaimError, InvalidClaimError, JoseError
 from joserfc.jwk import KeySet
+from pydantic import BaseModel, ConfigDict, SecretStr
 
 from carrel.core.errors import CarrelError
 from carrel.core.hosts import is_this_machine
@@ -34,6 +34,7 @@ from carrel.identity.port import (
     unreachable,
     untrue,
 )
+from carrel.plugins import Plugin
 
 _SKEW_S = 60
 _KEEP_S = 600.0
@@ -54,14 +55,15 @@ _WRONG = {
 """By claim: which check failed, and why."""
 
 
-@dataclass(frozen=True)
-class OidcAccount:
+class OidcAccount(BaseModel):
     """How Carrel is known at an OpenID provider."""
+
+    model_config = ConfigDict(frozen=True)
 
     name: str
     issuer: str
     client_id: str
-    secret: str | None
+    secret: SecretStr | None
     scopes: tuple[str, ...]
     email_claim: str
     name_claim: str
@@ -161,10 +163,10 @@ class OpenIdProvider:
             form["client_id"] = account.client_id
         elif "client_secret_basic" in ways:
             # Each half is form-encoded before they are joined (RFC 6749, 2.3.1).
-            pair = f"{quote_plus(account.client_id)}:{quote_plus(account.secret)}"
+            pair = f"{quote_plus(account.client_id)}:{quote_plus(account.secret.get_secret_value())}"
             headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
         else:
-            form |= {"client_id": account.client_id, "client_secret": account.secret}
+            form |= {"client_id": account.client_id, "client_secret": account.secret.get_secret_value()}
         status, answer = await self._ask("POST", published["token_endpoint"], headers=headers, form=form)
         if status == 200:
             return answer
@@ -335,3 +337,6 @@ def _time(value: object, now: datetime) -> datetime | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return min(datetime.fromtimestamp(value, UTC), now) if 0 <= value <= now.timestamp() + _SKEW_S else None
+
+
+PLUGIN = Plugin(OidcAccount, OpenIdProvider)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from carrel.plugins import Plugin
 from carrel.storage import btrfs_ioctls as ioctls
 from carrel.storage.copies import copy_tree
 from carrel.storage.port import (
@@ -22,6 +23,7 @@ from carrel.storage.port import (
     Measure,
     Place,
     StorageError,
+    StorageSettings,
     StorageUnavailable,
     StorageUnusable,
     Tick,
@@ -347,3 +349,6 @@ def _run(*arguments: str, keep: tuple[int, ...], may_say: tuple[int, ...] = ()) 
                 return
             raise OSError(code, said)
     raise StorageError(f"btrfs {arguments[0]} {arguments[1]}: {said}")
+
+
+PLUGIN = Plugin(StorageSettings, lambda settings: BtrfsBackend(settings.root))

@@ -1,16 +1,12 @@
-"""Back ends by name."""
+"""Back ends by the name of their kind."""
 
 from pathlib import Path
+from typing import cast
 
-from carrel.storage.btrfs import BtrfsBackend
+from carrel.plugins import Port, find
 from carrel.storage.port import StorageBackend
-from carrel.storage.posix import PosixBackend
 
 
 def make(kind: str, root: Path) -> StorageBackend:
-    """The back end of this kind for this root; touches no disk. Raises: ValueError for a kind that there is not."""
-    if kind == "posix":
-        return PosixBackend(root)
-    if kind == "btrfs":
-        return BtrfsBackend(root)
-    raise ValueError(f"there is no storage back end {kind!r}")
+    """The back end of this kind for this root; touches no disk. Raises: Unavailable for a kind that there is not."""
+    return cast(StorageBackend, find(Port.STORAGE, kind).made(root=root))

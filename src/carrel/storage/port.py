@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from pydantic import BaseModel
+
 from carrel.core.ids import FolderId
 
 WORK_UID = 1000
@@ -88,6 +90,12 @@ class Advance:
     done_files: int
     total_bytes: int | None = None
     total_files: int | None = None
+
+
+class StorageSettings(BaseModel):
+    """What every back end is made from. root: an absolute path."""
+
+    root: Path
 
 
 Tick = Callable[[Advance], None]

@@ -13,8 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from carrel.core.ids import FolderId
+from carrel.plugins import Plugin
 from carrel.storage import acls
-from carrel.storage.port import WORK_UID, Capacity, Measure, Place, StorageUnavailable, StorageUnusable, Tick
+from carrel.storage.port import (
+    WORK_UID,
+    Capacity,
+    Measure,
+    Place,
+    StorageSettings,
+    StorageUnavailable,
+    StorageUnusable,
+    Tick,
+)
 from carrel.storage.walk import DIRECTORY, measure, remove_tree
 
 FILES = "files"
@@ -274,3 +284,6 @@ def _directories(parent: int) -> Iterator[str]:
         for entry in entries:
             if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                 yield entry.name
+
+
+PLUGIN = Plugin(StorageSettings, lambda settings: PosixBackend(settings.root))

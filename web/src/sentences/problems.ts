@@ -212,7 +212,7 @@ export const PROBLEMS: Record<string, Sentences> = {
 /** What this page never asks in a way that is answered so; the server's own sentence is shown. */
 export const UNTRANSLATED: readonly (string | RegExp)[] = [
   // The operator's commands, and faults of programs rather than of people.
-  /^(setup|starter|seal|backup)\./,
+  /^(setup|starter|seal|backup|plugin)\./,
   "webdav.busy",
   /^engine\.(denied|does_not_start|not_installed|refused|unreachable)$/,
   /^http\.(bad_request|method_not_allowed|not_found|tls_needed|unsupported_media_type)$/,
