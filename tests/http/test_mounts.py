@@ -11,6 +11,7 @@ from people import eventually
 from people_kit import said
 from sqlalchemy import select, text
 
+from carrel.controllers import launch
 from carrel.core.clock import SystemClock
 from carrel.core.ids import ShareId, new_id
 from carrel.engines.conformance_kit import run
@@ -360,7 +361,10 @@ async def test_a_session_whose_directory_is_not_there_ends_and_says_so(living: A
     assert ended["reason"] == "The folder data has no directory runs that can be mounted."
 
 
-async def test_a_storage_host_that_is_away_holds_up_only_what_needs_it(living: Api, tmp_path_factory: Any):
+async def test_a_storage_host_that_is_away_holds_up_only_what_needs_it(
+    living: Api, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any
+):
+    monkeypatch.setattr(launch, "_STORAGE_PAUSE_S", 1)
     user, admin = await living.as_("user"), await living.as_("superadmin")
     disk = tmp_path_factory.mktemp("disk")
     root = disk / "root"
