@@ -8,7 +8,8 @@ from pathlib import Path
 from playwright.async_api import async_playwright
 
 _CHROMIUM = "/usr/bin/chromium-headless-shell"
-_LOOK_S = 0.02
+_LOOK_S = 0.1
+"""Each look reads a directory of all that came, on the same cores."""
 _LONGEST_S = 600
 _NOTE_WHEN_CHOSEN = """addEventListener("change", () => { window.chosenAt = Date.now() }, { capture: true })"""
 

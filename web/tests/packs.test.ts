@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Problem } from "@/api/problem";
+import { formOf } from "@/uploads/form";
 import { UploadQueue } from "@/uploads/queue";
-import { tarOf } from "@/uploads/tar";
 import type { Wish } from "@/uploads/transfer";
 
 interface Answer {
@@ -11,18 +11,21 @@ interface Answer {
 }
 
 const wire = vi.hoisted(() => ({
-  packs: [] as { clash: string; body: Blob; signal: AbortSignal; answer: (answer: Answer) => void }[],
+  packs: [] as { clash: string; signal: AbortSignal; answer: (answer: Answer) => void }[],
   there: new Map<string, { size_bytes: number; modified_at: string }>(),
   single: [] as Wish[],
 }));
-vi.mock("@/api/generated", () => ({
-  filesUnpack: ({ query, body, signal }: { query: { clash: string }; body: Blob; signal: AbortSignal }) =>
+vi.mock("@/uploads/form", async (original) => ({
+  ...(await original<typeof import("@/uploads/form")>()),
+  sendForm: (_folder: string, clash: string, _files: unknown, signal: AbortSignal) =>
     new Promise((resolve, reject) => {
       const answer = ({ paths = [], refused = [], problem }: Answer) =>
-        problem ? reject(problem) : resolve({ data: { paths, refused } });
+        problem ? reject(problem) : resolve({ paths, refused });
       signal.addEventListener("abort", () => reject(new DOMException("ended", "AbortError")));
-      wire.packs.push({ clash: query.clash, body, signal, answer });
+      wire.packs.push({ clash, signal, answer });
     }),
+}));
+vi.mock("@/api/generated", () => ({
   filesShow: async ({ query }: { query: { path: string } }) => {
     const found = wire.there.get(query.path);
     if (!found) throw new Problem({ status: 404, code: "file.not_found", detail: "" });
@@ -229,16 +232,23 @@ describe("small files", () => {
   });
 });
 
-test("a tar file names, dates and ends its files as the format wants it", async () => {
+test("a form names and dates its files before they follow in that order", async () => {
+  const names = ["a", '한글/a\n"b%22', "d/c"];
+  const form = formOf(names.map((path, number) => ({ path, file: fileOf("x", `${number}`) })));
+  expect([...form.keys()]).toEqual(["files", "file", "file", "file"]);
+  expect(JSON.parse(form.get("files") as string)).toEqual(
+    names.map((path) => ({ path, modified: 1_700_000_000.25 })),
+  );
+  const contents = form.getAll("file").map((file) => (file as File).text());
+  expect(await Promise.all(contents)).toEqual(["0", "1", "2"]);
+});
+
+test("a file is asked for its time first, with which a browser keeps the size that it looks up", () => {
+  const asked: string[] = [];
   const file = fileOf("a");
-  const names = ["a", `${"한글/".repeat(40)}a`, `${"d/".repeat(90)}a`];
-  const blob = tarOf(names.map((path) => ({ path, file, modified: MODIFIED })));
-  const text = new TextDecoder().decode(await blob.arrayBuffer());
-  expect(blob.size % 512).toBe(0);
-  for (const name of names.slice(1)) expect(text).toContain(` path=${name}\n`);
-  expect(text.match(/\d+ mtime=1700000000\.250\n/g)).toHaveLength(3);
-  for (const found of text.matchAll(/(\d+) (path|mtime)=[^\n]*\n/g)) {
-    expect(new TextEncoder().encode(found[0]).length).toBe(Number(found[1]));
-  }
-  expect(text.endsWith("\0".repeat(1024))).toBe(true);
+  const { size, lastModified } = file;
+  Object.defineProperty(file, "size", { get: () => asked.push("size") && size });
+  Object.defineProperty(file, "lastModified", { get: () => asked.push("time") && lastModified });
+  queue.add(FOLDER, [{ path: "a", file }]);
+  expect(asked[0]).toBe("time");
 });

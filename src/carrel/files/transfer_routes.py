@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from carrel.files import downloads, links, packs, uploads, writes
+from carrel.files import downloads, forms, links, packs, uploads, writes
 from carrel.files.routes import PathQuery
 from carrel.files.schemas import (
     PATH_PATTERN,
@@ -30,6 +30,25 @@ _RAW = {"schema": {"type": "string", "format": "binary"}}
 _BYTES = {"content": {"application/octet-stream": _RAW}}
 _ZIP = {"content": {"application/zip": _RAW}}
 _TAR = {"application/x-tar": _RAW}
+_FORM = {
+    forms.MEDIA_TYPE: {
+        "schema": {
+            "type": "object",
+            "required": ["files"],
+            "properties": {
+                "files": {
+                    "type": "string",
+                    "description": "First: a JSON array of {path, modified} for each file that follows.",
+                },
+                "file": {
+                    "type": "array",
+                    "items": {"type": "string", "format": "binary"},
+                    "description": "The files, in that order.",
+                },
+            },
+        }
+    }
+}
 _BODY = {"requestBody": {"content": {"application/octet-stream": _RAW}}}
 
 
@@ -124,13 +143,15 @@ async def by_link(request: Request, token: Annotated[str, Path(max_length=8192)]
 
 @router.post(
     "/vfolders/{ref}/files/unpack", operation_id="files.unpack", summary="Upload many small files as a tar archive",
-    openapi_extra=_USE | {"requestBody": {"content": _TAR, "required": True}},
+    openapi_extra=_USE | {"requestBody": {"content": _TAR | _FORM, "required": True}},
 )  # fmt: skip
 async def unpack(
     request: Request, actor: CurrentActor, ref: Ref, path: PathQuery = "", clash: Clash = Clash.REFUSE
 ) -> FilesDone:
-    """Many small files in one request: a tar file of at most 32 MiB, taken apart into the directory `path`. Each file
-    is there whole or not at all; what was refused is named, and the rest has come."""
+    """Many small files in one request: a tar file of at most 32 MiB, or a form of at most 1 MiB, taken apart into the
+    directory `path`. Each file is there whole or not at all; what was refused is named, and the rest has come."""
+    if forms.is_form(request):
+        return await forms.unpack(request, actor, ref, path, clash)
     return await packs.unpack(request, actor, ref, path, clash)
 
 

@@ -1,14 +1,16 @@
-import { filesShow, filesUnpack } from "@/api/generated";
+import { filesShow } from "@/api/generated";
 import { Problem, toProblem } from "@/api/problem";
-import { tarOf } from "./tar";
+import { sendForm } from "./form";
 import type { Clash } from "./transfer";
 
 /** Files up to this travel together. */
 export const PACKED = 256 * 2 ** 10;
 const MOST_FILES = 200;
-/** With what stands before each file: the server takes so much apart in memory. */
+/** With what stands before each file: the server takes no larger form. */
 const MOST_BYTES = 2 ** 20;
-const OVERHEAD_BYTES = 2048;
+const OVERHEAD_BYTES = 512;
+/** A path stands in the list of all, its last name before the file as well; in UTF-8. */
+const BYTES_OF_A_LETTER = 6;
 /** How far two spellings of the same time may differ. */
 const SAME_TIME_MS = 1;
 
@@ -19,13 +21,14 @@ export interface PackedFile {
 }
 
 /** Takes files as long as they fit into one request; says whether one did. */
-export function packing(): (size: number) => boolean {
+export function packing(): (file: { path: string; size: number }) => boolean {
   let count = 0;
   let bytes = 0;
-  return (size) => {
-    if (size > PACKED || count >= MOST_FILES || bytes + size + OVERHEAD_BYTES > MOST_BYTES) return false;
+  return ({ path, size }) => {
+    const more = size + OVERHEAD_BYTES + BYTES_OF_A_LETTER * path.length;
+    if (size > PACKED || count >= MOST_FILES || bytes + more > MOST_BYTES) return false;
     count += 1;
-    bytes += size + OVERHEAD_BYTES;
+    bytes += more;
     return true;
   };
 }
@@ -57,12 +60,11 @@ async function sent(
   files: readonly PackedFile[],
   signal: AbortSignal,
 ): Promise<Map<string, Problem | null>> {
-  const body = tarOf(files.map(({ path, file }) => ({ path, file, modified: file.lastModified })));
-  const { data } = await filesUnpack({ path: { ref: folder }, query: { clash }, body, signal });
-  const refused = new Map(data.refused.map((one) => [one.path, problemOf(one)]));
+  const done = await sendForm(folder, clash, files, signal);
+  const refused = new Map(done.refused.map((one) => [one.path, problemOf(one)]));
   // By their number, because what clashed may have got another name.
-  const complete = data.paths.length + data.refused.length >= files.length;
-  const there = new Set(data.paths);
+  const complete = done.paths.length + done.refused.length >= files.length;
+  const there = new Set(done.paths);
   const told = files.filter(({ path }) => complete || refused.has(path) || there.has(path));
   return new Map(told.map(({ path }) => [path, refused.get(path) ?? null]));
 }

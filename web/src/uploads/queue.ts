@@ -148,6 +148,8 @@ export class UploadQueue {
     const end = start + ADDED_AT_ONCE;
     const lost = this.tasks.filter((task) => task.state === "lost" && task.folder.id === folder.id);
     for (const { path, file } of wanted.slice(start, end)) {
+      // Chromium asks the disk for the size with each look at it, unless it was asked for the time before.
+      void file.lastModified;
       const begun = lost.find((task) => task.path === path);
       if (begun && this.takeUp(begun.key, file)) continue;
       this.tasks.push({
@@ -293,7 +295,7 @@ export class UploadQueue {
       if (!task || task.batch !== first.batch || !canTravel(task)) continue;
       this.applyChoice(task);
       if (task.clash !== first.clash) continue;
-      if (!fits(task.size)) break;
+      if (!fits(task)) break;
       found.push(task);
     }
     return found;

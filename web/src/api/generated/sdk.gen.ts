@@ -1704,8 +1704,8 @@ export const filesSearch = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Upload many small files as a tar archive
  *
- * Many small files in one request: a tar file of at most 32 MiB, taken apart into the directory `path`. Each file
- * is there whole or not at all; what was refused is named, and the rest has come.
+ * Many small files in one request: a tar file of at most 32 MiB, or a form of at most 1 MiB, taken apart into the
+ * directory `path`. Each file is there whole or not at all; what was refused is named, and the rest has come.
  */
 export const filesUnpack = <ThrowOnError extends boolean = true>(options: Options<FilesUnpackData, ThrowOnError>) => (options.client ?? client).post<FilesUnpackResponses, FilesUnpackErrors, ThrowOnError>({
     bodySerializer: null,

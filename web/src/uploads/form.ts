@@ -1,0 +1,52 @@
+import { csrfHeader, renewCsrfToken } from "@/api/client";
+import type { FilesDone } from "@/api/generated";
+import { toProblem } from "@/api/problem";
+import type { PackedFile } from "./packs";
+import type { Clash } from "./transfer";
+
+/**
+ * Sends files as one form. The files are not read here, and no blob is made of them: a browser takes those of a form
+ * from the disk itself, but only when an XMLHttpRequest sends it. Throws a Problem, or an AbortError.
+ */
+export async function sendForm(
+  folder: string,
+  clash: Clash,
+  files: readonly PackedFile[],
+  signal: AbortSignal,
+): Promise<FilesDone> {
+  const url = `/api/v1/vfolders/${encodeURIComponent(folder)}/files/unpack?clash=${clash}`;
+  const form = formOf(files);
+  const answer = await posted(url, form, signal);
+  if (answer.ok) return answer.json();
+  const problem = toProblem(await answer.json().catch(() => ({})), answer);
+  // Another tab has got a new token: this one fetches it, and goes on once.
+  if (problem.code !== "auth.csrf" || !(await renewCsrfToken())) throw problem;
+  const second = await posted(url, form, signal);
+  if (second.ok) return second.json();
+  throw toProblem(await second.json().catch(() => ({})), second);
+}
+
+/** What and when, then the files in the same order. */
+export function formOf(files: readonly PackedFile[]): FormData {
+  const form = new FormData();
+  const about = files.map(({ path, file }) => ({ path, modified: Math.max(file.lastModified, 0) / 1000 }));
+  form.append("files", JSON.stringify(about));
+  for (const { file } of files) form.append("file", file);
+  return form;
+}
+
+function posted(url: string, form: FormData, signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const ended = () => reject(new DOMException("The request was ended.", "AbortError"));
+    if (signal.aborted) return ended();
+    signal.addEventListener("abort", () => request.abort(), { once: true });
+    request.open("POST", url);
+    const header = csrfHeader();
+    if (header) request.setRequestHeader(...header);
+    request.onload = () => resolve(new Response(request.responseText, { status: request.status }));
+    request.onerror = () => reject(toProblem(new Error("No server answered.")));
+    request.onabort = ended;
+    request.send(form);
+  });
+}
