@@ -1,6 +1,7 @@
-"""What a control plane that nobody uses takes of the machine: supervisor, API, gateway and PostgreSQL."""
+"""What a control plane that nobody uses takes of the machine: supervisor, fork server, API, gateway and PostgreSQL."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import psutil
@@ -32,7 +33,8 @@ async def measure() -> list[Line]:
 def _processes(own: Plane) -> dict[str, list[psutil.Process]]:
     found: dict[str, list[psutil.Process]] = {"supervisor": [psutil.Process(own.supervisor)]}
     for child in found["supervisor"][0].children():
-        found[child.cmdline()[3].split(",")[0]] = [child]
+        if name := re.search(r"carrel\.server\.(?:role )?(\w+)", " ".join(child.cmdline())):
+            found[name[1].replace("_", " ")] = [child]
     postmaster = int((own.data_dir / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
     found["PostgreSQL"] = [psutil.Process(postmaster), *psutil.Process(postmaster).children(recursive=True)]
     return found

@@ -58,7 +58,7 @@ def _process(own: Plane, name: str) -> psutil.Process:
         return psutil.Process(int((own.data_dir / "postgres/data/postmaster.pid").read_text().split()[0]))
     role = "gateway" if name == "gateway" else "api,controllers"
     children = psutil.Process(own.supervisor).children()
-    return next(child for child in children if role in child.cmdline())
+    return next(child for child in children if f"role {role}" in " ".join(child.cmdline()))
 
 
 async def _good(own: Plane, url: str, killed: psutil.Process) -> None:

@@ -1,11 +1,12 @@
 """An installation as `carrel up` leaves it running: supervisor, API with controllers, gateway, PostgreSQL."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -51,11 +52,15 @@ class Supervised:
         }
         (self.folder / "run.json").write_text(json.dumps({"embedded": True, "environment": environment}))
         self.log.parent.mkdir()
+        await self.start()
+        return await self._keypair()
+
+    async def start(self) -> None:
+        """The supervisor and all below it."""
         with (self.log.parent / "supervisor.err").open("ab") as log:
             command = [sys.executable, "-m", "carrel.server.supervise", str(self.folder)]
             self._supervisor = subprocess.Popen(command, stdout=log, stderr=log)
         await eventually(self.is_whole, within_s=60, every_s=0.1)
-        return await self._keypair()
 
     def kill_database(self) -> None:
         """PostgreSQL with all its processes, at once. Gone already: no-op."""
@@ -82,18 +87,32 @@ class Supervised:
         finally:
             file.write_text(before)
 
-    def kill_roles(self, *roles: str) -> None:
-        """The processes of these roles, by `kill -9`. Dead already: no-op."""
-        assert self._supervisor is not None
-        for process in psutil.Process(self._supervisor.pid).children():
-            try:
-                if not {*roles}.isdisjoint(process.cmdline()):
+    def kill_children(self, *names: str) -> None:
+        """The processes of these roles, or the fork server, by `kill -9`. Dead already: no-op."""
+        for name, process in self.children().items():
+            if name in names:
+                with suppress(psutil.NoSuchProcess):
                     process.kill()
-            except psutil.NoSuchProcess:
-                pass
 
-    def role_ends(self) -> list[str]:
-        """What the supervisor wrote of each process of a role that ended, in order."""
+    def kill_supervisor(self) -> None:
+        assert self._supervisor is not None
+        self._supervisor.kill()
+        self._supervisor.wait()
+
+    def children(self) -> dict[str, psutil.Process]:
+        """The supervisor's, by role; "fork server" is the one that all roles are forked from."""
+        assert self._supervisor is not None
+        found = {}
+        for process in psutil.Process(self._supervisor.pid).children():
+            with suppress(psutil.NoSuchProcess):
+                command = " ".join(process.cmdline())
+                for name in ("fork server", "api,controllers", "gateway"):
+                    if re.search(rf"carrel\.server\.(role )?{name.replace(' ', '_')}\b", command):
+                        found[name] = process
+        return found
+
+    def ends(self) -> list[str]:
+        """What the supervisor wrote of each of its processes that ended, in order."""
         lines = (self.log.parent / "supervisor.err").read_text().splitlines()
         return [line.split(" ", 1)[1] for line in lines if " ended with " in line]
 

@@ -52,7 +52,7 @@ class Running:
     def kill_api(self) -> None:
         """End the API's process as a crash would. The supervisor starts another."""
         supervisor = psutil.Process(int((self.data_dir / "supervisor.pid").read_text()))
-        [api] = [one for one in supervisor.children() if "api,controllers" in one.cmdline()]
+        [api] = [one for one in supervisor.children() if "role api,controllers" in " ".join(one.cmdline())]
         api.kill()
         api.wait(5)
 

@@ -7,16 +7,15 @@ that bulk transfers never slow the API down.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
 import importlib
 import os
 import signal
-import sys
 from asyncio import Protocol
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -26,7 +25,7 @@ from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.http.guard import ConnectionLimit, RequestLimits
 from carrel.http.tls import Tls, over
-from carrel.server import build, logs
+from carrel.server import build, logs, prctl
 from carrel.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,9 +36,13 @@ if TYPE_CHECKING:
     from carrel.server.starting import Starting
 
 log = structlog.get_logger()
-_PR_SET_PDEATHSIG = 1
 _GATEWAY_NICENESS = 5
 _RETRY_S = 0.2
+_LOADED = (
+    "carrel.server.starting", "carrel.access.keepalive", "carrel.http.sendfile", "uvicorn.lifespan.off",
+    "carrel.server.compose", "carrel.server.claim", "carrel.engines.docker", "carrel.accelerators.fake",
+    "carrel.gateway.serve", "encodings.idna",
+)  # fmt: skip
 _KEEP_ALIVE_S = 75
 """Longer than proxies keep their idle connections to us, so that they never use one that we are closing."""
 
@@ -210,37 +213,42 @@ async def _until_signal() -> None:
     await stop.wait()
 
 
-def die_with_parent(parent: int) -> None:
-    """Have the kernel end this process when the supervisor is gone, even if that was killed."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        sys.exit(0)
+def load() -> None:
+    """What the fork server loads for all roles. Neither starts a thread nor opens anything."""
+    # NumPy's linear algebra would start a thread for each core.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for module in _LOADED:
+        importlib.import_module(module)
+    # A role that starts after an upgrade runs the code of this process and not that on the disk.
+    build.publish()
 
 
-def _tell(pipe: int) -> Ready:
-    """Write a byte on the supervisor's pipe."""
-
-    def ready() -> None:
-        with suppress(OSError):
-            os.write(pipe, b"1")
-
-    return ready
+def forked(role: str, ready: Ready) -> None:
+    """The life of a process that the fork server made."""
+    settings = Settings()
+    logs.set_up(_log(settings, role))
+    _run(settings, role, ready)
 
 
 def main(arguments: list[str]) -> None:
-    """arguments: the role, then the supervisor's pid and pipe when there is one."""
-    supervised = len(arguments) > 1
-    if supervised:
-        die_with_parent(int(arguments[1]))
-    ready = _tell(int(arguments[2])) if len(arguments) > 2 else lambda: None
+    """arguments: the role, then the pid of the parent to end with when there is one."""
+    role, *parent = arguments
+    if parent:
+        prctl.die_with_parent(int(parent[0]))
     settings = Settings()
-    role = arguments[0]
     build.publish()
-    logs.set_up(settings.data_dir / "logs" / f"{role.split(',')[0]}.log" if supervised else None)
+    logs.set_up(_log(settings, role) if parent else None)
+    _run(settings, role, lambda: None)
+
+
+def _log(settings: Settings, role: str) -> Path:
+    return settings.data_dir / "logs" / f"{role.split(',')[0]}.log"
+
+
+def _run(settings: Settings, role: str, ready: Ready) -> None:
     if role == "gateway":
         # On a machine that is short of cores, bulk transfers give way to the API.
         os.nice(_GATEWAY_NICENESS)
         uvloop.run(gateway(settings, ready))
     else:
         uvloop.run(api(settings, frozenset(role.split(",")), ready))
-

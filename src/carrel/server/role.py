@@ -1,4 +1,4 @@
-"""`python -m carrel.server.role ROLE [PARENT PIPE]`: see `carrel.server.processes`, which is loaded without a look for
+"""`python -m carrel.server.role ROLE [PARENT]`: see `carrel.server.processes`, which is loaded without a look for
 garbage in between. None of it is ever any, and a start takes a tenth less.
 """
 

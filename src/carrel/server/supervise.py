@@ -1,9 +1,9 @@
 """The process that keeps the others alive: `python -m carrel.server.supervise DATA_DIR`.
 
-Standard library only: it lives as long as the installation and should weigh nothing. It starts the roles,
-starts them again when they die (at once, unless they die before they are ready), does the same for the embedded
-PostgreSQL, keeps the logs of all from growing without end, and ends them all on SIGTERM. Sessions are not its
-children: they go on.
+Standard library only: it lives as long as the installation and should weigh nothing. It has the roles forked from a
+process that has loaded their code, starts them again when they die (at once, unless they die before they are ready),
+does the same for that process and for the embedded PostgreSQL, keeps the logs of all from growing without end, and
+ends them all on SIGTERM. Sessions are not its children: they go on.
 """
 
 import fcntl
@@ -16,95 +16,17 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from carrel.db.embedded import Embedded, EmbeddedError
+from carrel.server.children import FIRST_PAUSE_S, ForkServer, Role, report
 
 ROLES = ("api,controllers", "gateway")
-_FIRST_PAUSE_S = 0.5
-_LONGEST_PAUSE_S = 30.0
 _LONGEST_DATABASE_PAUSE_S = 4.0
 _STOP_S = 10.0
 _TICK_S = 0.1
 _LOG_TICKS = 300
 _LOG_BYTES = 10 << 20
-
-
-@dataclass
-class Child:
-    """One role's process. pause_s: how long to wait before the next start.
-
-    A process that became ready is started again at once when it dies. One that dies before that would only die
-    again: the pause doubles each time. The process says that it is ready by a byte on a pipe.
-    """
-
-    role: str
-    environment: dict[str, str]
-    log: Path
-    module: str = "carrel.server.role"
-    process: subprocess.Popen[bytes] | None = None
-    pause_s: float = 0.0
-    not_before: float = field(default=0.0)
-    _ready_pipe: int | None = None
-
-    def keep_alive(self, now: float) -> None:
-        if self.process is not None:
-            code = self.process.poll()
-            if code is None:
-                return
-            self.pause_s = (
-                0.0 if self._became_ready() else min(max(self.pause_s * 2, _FIRST_PAUSE_S), _LONGEST_PAUSE_S)
-            )
-            self.not_before = now + self.pause_s
-            report(f"{self.role} ended with {code}; it starts again in {self.pause_s:g} s")
-            self.process = None
-            self._close_pipe()
-        if now >= self.not_before:
-            self.start(now)
-
-    def _became_ready(self) -> bool:
-        """Has the process that was started last ever served?"""
-        if self._ready_pipe is None:
-            return False
-        try:
-            return os.read(self._ready_pipe, 1) != b""
-        except BlockingIOError:
-            return False
-
-    def start(self, now: float) -> None:
-        try:
-            self._ready_pipe, theirs = os.pipe()
-        except OSError as error:
-            self._put_off(now, error)
-            return
-        os.set_blocking(self._ready_pipe, False)
-        try:
-            with self.log.open("ab") as log:
-                self.process = subprocess.Popen(
-                    [sys.executable, "-m", self.module, self.role, str(os.getpid()), str(theirs)],
-                    env=self.environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=[theirs],
-                )
-        except OSError as error:
-            self._close_pipe()
-            self._put_off(now, error)
-        finally:
-            os.close(theirs)
-
-    def _put_off(self, now: float, error: OSError) -> None:
-        # The disk or the table of processes is full; neither is for ever.
-        report(str(error))
-        self.not_before = now + _LONGEST_PAUSE_S
-
-    def _close_pipe(self) -> None:
-        if self._ready_pipe is not None:
-            os.close(self._ready_pipe)
-            self._ready_pipe = None
 
 
 class DatabaseKeeper:
@@ -139,7 +61,7 @@ class DatabaseKeeper:
             self._pause_s = 0.0
         except (EmbeddedError, OSError) as error:
             report(str(error))
-            self._pause_s = min(max(self._pause_s * 2, _FIRST_PAUSE_S), _LONGEST_DATABASE_PAUSE_S)
+            self._pause_s = min(max(self._pause_s * 2, FIRST_PAUSE_S), _LONGEST_DATABASE_PAUSE_S)
 
 
 class Supervisor:
@@ -155,7 +77,9 @@ class Supervisor:
         embedded = Embedded(data_dir / "postgres") if run["embedded"] else None
         self._database = DatabaseKeeper(embedded) if embedded else None
         environment = {**os.environ, **_compiled_code(data_dir), **run["environment"]}
-        self._children = [Child(role, environment, logs / f"{role.split(',')[0]}.err") for role in ROLES]
+        fork_server = ForkServer(environment, logs / "fork-server.err")
+        roles = [Role(role, fork_server, logs / f"{role.split(',')[0]}.err") for role in ROLES]
+        self._children = [fork_server, *roles]
         self._logs = [logs / "supervisor.err", *(child.log for child in self._children)]
         if embedded:
             self._logs.append(embedded.log)
@@ -217,13 +141,6 @@ def bound(log: Path, most_bytes: int = _LOG_BYTES) -> None:
         os.truncate(log, 0)
     except OSError as error:
         report(str(error))
-
-
-def report(line: str) -> None:
-    """Write a line with the time into our own log, unless that cannot be written."""
-    with suppress(OSError):
-        sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n")
-        sys.stderr.flush()
 
 
 if __name__ == "__main__":
