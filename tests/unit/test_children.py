@@ -211,6 +211,20 @@ async def test_the_end_of_the_fork_server_ends_no_role_and_another_one_forks(for
     assert staying.process.poll() is None
 
 
+async def test_a_role_that_starts_runs_the_code_that_is_on_the_disk(fork: Fork, tmp_path: Path):
+    role = fork.role("ends")
+    role.keep_alive(0.0)
+    assert _ended(role) == 0
+    code = tmp_path / "some_roles.py"
+    code.write_text(f"{_ROLES}    sys.exit(3)\n")
+    role.keep_alive(0.0)
+    assert role.process is None
+    assert _ended(fork.server) == 0
+    await fork.is_loaded()
+    role.keep_alive(0.0)
+    assert _ended(role) == 3
+
+
 async def test_a_fork_server_that_does_not_answer_is_replaced(fork: Fork, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(children, "_FORK_S", 0.1)
     server = _process(fork.server)

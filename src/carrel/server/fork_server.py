@@ -2,7 +2,8 @@
 
 It imports MODULE and calls its `load` once; a role that is forked from it has nothing to load any more. It starts no
 thread, runs no event loop and opens nothing but its socket, so that a role begins as if it were alone. On that socket
-it says when it is ready; each message from there asks for one role, and brings the role's link and its log.
+it says when it is ready; each message from there asks for one role, and brings the role's link and its log. When the
+code on the disk is another one by then, as during an upgrade, it ends instead: the next one loads that.
 
 A role is no child of this process: the one between the two ends at once, and the supervisor adopts what that leaves
 behind. So the supervisor sees a role end like any child, and the end of this process ends no role.
@@ -19,6 +20,7 @@ from contextlib import suppress
 import setproctitle
 
 from carrel.server import prctl
+from carrel.server.children import report
 
 _LONGEST_BYTES = 100
 
@@ -32,9 +34,11 @@ def main(arguments: list[str]) -> None:
     roles = importlib.import_module(arguments[2])
     roles.load()
     gc.freeze()
+    files = [file for module in sys.modules.values() if (file := getattr(module, "__file__", None))]
+    loaded = {file: _changed_at(file) for file in files}
     requests.send(b"ready")
     # 2. From here on in one of the roles. It does nothing before the supervisor knows its pid.
-    forked = _serve(requests)
+    forked = _serve(requests, loaded)
     if forked is None:
         return
     role, link = forked
@@ -52,11 +56,16 @@ def main(arguments: list[str]) -> None:
     roles.forked(role, ready)
 
 
-def _serve(requests: socket.socket) -> tuple[str, socket.socket] | None:
-    """Fork a role for each request, until the supervisor closes. Returns in each role too: its name and its link."""
+def _serve(requests: socket.socket, loaded: dict[str, int]) -> tuple[str, socket.socket] | None:
+    """Fork a role for each request, until the supervisor closes or the code changes. Returns in each role too: its
+    name and its link.
+    """
     while True:
         message, descriptors, _, _ = socket.recv_fds(requests, _LONGEST_BYTES, 2)
         if not message:
+            return None
+        if changed := next((file for file, when in loaded.items() if _changed_at(file) != when), None):
+            report(f"{changed} has changed since it was loaded")
             return None
         link, log = socket.socket(fileno=descriptors[0]), descriptors[1]
         try:
@@ -100,6 +109,14 @@ def _fork_and_end() -> None:
             os._exit(0)
     except OSError as error:
         os._exit(error.errno or 1)
+
+
+def _changed_at(file: str) -> int:
+    """Nanoseconds; 0 when it is gone."""
+    try:
+        return os.stat(file).st_mtime_ns
+    except OSError:
+        return 0
 
 
 if __name__ == "__main__":
