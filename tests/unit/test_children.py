@@ -147,13 +147,15 @@ async def test_a_process_that_was_ready_once_and_is_not_any_more_starts_again_la
     assert role.not_before == 0.5
 
 
-async def test_a_forked_process_ends_as_it_would_alone(fork: Fork):
+async def test_a_forked_process_is_called_and_ends_as_it_would_alone(fork: Fork):
     for name, code in (("ends", 0), ("fails", 1), ("stay", -signal.SIGTERM)):
         role = fork.role(name)
         role.keep_alive(0.0)
         assert role.process is not None
         if name == "stay":
             await _stays(role)
+            assert " ".join(_process(role).cmdline()).rstrip().endswith("-m carrel.server.role stay")
+            assert _process(role).name() == "carrel-stay"
             role.process.terminate()
         assert _ended(role) == code, name
     assert "RuntimeError" in (fork.roles[1].log).read_text()

@@ -48,6 +48,7 @@ def main(arguments: list[str]) -> None:
     prctl.die_with_parent(supervisor)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     setproctitle.setproctitle(f"{sys.executable} -m carrel.server.role {role}")
+    setproctitle.setthreadtitle(f"carrel-{role.split(',')[0]}")
 
     def ready() -> None:
         with suppress(OSError):
