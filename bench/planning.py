@@ -15,7 +15,7 @@ from unittest.mock import patch
 from bench.load import median
 from bench.table import Line
 from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
-from carrel.scheduling import choice
+from carrel.scheduling import ranking
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import (
     GroupView,
@@ -110,19 +110,19 @@ def _misfits() -> Iterator[Line]:
 
 
 @contextmanager
-def _looked() -> Iterator[list[choice.Asked]]:
+def _looked() -> Iterator[list[ranking.Asked]]:
     """Each time nodes are searched for room."""
-    looked: list[choice.Asked] = []
+    looked: list[ranking.Asked] = []
 
     def counting(best: Callable[..., int | None]) -> Callable[..., int | None]:
-        def counted(self: choice.Choice, asked: choice.Asked) -> int | None:
+        def counted(self: ranking.Choice, asked: ranking.Asked) -> int | None:
             looked.append(asked)
             return best(self, asked)
 
         return counted
 
     with ExitStack() as patched:
-        for kind in (choice.Dispersed, choice.Concentrated, choice.RoundRobin):
+        for kind in (ranking.Dispersed, ranking.Concentrated, ranking.RoundRobin):
             patched.enter_context(patch.object(kind, "best", counting(kind.best)))
         yield looked
 

@@ -17,7 +17,7 @@ from carrel.nodes.model import Allocation, Node
 from carrel.scheduler import history, loading
 from carrel.scheduler.policy_file import SchedulerPolicy, installation
 from carrel.scheduling.shares import moved_on
-from carrel.scheduling.traces import Arrival, read
+from carrel.simulator.traces import Arrival, read
 
 GIB = 1 << 30
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

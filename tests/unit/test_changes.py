@@ -11,7 +11,7 @@ from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.scheduling.ceilings import Ceilings
 from carrel.scheduling.changes import Kind, changes
 from carrel.scheduling.cluster import Cluster
-from carrel.scheduling.outlook import SlotRoom, outcome, rooms
+from carrel.scheduling.estimate import Headroom, estimate_start, headroom
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import (
     SESSIONS,
@@ -155,7 +155,7 @@ def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
     assert len(plan(Snapshot((node,), (three, replace(three, id=SessionId("t"))), NOW, scopes=scopes)).placements) == 2
     planning = Planning(Snapshot((node,), (), NOW, scopes=scopes))
     planning.run()
-    assert (outcome(planning, three).starts, outcome(planning, four).never) == (True, True)
+    assert (estimate_start(planning, three).starts, estimate_start(planning, four).never) == (True, True)
 
 
 def test_what_is_built_for_another_architecture_never_starts() -> None:
@@ -164,8 +164,8 @@ def test_what_is_built_for_another_architecture_never_starts() -> None:
     planning = Planning(Snapshot((node,), (one,), NOW))
     [refusal] = planning.run().refusals
     assert refusal.reason == "1 node: is x86_64, the image needs aarch64."
-    assert outcome(planning, one).never
-    assert not outcome(planning, replace(one, architecture="x86_64")).never
+    assert estimate_start(planning, one).never
+    assert not estimate_start(planning, replace(one, architecture="x86_64")).never
     # A smaller one is not offered there.
     assert changes(planning.snapshot, replace(one, slots={"cpu": 9000})) == []
 
@@ -197,7 +197,7 @@ def test_what_is_offered_is_a_round_amount_and_all_of_what_is_not_short() -> Non
 def test_nobody_says_never_of_a_group_that_is_not_active() -> None:
     planning = Planning(Snapshot((), (), NOW))
     planning.run()
-    said = outcome(planning, Waiting(SessionId("s"), {"cpu": 1}, NOW, group=GroupId("closed")))
+    said = estimate_start(planning, Waiting(SessionId("s"), {"cpu": 1}, NOW, group=GroupId("closed")))
     assert (said.starts, said.never, said.reason) == (False, False, "Its resource group is not active.")
 
 
@@ -246,7 +246,7 @@ def test_what_is_said_of_a_request_behind_all_others_is_what_happens(snapshot: S
     *others, one = snapshot.waiting
     planning = Planning(replace(snapshot, waiting=tuple(others)))
     planning.run()
-    said = outcome(planning, one)
+    said = estimate_start(planning, one)
     # Last in line: behind all by priority, and by age in either order.
     last = replace(one, priority=0)
     happens = last.id in started(replace(snapshot, waiting=(*others, last)))
@@ -271,7 +271,7 @@ def test_never_is_said_of_those_who_could_not_start_even_alone(snapshot: Snapsho
     assume(any(node.group == one.group for node in snapshot.nodes))
     planning = Planning(replace(snapshot, waiting=()))
     planning.run()
-    said = outcome(planning, one)
+    said = estimate_start(planning, one)
     alone = one.id in started(_emptied(snapshot, one))
     assert said.never == (not alone and not said.starts)
 
@@ -280,15 +280,15 @@ def test_room_is_what_is_left_under_the_ceilings() -> None:
     node = NodeView(NodeId("n"), "n", {"cpu": 4000, "mem": 8000}, {"cpu": 1000, "mem": 1000})
     one = Waiting(SessionId("s"), {"cpu": 1}, NOW, scopes=("p",))
 
-    def room(ceiling: dict[str, int]) -> dict[str, SlotRoom]:
+    def room(ceiling: dict[str, int]) -> dict[str, Headroom]:
         scope = ScopeView("project p", ceiling, {"cpu": 1000, "mem": 1000, SESSIONS: 1})
         planning = Planning(Snapshot((node,), (), NOW, scopes={"p": scope}))
         planning.run()
-        return dict(rooms(planning, one))
+        return dict(headroom(planning, one))
 
     assert room({"cpu": 1500}) == {
-        "cpu": SlotRoom(500, 1500, "project p"),
-        "mem": SlotRoom(7000, 8000, "the largest node"),
+        "cpu": Headroom(500, 1500, "project p"),
+        "mem": Headroom(7000, 8000, "the largest node"),
     }
     # With as many sessions as there may be, nothing is left of anything.
     assert {one.now for one in room({SESSIONS: 1}).values()} == {0}

@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 
 from carrel.core.errors import Invalid
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
-from carrel.scheduling.fairness import jain
-from carrel.scheduling.installation import ANYBODY, Installation
-from carrel.scheduling.picture import picture
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.report import measured, report
 from carrel.scheduling.shares import moved_on
-from carrel.scheduling.simulate import Fate, Replay, Stay, simulate
 from carrel.scheduling.snapshot import (
     SESSIONS,
     WHOLE,
@@ -30,7 +25,12 @@ from carrel.scheduling.snapshot import (
     Order,
     Strategy,
 )
-from carrel.scheduling.traces import Arrival
+from carrel.simulator.fairness import jain
+from carrel.simulator.installation import ANYBODY, Installation
+from carrel.simulator.picture import picture
+from carrel.simulator.report import measured, report
+from carrel.simulator.simulate import Fate, Replay, Stay, simulate
+from carrel.simulator.traces import Arrival
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PATHS = [("d1", "p1", "ann"), ("d1", "p2", "bob"), ("d2", "p3", "eve")]
@@ -123,7 +123,7 @@ def test_what_is_left_out_of_a_replay_changes_nothing(arrivals, installation):
     replay = simulate(arrivals, installation)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Planning, "decide", lambda planning: planning.run().placements)
-        patch.setattr("carrel.scheduling.simulate._Replaying._blocked_as_before", lambda *_: False)
+        patch.setattr("carrel.simulator.simulate._Replaying._blocked_as_before", lambda *_: False)
         assert simulate(arrivals, installation) == replay
 
 

@@ -12,9 +12,9 @@ from carrel.core.ids import GroupId, SessionId
 from carrel.scheduler import replay_files
 from carrel.scheduler.policy_file import installation
 from carrel.scheduling.snapshot import ClusterMode, Order
-from carrel.scheduling.swf import read_swf
-from carrel.scheduling.synthesis import Habits, synthesize
-from carrel.scheduling.traces import Arrival, line, read
+from carrel.simulator.swf import read_swf
+from carrel.simulator.synthesis import Habits, synthesize
+from carrel.simulator.traces import Arrival, line, read
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 # The form of the archive's files: a header, a job that ran, one that was cancelled while it waited, one that was

@@ -19,7 +19,7 @@ from carrel.policy.decide import Actor, Target, require
 from carrel.presets.model import Preset
 from carrel.scheduler import loading
 from carrel.scheduler.service import Answer, explain, least_of
-from carrel.scheduling.outlook import Outcome, SlotRoom, outcome, rooms
+from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, ScopeView, Waiting
 from carrel.sessions import door, mounting
@@ -40,9 +40,9 @@ class Checked:
     group: ResourceGroup
     project: ProjectId
     scopes: Mapping[str, ScopeView]
-    slots: Mapping[str, SlotRoom]
-    groups: Sequence[tuple[ResourceGroup, Outcome]]
-    presets: Sequence[tuple[Preset, Outcome]]
+    slots: Mapping[str, Headroom]
+    groups: Sequence[tuple[ResourceGroup, StartEstimate]]
+    presets: Sequence[tuple[Preset, StartEstimate]]
 
 
 async def check(
@@ -91,17 +91,17 @@ async def check(
             group=group,
             project=home,
             scopes={scope: snapshot.scopes[scope] for scope in asked.scopes},
-            slots=rooms(planning, asked),
-            groups=[(one, outcome(planning, replace(asked, group=one.id))) for one in usable],
+            slots=headroom(planning, asked),
+            groups=[(one, estimate_start(planning, replace(asked, group=one.id))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
         )
 
-    def with_preset(planning: Planning, preset: Preset) -> Outcome:
+    def with_preset(planning: Planning, preset: Preset) -> StartEstimate:
         # A preset says nothing about what it does not name; of CPU and memory there must be some.
         slots = {slot: wish.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
         if image and (too_few := sessions.too_few_for(found, slots)):
-            return Outcome(starts=False, never=True, reason=too_few.message)
-        return outcome(planning, replace(asked, slots=slots))
+            return StartEstimate(starts=False, never=True, reason=too_few.message)
+        return estimate_start(planning, replace(asked, slots=slots))
 
     return await asyncio.to_thread(answer)
 

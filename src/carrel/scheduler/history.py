@@ -22,9 +22,9 @@ from carrel.scheduler.policy_file import (
     SchedulerPolicy,
     WeightsOfGroup,
 )
-from carrel.scheduling.installation import ANYBODY
 from carrel.scheduling.snapshot import ClusterMode
-from carrel.scheduling.traces import Arrival, line
+from carrel.simulator.installation import ANYBODY
+from carrel.simulator.traces import Arrival, line
 from carrel.tenancy.model import Domain, Project, User, UserState
 
 _PAGE = 1000

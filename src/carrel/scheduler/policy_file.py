@@ -9,8 +9,8 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId
 from carrel.core.units import parse_slots
 from carrel.scheduling import devices
-from carrel.scheduling.installation import Installation
 from carrel.scheduling.snapshot import DeviceView, GroupView, NodeView, Order, Strategy
+from carrel.simulator.installation import Installation
 
 
 def _amounts(said: Any) -> Any:

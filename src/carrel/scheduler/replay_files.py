@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from carrel.core.errors import Invalid, NotFound
 from carrel.scheduler.policy_file import SchedulerPolicy
-from carrel.scheduling.swf import read_swf
-from carrel.scheduling.traces import Arrival, read
+from carrel.simulator.swf import read_swf
+from carrel.simulator.traces import Arrival, read
 
-_SHIPPED = files("carrel.scheduling") / "traces_data"
+_SHIPPED = files("carrel.simulator") / "traces_data"
 _GZIP = b"\x1f\x8b"
 
 

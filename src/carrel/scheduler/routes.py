@@ -31,7 +31,7 @@ from carrel.scheduler.schemas import (
     WhyView,
 )
 from carrel.scheduling.changes import Change, Kind
-from carrel.scheduling.outlook import Outcome
+from carrel.scheduling.estimate import StartEstimate
 from carrel.scheduling.reasons import Blocked
 from carrel.sessions import service as sessions
 from carrel.sessions.door import Wish
@@ -113,14 +113,14 @@ async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> Ch
             for key, one in found.scopes.items()
         ],
         groups=[
-            GroupRoom(id=one.id, name=one.name, verdict=_verdict(outcome), reason=outcome.reason)
-            for one, outcome in found.groups
+            GroupRoom(id=one.id, name=one.name, verdict=_verdict(estimate), reason=estimate.reason)
+            for one, estimate in found.groups
         ],
         presets=[
             PresetRoom(
-                id=one.id, name=one.name, slots=one.slots, verdict=_verdict(outcome), reason=outcome.reason
+                id=one.id, name=one.name, slots=one.slots, verdict=_verdict(estimate), reason=estimate.reason
             )
-            for one, outcome in found.presets
+            for one, estimate in found.presets
         ],
     )
 
@@ -160,8 +160,8 @@ def _group(group: ResourceGroup) -> GroupRef:
     return GroupRef(id=group.id, name=group.name)
 
 
-def _verdict(outcome: Outcome) -> Verdict:
-    return Verdict.STARTS if outcome.starts else Verdict.NEVER if outcome.never else Verdict.WAITS
+def _verdict(estimate: StartEstimate) -> Verdict:
+    return Verdict.STARTS if estimate.starts else Verdict.NEVER if estimate.never else Verdict.WAITS
 
 
 def _reason(session: Session, answer: service.Answer | None) -> str:

@@ -15,8 +15,8 @@ from carrel.images.model import Image
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor
 from carrel.scheduler import loading
-from carrel.scheduling.ahead import ahead
 from carrel.scheduling.changes import Change, changes
+from carrel.scheduling.forecast import forecast_start
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked
 from carrel.scheduling.snapshot import Snapshot, Waiting
@@ -87,7 +87,7 @@ def explain(
         refusal.position,
         len(mine),
         () if one.aside else changes(snapshot, one, groups=usable, least=least),
-        ahead(snapshot, one.id, HORIZON),
+        forecast_start(snapshot, one.id, HORIZON),
     )
 
 

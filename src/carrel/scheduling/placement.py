@@ -10,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.core.ids import NodeId
-from carrel.scheduling import choice, reasons
-from carrel.scheduling.choice import Asked, Indexes, Kind, Spare, families_of, with_room
+from carrel.scheduling import ranking, reasons
+from carrel.scheduling.free_capacity import FreeCapacity, Wanted
+from carrel.scheduling.ranking import (
+    Indexes,
+    ShapeClass,
+    ShapeState,
+    UnusedAccelerators,
+    families_of,
+    with_room,
+)
 from carrel.scheduling.reasons import Blocked, NodeCause
 from carrel.scheduling.shape import Request, Shape
 from carrel.scheduling.snapshot import GroupView, NodeView, Part, Slots
-from carrel.scheduling.stock import Stock, Wanted
 
 _About = tuple[NodeId | None, frozenset[NodeId], str]
 
@@ -27,12 +34,12 @@ class Room:
         self.group = group
         self.nodes: Sequence[NodeView] = sorted(nodes, key=lambda node: (node.name, node.id))
         self.keeps = False
-        self._stock = Stock(self.nodes)
-        self._choice = choice.choice_of(group, self._stock)
+        self._capacity = FreeCapacity(self.nodes)
+        self._ranking = ranking.ranking_of(group, self._capacity)
         self._open = np.array([not node.closed for node in self.nodes], dtype=bool)
-        self._asked: dict[Shape, Asked] = {}
-        self._kinds: dict[tuple[_About, tuple[str, ...]], Kind] = {}
-        self._spare: dict[frozenset[str], Spare] = {}
+        self._asked: dict[Shape, ShapeState] = {}
+        self._kinds: dict[tuple[_About, tuple[str, ...]], ShapeClass] = {}
+        self._spare: dict[frozenset[str], UnusedAccelerators] = {}
         self._admitted: dict[_About, NDArray[np.bool_]] = {}
         self._too_much: dict[_About, list[Wanted]] = {}
         self._misfits: set[Request] = set()
@@ -42,7 +49,7 @@ class Room:
     @property
     def free(self) -> Sequence[Slots]:
         """Node by node, what is kept for nobody."""
-        return self._stock.free
+        return self._capacity.free
 
     def capacity(self) -> dict[str, int]:
         """Of the open nodes together."""
@@ -70,7 +77,7 @@ class Room:
         asked = self._known(shape)
         if asked.full or self._is_too_much(asked):
             return None
-        found = self._choice.best(asked)
+        found = self._ranking.best(asked)
         if found is None:
             asked.full = True
             asked.kind.too_much.append(shape.slots)
@@ -81,7 +88,7 @@ class Room:
         shape = request.whole or request.shape
         if request.count == 1 or request.whole:
             return self.best(shape) is not None
-        nodes = with_room(self._stock, self._known(shape).kind.admits, shape.slots)
+        nodes = with_room(self._capacity, self._known(shape).kind.admits, shape.slots)
         return self._fit_together(request, nodes)
 
     def could_hold(self, request: Request) -> bool:
@@ -98,7 +105,7 @@ class Room:
         request = request.anywhere
         chosen = [] if self.keeps else self._nearest(request)
         for index, times in chosen:
-            self._stock.keep(index, {slot: amount * times for slot, amount in request.shape.slots})
+            self._capacity.keep(index, {slot: amount * times for slot, amount in request.shape.slots})
         self.keeps = self.keeps or bool(chosen)
         return bool(chosen)
 
@@ -106,7 +113,7 @@ class Room:
         """What was kept is for everybody again."""
         if self.keeps:
             self.keeps = False
-            self._stock.keep_nothing()
+            self._capacity.keep_nothing()
             self._forget()
 
     def blocked(self, request: Request) -> Blocked:
@@ -134,13 +141,13 @@ class Room:
             index = self.best(request.whole)
         else:
             asked = self._known(request.shape)
-            nodes = self._choice.order(asked, with_room(self._stock, asked.kind.admits, asked.shape.slots))
+            nodes = self._ranking.order(asked, with_room(self._capacity, asked.kind.admits, asked.shape.slots))
             index = next((int(one) for one in nodes if self._copies(one, request) == request.count), None)
         return None if index is None else tuple(self._take(index, request) for _ in range(request.count))
 
     def _on_many(self, request: Request) -> tuple[Part, ...] | None:
         asked = self._known(request.shape)
-        if not self._fit_together(request, with_room(self._stock, asked.kind.admits, asked.shape.slots)):
+        if not self._fit_together(request, with_room(self._capacity, asked.kind.admits, asked.shape.slots)):
             return None
         parts = []
         for _ in range(request.count):
@@ -150,11 +157,11 @@ class Room:
         return tuple(parts)
 
     def _take(self, index: int, request: Request) -> Part:
-        self._choice.took(index)
-        return self._stock.take(index, request.slots)
+        self._ranking.took(index)
+        return self._capacity.take(index, request.slots)
 
     def _copies(self, index: int, request: Request, *, kept_too: bool = False) -> int:
-        return self._stock.copies(int(index), request.shape.slots, request.count, kept_too=kept_too)
+        return self._capacity.copies(int(index), request.shape.slots, request.count, kept_too=kept_too)
 
     def _fit_together(self, request: Request, nodes: Indexes, *, kept_too: bool = False) -> bool:
         """All its containers fit on these nodes, or on one of them when they are to share it."""
@@ -171,13 +178,13 @@ class Room:
         slots = request.shape.slots
         could = self._known(request.shape).kind.admits
         for slot, amount in slots:
-            could = could & (self._stock.capacities(slot) >= amount)
+            could = could & (self._capacity.capacities(slot) >= amount)
         nodes = np.flatnonzero(could)
-        missing = self._stock.missing(slots, request.count if request.together else 1)[nodes]
+        missing = self._capacity.missing(slots, request.count if request.together else 1)[nodes]
         chosen: list[tuple[int, int]] = []
         left = request.count
         for index in nodes[np.lexsort((nodes, missing))].tolist():
-            times = self._stock.copies_when_empty(index, slots, left)
+            times = self._capacity.copies_when_empty(index, slots, left)
             if times and (times == left or not request.together):
                 chosen.append((index, times))
                 left -= times
@@ -191,14 +198,14 @@ class Room:
         asked = self._known(request.whole or request.shape)
         fits = asked.kind.admits
         for slot, amount in asked.shape.slots:
-            fits = fits & (self._stock.with_kept(slot) >= amount)
+            fits = fits & (self._capacity.with_kept(slot) >= amount)
         one = request.count == 1 or request.whole is not None
         if (
             self.keeps
             and not self.fits(request)
             and (fits.any() if one else self._fit_together(request, np.flatnonzero(fits), kept_too=True))
         ):
-            names = [self.nodes[index].name for index in sorted(self._stock.kept) if fits[index]]
+            names = [self.nodes[index].name for index in sorted(self._capacity.kept) if fits[index]]
             return reasons.held_back(", ".join(names[:3]) + (" and others" if len(names) > 3 else ""))
         causes = []
         if fits.any() and not one:
@@ -210,7 +217,7 @@ class Room:
             causes.append(NodeCause(int(fits.sum()), text))
         return reasons.by_nodes([*causes, *self._causes(asked, ~fits)])
 
-    def _causes(self, asked: Asked, left: NDArray[np.bool_]) -> list[NodeCause]:
+    def _causes(self, asked: ShapeState, left: NDArray[np.bool_]) -> list[NodeCause]:
         """These nodes by what keeps each from taking it."""
         counted = Counter(
             self._closed(asked.shape, int(i)) for i in np.flatnonzero(left & ~asked.kind.admits)
@@ -218,7 +225,7 @@ class Room:
         causes = [NodeCause(count, text) for text, count in counted.items()]
         left = left & asked.kind.admits
         for slot, amount in asked.shape.slots:
-            column = self._stock.with_kept(slot)
+            column = self._capacity.with_kept(slot)
             short = left & (column < amount)
             if short.any():
                 causes.append(reasons.short_of(int(short.sum()), slot, amount, int(column[short].max())))
@@ -233,17 +240,17 @@ class Room:
 
     # Shapes.
 
-    def _known(self, shape: Shape) -> Asked:
+    def _known(self, shape: Shape) -> ShapeState:
         asked = self._asked.get(shape)
         if asked is None:
-            asked = self._asked[shape] = Asked(shape, self._kind(shape))
+            asked = self._asked[shape] = ShapeState(shape, self._kind(shape))
         return asked
 
-    def _kind(self, shape: Shape) -> Kind:
+    def _kind(self, shape: Shape) -> ShapeClass:
         about, slots = _about(shape), tuple([slot for slot, _ in shape.slots])
         kind = self._kinds.get((about, slots))
         if kind is None:
-            kind = self._kinds[about, slots] = Kind(
+            kind = self._kinds[about, slots] = ShapeClass(
                 self.group.slot_priority or slots,
                 self._admitting(shape),
                 self._spare_for(families_of(slots)),
@@ -265,14 +272,14 @@ class Room:
             self._admitted[about] = self._open & np.array(admits, dtype=bool)
         return self._admitted[about]
 
-    def _spare_for(self, wanted: frozenset[str]) -> Spare:
+    def _spare_for(self, wanted: frozenset[str]) -> UnusedAccelerators:
         spare = self._spare.get(wanted)
         if spare is None:
-            counts = [float(len(families - wanted)) for families in self._stock.families]
-            spare = self._spare[wanted] = Spare(counts, np.array(counts), min(counts, default=0.0))
+            counts = [float(len(families - wanted)) for families in self._capacity.families]
+            spare = self._spare[wanted] = UnusedAccelerators(counts, np.array(counts), min(counts, default=0.0))
         return spare
 
-    def _is_too_much(self, asked: Asked) -> bool:
+    def _is_too_much(self, asked: ShapeState) -> bool:
         """It needs at least as much as another for which there is no room."""
         known = asked.kind.too_much
         if asked.misfits == len(known):
@@ -283,7 +290,7 @@ class Room:
 
     def _forget(self) -> None:
         """What was known of the nodes while less was free."""
-        self._choice.begin()
+        self._ranking.begin()
         for known in self._too_much.values():
             known.clear()
         self._misfits.clear()

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from carrel.core.ids import GroupId, SessionId
 from carrel.scheduling import order, reasons
+from carrel.scheduling.candidates import RemainingCandidates
 from carrel.scheduling.ceilings import Ceilings
-from carrel.scheduling.chances import Chances
 from carrel.scheduling.order import Queue
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import Blocked
@@ -139,16 +139,16 @@ class Planning:
     ) -> dict[GroupId, list[Waiting]]:
         """Ask everybody once, or until nobody can start when in haste; those who do not start, in order."""
         refused: dict[GroupId, list[Waiting]] = {group: [] for group in lines}
-        chances = self._chances(lines) if hasty else None
+        remaining = self._remaining_candidates(lines) if hasty else None
         placed: set[SessionId] = set()
-        if chances is None or chances:
+        if remaining is None or remaining:
             for one in _in_turn({group: queue.line(lines[group]) for group, queue in queues.items()}):
-                if parts := self._asked(one, queues[one.group], chances):
+                if parts := self._asked(one, queues[one.group], remaining):
                     placed.add(one.id)
                     placements.append(Placement(one.id, parts))
                 else:
                     refused[one.group].append(one)
-                if chances is not None and not chances:
+                if remaining is not None and not remaining:
                     break
         if hasty:
             return {group: [one for one in line if one.id not in placed] for group, line in lines.items()}
@@ -156,7 +156,7 @@ class Planning:
             refused[group] = sorted(lines[group], key=lambda one: (-one.priority, one.since, one.id))
         return refused
 
-    def _asked(self, one: Waiting, queue: Queue, chances: Chances | None) -> tuple[Part, ...] | None:
+    def _asked(self, one: Waiting, queue: Queue, remaining: RemainingCandidates | None) -> tuple[Part, ...] | None:
         """Its places, or None after what it lacks was kept for it, when it has waited long."""
         if one.aside:
             return None
@@ -167,16 +167,16 @@ class Planning:
             room = self.rooms[one.group]
             if self.snapshot.now - one.since > room.group.patience and self._keep_for(room, one):
                 queue.guarded(one)
-        if chances is not None:
-            chances.asked(one, self._requests.of(one))
+        if remaining is not None:
+            remaining.asked(one, self._requests.of(one))
         return parts
 
-    def _chances(self, lines: Mapping[GroupId, Iterable[Waiting]]) -> Chances:
+    def _remaining_candidates(self, lines: Mapping[GroupId, Iterable[Waiting]]) -> RemainingCandidates:
         def has_room(one: Waiting) -> bool:
             room = self.rooms.get(one.group)
             return room is not None and room.fits(self._requests.of(one).anywhere)
 
-        return Chances(
+        return RemainingCandidates(
             ((one, self._requests.of(one)) for line in lines.values() for one in line if not one.aside),
             has_room,
             self.would_start,

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from carrel.scheduling.report import Report, Waits
+    from carrel.simulator.report import Report, Waits
 
 _BARS, _PLAIN = "▁▂▃▄▅▆▇█", "_.-=+*%#"
 _STRETCHES = 40

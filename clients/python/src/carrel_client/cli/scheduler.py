@@ -20,9 +20,9 @@ from carrel_client.units import parse_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from carrel.scheduling.installation import Installation
-    from carrel.scheduling.simulate import Replay
-    from carrel.scheduling.traces import Arrival
+    from carrel.simulator.installation import Installation
+    from carrel.simulator.simulate import Replay
+    from carrel.simulator.traces import Arrival
 
 _PATIENCE_S = 2.0
 _STEPS = 200
@@ -61,12 +61,12 @@ def simulate(args: argparse.Namespace, context: Context) -> int:
     """Replay a trace under a policy."""
     with _servers_code():
         from carrel.scheduler import replay_files
-        from carrel.scheduling.report import report
+        from carrel.simulator.report import report
 
         arrivals = replay_files.trace(args.trace, container_cores=args.container_cores, first=args.first)
         found = report(_replayed(arrivals, _installation(args, context)))
     if args.picture:
-        from carrel.scheduling.picture import picture
+        from carrel.simulator.picture import picture
 
         _write(args.picture, picture(found, args.trace))
     from carrel_client.cli.replay_views import as_json, print_report
@@ -142,8 +142,8 @@ def synth_arguments(parser: Arguments) -> None:
 def synth(args: argparse.Namespace, context: Context) -> int:
     """Print a trace that nobody made."""
     with _servers_code():
-        from carrel.scheduling.synthesis import Habits, synthesize
-        from carrel.scheduling.traces import line
+        from carrel.simulator.synthesis import Habits, synthesize
+        from carrel.simulator.traces import line
 
     habits = Habits(args.users, args.days, args.per_day, projects=args.projects)
     for one in synthesize(habits, args.seed):
@@ -161,7 +161,7 @@ def _installation(args: argparse.Namespace, context: Context) -> Installation:
 
 
 def _replayed(arrivals: list[Arrival], installation: Installation) -> Replay:
-    from carrel.scheduling.simulate import simulate
+    from carrel.simulator.simulate import simulate
 
     told = -1
 

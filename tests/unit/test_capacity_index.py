@@ -1,4 +1,4 @@
-"""Nodes on shelves are found as by looking at each of them, whoever moved in between."""
+"""The index finds the same node as a look at each node, whichever nodes moved in between."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.core.ids import NodeId
-from carrel.scheduling import shelves
-from carrel.scheduling.shelves import Shelves
+from carrel.scheduling import capacity_index
+from carrel.scheduling.capacity_index import CapacityIndex
+from carrel.scheduling.free_capacity import FreeCapacity
 from carrel.scheduling.snapshot import NodeView, Slots
-from carrel.scheduling.stock import Stock
 
 FULL = {"cpu": 9, "mem": 9}
 amounts = st.integers(0, 9)
@@ -18,15 +18,15 @@ amounts = st.integers(0, 9)
 
 @dataclass
 class Standing:
-    """Nodes by how much they have free, the least first, as the shelves have them and as they are."""
+    """Nodes by free capacity, the least first: as the index has them, and as they are."""
 
-    stock: Stock
+    capacity: FreeCapacity
 
     def key(self, index: int) -> tuple[float, int]:
-        return min(self.stock.free[index].values()) / 9, index
+        return min(self.capacity.free[index].values()) / 9, index
 
     def first(self, wanted: list[tuple[str, int]], among: range) -> int | None:
-        fitting = [i for i in among if all(self.stock.free[i].get(slot, 0) >= n for slot, n in wanted)]
+        fitting = [i for i in among if all(self.capacity.free[i].get(slot, 0) >= n for slot, n in wanted)]
         return min(fitting, key=self.key, default=None)
 
 
@@ -49,39 +49,39 @@ class Looked(list[Slots]):
 )
 def test_the_first_with_room_is_found_whatever_changed(used, steps, size):
     nodes = [NodeView(NodeId(f"n{i:02}"), f"n{i:02}", FULL, {"cpu": c, "mem": m}) for i, (c, m) in enumerate(used)]
-    standing = Standing(stock := Stock(nodes))
+    standing = Standing(capacity := FreeCapacity(nodes))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shelves, "SIZE", size)
-        found = Shelves(stock, FULL, sorted(map(standing.key, range(len(nodes)))))
+        patch.setattr(capacity_index, "SIZE", size)
+        found = CapacityIndex(capacity, FULL, sorted(map(standing.key, range(len(nodes)))))
         for index, cpu, mem, asked_cpu, asked_mem in steps:
             if index < len(nodes):
                 # More or less than before: what is kept of it is given back, and something else is kept.
-                stock.keep_nothing()
-                stock.keep(index, {"cpu": cpu, "mem": mem})
-                for changed in set(stock.changed[found.seen :]):
+                capacity.keep_nothing()
+                capacity.keep(index, {"cpu": cpu, "mem": mem})
+                for changed in set(capacity.changed[found.seen :]):
                     found.move(changed, standing.key(changed))
-                found.seen = len(stock.changed)
+                found.seen = len(capacity.changed)
             wanted = [("cpu", asked_cpu), ("mem", asked_mem)]
             least = min(asked_cpu, asked_mem) / 9
             assert found.find(wanted, (least,)) == standing.first(wanted, range(len(nodes)))
 
 
 def test_who_cannot_have_room_is_not_looked_at():
-    """A thousand nodes of which one has room: the shelf to begin with and its own are all that is looked through."""
+    """Of a thousand nodes one has room: only the first bucket and its own are searched."""
     nodes = [NodeView(NodeId(f"n{i}"), f"n{i}", FULL, {"cpu": 9 * (i != 700)}) for i in range(1000)]
-    stock = Stock(nodes)
-    found = Shelves(stock, FULL, [(0.0, i) for i in range(1000)])
-    stock.free = looked = Looked(stock.free)
+    capacity = FreeCapacity(nodes)
+    found = CapacityIndex(capacity, FULL, [(0.0, i) for i in range(1000)])
+    capacity.free = looked = Looked(capacity.free)
     assert found.find([("cpu", 1), ("mem", 1)], ()) == 700
-    assert len(looked.indexes) <= 2 * shelves.SIZE
+    assert len(looked.indexes) <= 2 * capacity_index.SIZE
 
 
 def test_who_is_fuller_than_anybody_with_room_is_not_looked_at():
     """On one shelf, of which the last has room."""
-    most = shelves.SIZE
+    most = capacity_index.SIZE
     nodes = [NodeView(NodeId(f"n{i}"), f"n{i}", {"cpu": most}, {"cpu": most - i}) for i in range(most)]
-    stock = Stock(nodes)
-    found = Shelves(stock, ["cpu"], [(i / most, i) for i in range(most)])
-    stock.free = looked = Looked(stock.free)
+    capacity = FreeCapacity(nodes)
+    found = CapacityIndex(capacity, ["cpu"], [(i / most, i) for i in range(most)])
+    capacity.free = looked = Looked(capacity.free)
     assert found.find([("cpu", most - 1)], ((most - 1) / most,)) == most - 1
     assert looked.indexes == [most - 1]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from carrel.core.ids import SessionId
-from carrel.scheduling.traces import Arrival, Path
+from carrel.simulator.traces import Arrival, Path
 
 _GIB = 1 << 30
 _SIZES = (

@@ -1,14 +1,13 @@
-"""Which of the nodes with room, for each strategy, without looking at all of them where there are thousands.
+"""Ranking of the nodes that have room, one class for each strategy, without looking at thousands of nodes each time.
 
-Nodes are compared by the part of them that is free: of the slot that is scarcest there, or slot by slot where the
-group says which come first. Those with accelerators that nobody asked for come last, but for round robin, which
-compares nothing.
+Nodes are compared by their free fraction: that of the scarcest slot, or slot by slot where the group sets a slot
+priority. Nodes with accelerators that were not requested come last. Round robin compares nothing.
 
-- "dispersed": one heap for all who ask for the same kinds of slots, the freest node first. While places are only
-  taken a node only becomes worse, so an entry that is out of date is put back where it belongs now.
-- "concentrated": all who ask for the same kinds of slots have the nodes on shelves, the fullest first (`shelves`).
-  Nodes that changed since the shelves were last used are moved first.
-- "round_robin": the next in line, looked for in ever longer stretches.
+- "dispersed": one heap for all requests of the same slots, the node with the most free capacity first. A node's rank
+  only falls while capacity is only taken, so an outdated entry is put back at its new place.
+- "concentrated": one `CapacityIndex` for all requests of the same slots, the fullest node first. Nodes that changed
+  since the index was last used are moved first.
+- "round_robin": the next node in order, searched in ever longer stretches.
 """
 
 import heapq
@@ -19,11 +18,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from carrel.scheduling.capacity_index import CapacityIndex, Key
 from carrel.scheduling.devices import family_of
+from carrel.scheduling.free_capacity import FreeCapacity, Wanted
 from carrel.scheduling.shape import Shape
-from carrel.scheduling.shelves import Key, Shelves
 from carrel.scheduling.snapshot import GroupView, Strategy
-from carrel.scheduling.stock import Stock, Wanted
 
 _TRIES = 32
 """So many of the freest nodes may lack room before all nodes are looked at."""
@@ -34,107 +33,107 @@ Indexes = NDArray[np.intp]
 
 
 @dataclass(eq=False, slots=True)
-class Kind:
-    """What shapes share that need the same slots of the same nodes: for them nodes compare alike.
+class ShapeClass:
+    """What all shapes share that request the same slots of the same nodes: nodes rank alike for them.
 
-    by: the slots that nodes are compared by. too_much: amounts for which none of the nodes that they may go to has
-    room, of other slots too.
+    by: the slots that nodes are compared by. admits: the nodes that are allowed. too_much: amounts, of any slots, for
+    which none of those nodes has room.
     """
 
     by: tuple[str, ...]
     admits: NDArray[np.bool_]
-    spare: "Spare"
+    spare: "UnusedAccelerators"
     too_much: list[Wanted]
 
 
 @dataclass(eq=False, slots=True)
-class Asked:
-    """A shape, and what is known of it.
+class ShapeState:
+    """A shape, and what is known of it during a plan.
 
-    expected: it was said that it will be asked for. full: no node has room. misfits: how much of what is too much it
-    was compared with.
+    expected: it will be looked up again. full: no node has room. misfits: how many entries of `too_much` it was
+    compared with.
     """
 
     shape: Shape
-    kind: Kind
+    kind: ShapeClass
     expected: bool = False
     full: bool = False
     misfits: int = 0
 
 
 @dataclass(frozen=True)
-class Spare:
-    """How many families of accelerators of each node somebody has no use for. least: on any of them."""
+class UnusedAccelerators:
+    """For each node, how many of its accelerator families were not requested. least: the smallest of these numbers."""
 
     of: list[float]
     column: NDArray[np.float64]
     least: float
 
 
-class Choice(Protocol):
-    """best: the node for it; None when none has room. order: some nodes, the best first. took: a node was taken.
-    begin: something was given back.
+class Ranking(Protocol):
+    """best: the best node with room, or None. order: given nodes, the best first. took: capacity of a node was taken.
+    begin: capacity was given back.
     """
 
-    def best(self, asked: Asked) -> int | None: ...
+    def best(self, asked: ShapeState) -> int | None: ...
 
-    def order(self, asked: Asked, nodes: Indexes) -> Indexes: ...
+    def order(self, asked: ShapeState, nodes: Indexes) -> Indexes: ...
 
     def took(self, index: int) -> None: ...
 
     def begin(self) -> None: ...
 
 
-def with_room(stock: Stock, among: NDArray[np.bool_], wanted: Wanted) -> Indexes:
-    """All nodes among these that have so much free."""
+def with_room(capacity: FreeCapacity, among: NDArray[np.bool_], wanted: Wanted) -> Indexes:
+    """The nodes among these that have the wanted amounts free."""
     for slot, amount in wanted:
-        among = among & (stock.column(slot) >= amount)
+        among = among & (capacity.column(slot) >= amount)
     return np.flatnonzero(among)
 
 
 def families_of(slots: Iterable[str]) -> frozenset[str]:
-    """The accelerators that who asks for these has use for."""
+    """The accelerator families of these slots."""
     return frozenset(family for slot in slots if (family := family_of(slot)))
 
 
-def choice_of(group: GroupView, stock: Stock) -> "Choice":
-    """As the group has it."""
+def ranking_of(group: GroupView, capacity: FreeCapacity) -> Ranking:
+    """The ranking for the group's strategy."""
     match group.strategy:
         case Strategy.ROUND_ROBIN:
-            return RoundRobin(group, stock)
+            return RoundRobin(group, capacity)
         case Strategy.CONCENTRATED:
-            return Concentrated(group, stock)
+            return Concentrated(group, capacity)
         case Strategy.DISPERSED:
-            return Dispersed(group, stock)
+            return Dispersed(group, capacity)
 
 
 class RoundRobin:
     """after: where to go on."""
 
-    def __init__(self, group: GroupView, stock: Stock) -> None:
-        self._stock = stock
-        self._after = next((i for i, node in enumerate(stock.nodes) if node.name > group.after), 0)
+    def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
+        self._capacity = capacity
+        self._after = next((i for i, node in enumerate(capacity.nodes) if node.name > group.after), 0)
 
-    def best(self, asked: Asked) -> int | None:
-        found = self._between(asked, self._after, len(self._stock.nodes))
+    def best(self, asked: ShapeState) -> int | None:
+        found = self._between(asked, self._after, len(self._capacity.nodes))
         return self._between(asked, 0, self._after) if found is None else found
 
-    def order(self, asked: Asked, nodes: Indexes) -> Indexes:
+    def order(self, asked: ShapeState, nodes: Indexes) -> Indexes:
         return np.concatenate((nodes[nodes >= self._after], nodes[nodes < self._after]))
 
     def took(self, index: int) -> None:
-        self._after = (index + 1) % len(self._stock.nodes)
+        self._after = (index + 1) % len(self._capacity.nodes)
 
     def begin(self) -> None:
         """It looks at what is free each time."""
 
-    def _between(self, asked: Asked, start: int, end: int) -> int | None:
+    def _between(self, asked: ShapeState, start: int, end: int) -> int | None:
         stretch = _STRETCH
         while start < end:
             here = slice(start, min(start + stretch, end))
             fits = asked.kind.admits[here]
             for slot, amount in asked.shape.slots:
-                fits = fits & (self._stock.column(slot)[here] >= amount)
+                fits = fits & (self._capacity.column(slot)[here] >= amount)
             first = int(fits.argmax())
             if fits[first]:
                 return start + first
@@ -147,11 +146,11 @@ class _Compared:
 
     _sign: float
 
-    def __init__(self, group: GroupView, stock: Stock) -> None:
-        self._stock = stock
+    def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
+        self._capacity = capacity
         self._prior = group.slot_priority
 
-    def order(self, asked: Asked, nodes: Indexes) -> Indexes:
+    def order(self, asked: ShapeState, nodes: Indexes) -> Indexes:
         """Of equals, the first by name."""
         # The last key is the first that counts.
         best_first: Indexes = np.lexsort((nodes, *reversed(self._keys(asked, nodes))))
@@ -160,9 +159,9 @@ class _Compared:
     def took(self, index: int) -> None:
         """It is among those that changed."""
 
-    def look_up(self, asked: Asked) -> int | None:
+    def look_up(self, asked: ShapeState) -> int | None:
         """The best of all nodes."""
-        nodes = with_room(self._stock, asked.kind.admits, asked.shape.slots)
+        nodes = with_room(self._capacity, asked.kind.admits, asked.shape.slots)
         if not len(nodes):
             return None
         keys = self._keys(asked, nodes)
@@ -172,21 +171,21 @@ class _Compared:
             chosen = chosen[mine == mine.min()]
         return int(nodes[chosen[0]])
 
-    def _keys(self, asked: Asked, nodes: Indexes) -> list[NDArray[np.float64]]:
+    def _keys(self, asked: ShapeState, nodes: Indexes) -> list[NDArray[np.float64]]:
         """By what nodes are compared, what counts most first."""
-        left = [self._stock.parts(slot)[nodes] for slot in asked.kind.by]
+        left = [self._capacity.parts(slot)[nodes] for slot in asked.kind.by]
         if not self._prior and left:
             left = [np.minimum.reduce(left)]
         return [asked.kind.spare.column[nodes], *(self._sign * one for one in left)]
 
-    def _all(self, asked: Asked, nodes: Indexes) -> list[Key]:
+    def _all(self, asked: ShapeState, nodes: Indexes) -> list[Key]:
         """As `_key` has it for each of them."""
         columns = [key.tolist() for key in self._keys(asked, nodes)]
         return list(zip(*columns, nodes.tolist(), strict=True))
 
-    def _key(self, asked: Asked, index: int) -> Key:
+    def _key(self, asked: ShapeState, index: int) -> Key:
         """As `_keys` has it for one, and its index."""
-        free, capacity = self._stock.free[index], self._stock.nodes[index].capacity
+        free, capacity = self._capacity.free[index], self._capacity.nodes[index].capacity
         left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in asked.kind.by]
         if not self._prior and left:
             return (asked.kind.spare.of[index], self._sign * min(left), index)
@@ -196,11 +195,11 @@ class _Compared:
 class Dispersed(_Compared):
     _sign = -1.0
 
-    def __init__(self, group: GroupView, stock: Stock) -> None:
-        super().__init__(group, stock)
-        self._heaps: dict[Kind, list[Key]] = {}
+    def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
+        super().__init__(group, capacity)
+        self._heaps: dict[ShapeClass, list[Key]] = {}
 
-    def best(self, asked: Asked) -> int | None:
+    def best(self, asked: ShapeState) -> int | None:
         """The freest."""
         heap = self._heap(asked)
         aside: list[Key] = []
@@ -210,7 +209,7 @@ class Dispersed(_Compared):
             now = self._key(asked, index)
             if now != heap[0]:
                 heapq.heapreplace(heap, now)
-            elif not self._stock.holds(index, asked.shape.slots):
+            elif not self._capacity.holds(index, asked.shape.slots):
                 aside.append(heapq.heappop(heap))
             else:
                 found = index
@@ -223,7 +222,7 @@ class Dispersed(_Compared):
         """A node may have become better."""
         self._heaps.clear()
 
-    def _heap(self, asked: Asked) -> list[Key]:
+    def _heap(self, asked: ShapeState) -> list[Key]:
         heap = self._heaps.get(asked.kind)
         if heap is None:
             heap = self._heaps[asked.kind] = self._all(asked, np.flatnonzero(asked.kind.admits))
@@ -234,11 +233,11 @@ class Dispersed(_Compared):
 class Concentrated(_Compared):
     _sign = 1.0
 
-    def __init__(self, group: GroupView, stock: Stock) -> None:
-        super().__init__(group, stock)
-        self._shelves: dict[Kind, Shelves] = {}
+    def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
+        super().__init__(group, capacity)
+        self._indexes: dict[ShapeClass, CapacityIndex] = {}
 
-    def best(self, asked: Asked) -> int | None:
+    def best(self, asked: ShapeState) -> int | None:
         """The fullest that still has room."""
         if not asked.expected:
             # One question is not worth putting all nodes in order.
@@ -253,19 +252,19 @@ class Concentrated(_Compared):
         """A node with room has this part of the largest node free, or more."""
         if self._prior:
             first = self._prior[0]
-            return dict(slots).get(first, 0) / self._stock.largest(first)
-        return min([amount / self._stock.largest(slot) for slot, amount in slots], default=0.0)
+            return dict(slots).get(first, 0) / self._capacity.largest(first)
+        return min([amount / self._capacity.largest(slot) for slot, amount in slots], default=0.0)
 
-    def _up_to_date(self, asked: Asked) -> Shelves:
-        changed = self._stock.changed
-        shelves = self._shelves.get(asked.kind)
-        if shelves is None or len(changed) - shelves.seen > len(self._stock.nodes):
+    def _up_to_date(self, asked: ShapeState) -> CapacityIndex:
+        changed = self._capacity.changed
+        ordered = self._indexes.get(asked.kind)
+        if ordered is None or len(changed) - ordered.seen > len(self._capacity.nodes):
             keys = self._all(asked, self.order(asked, np.flatnonzero(asked.kind.admits)))
             slots = [slot for slot, _ in asked.shape.slots]
-            shelves = self._shelves[asked.kind] = Shelves(self._stock, slots, keys)
-        elif shelves.seen < len(changed):
-            for index in set(changed[shelves.seen :]):
-                if index in shelves:
-                    shelves.move(index, self._key(asked, index))
-            shelves.seen = len(changed)
-        return shelves
+            ordered = self._indexes[asked.kind] = CapacityIndex(self._capacity, slots, keys)
+        elif ordered.seen < len(changed):
+            for index in set(changed[ordered.seen :]):
+                if index in ordered:
+                    ordered.move(index, self._key(asked, index))
+            ordered.seen = len(changed)
+        return ordered

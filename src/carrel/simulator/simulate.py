@@ -14,11 +14,11 @@ from itertools import count
 from carrel.core.errors import Invalid
 from carrel.core.ids import SessionId
 from carrel.scheduling.cluster import Cluster, started
-from carrel.scheduling.installation import Installation
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.shape import Requests
 from carrel.scheduling.snapshot import Order, Part, Placement, Running, Waiting
-from carrel.scheduling.traces import Arrival
+from carrel.simulator.installation import Installation
+from carrel.simulator.traces import Arrival
 
 Watch = Callable[[int, int], None]
 """Told now and then how many of how many have come to their end."""

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
-from carrel.scheduling.ahead import ahead
+from carrel.scheduling.forecast import forecast_start
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import (
     SESSIONS,
@@ -80,61 +80,61 @@ def world(
 
 
 def test_who_fits_starts_now():
-    assert ahead(world([], [asker("a", 4)]), SessionId("a"), DAY) == NOW
+    assert forecast_start(world([], [asker("a", 4)]), SessionId("a"), DAY) == NOW
 
 
 def test_who_needs_the_node_starts_when_the_last_of_it_ends():
     snapshot = world([holder("x", 2, ends=10), holder("y", 2, ends=25)], [asker("a", 4)])
-    assert ahead(snapshot, SessionId("a"), DAY) == NOW + minutes(25)
+    assert forecast_start(snapshot, SessionId("a"), DAY) == NOW + minutes(25)
 
 
 def test_who_comes_first_is_counted_with_all_of_its_time():
     snapshot = world([holder("x", 4, ends=10)], [asker("a", 4, lasts=30, waited=3), asker("b", 4)])
-    assert ahead(snapshot, SessionId("b"), DAY) == NOW + minutes(40)
+    assert forecast_start(snapshot, SessionId("b"), DAY) == NOW + minutes(40)
 
 
 def test_nobody_knows_when_what_is_in_the_way_has_no_end():
     snapshot = world([holder("x", 2, ends=10), holder("y", 2)], [asker("a", 4)])
-    assert ahead(snapshot, SessionId("a"), DAY) is None
+    assert forecast_start(snapshot, SessionId("a"), DAY) is None
 
 
 def test_nobody_knows_when_who_comes_first_has_no_end():
     snapshot = world([holder("x", 4, ends=10)], [asker("a", 4, waited=3), asker("b", 4)])
-    assert ahead(snapshot, SessionId("b"), DAY) is None
+    assert forecast_start(snapshot, SessionId("b"), DAY) is None
 
 
 def test_what_is_beyond_the_horizon_is_not_told():
     snapshot = world([holder("x", 4, ends=90)], [asker("a", 4)])
-    assert ahead(snapshot, SessionId("a"), minutes(89)) is None
-    assert ahead(snapshot, SessionId("a"), minutes(90)) == NOW + minutes(90)
+    assert forecast_start(snapshot, SessionId("a"), minutes(89)) is None
+    assert forecast_start(snapshot, SessionId("a"), minutes(90)) == NOW + minutes(90)
 
 
 def test_who_is_past_the_limit_ends_any_moment():
     snapshot = world([holder("x", 4, ends=-5)], [asker("a", 4)])
-    assert ahead(snapshot, SessionId("a"), DAY) == NOW
+    assert forecast_start(snapshot, SessionId("a"), DAY) == NOW
 
 
 def test_a_ceiling_opens_when_one_of_its_own_ends():
     running = [holder("x", 4, ends=20, who="ann"), holder("y", 1, ends=5, node="n1", who="bob")]
     snapshot = world(running, [asker("a", 3, who="ann")], nodes=3, limited=True)
-    assert ahead(snapshot, SessionId("a"), DAY) == NOW + minutes(20)
+    assert forecast_start(snapshot, SessionId("a"), DAY) == NOW + minutes(20)
 
 
 def test_who_pauses_starts_when_the_pause_ends():
     one = replace(asker("s", 4), aside="It failed to start.", not_before=NOW + minutes(2))
-    assert ahead(world([], [one]), SessionId("s"), DAY) == NOW + minutes(2)
-    assert ahead(world([holder("a", 1, ends=5)], [one]), SessionId("s"), DAY) == NOW + minutes(5)
+    assert forecast_start(world([], [one]), SessionId("s"), DAY) == NOW + minutes(2)
+    assert forecast_start(world([holder("a", 1, ends=5)], [one]), SessionId("s"), DAY) == NOW + minutes(5)
 
 
 def test_who_comes_after_somebody_who_pauses_takes_what_is_free_meanwhile():
     pausing = replace(asker("s", 4), aside="It failed to start.", not_before=NOW + minutes(2))
     later = asker("t", 4, lasts=10, waited=0.5)
-    assert ahead(world([], [pausing, later]), SessionId("s"), DAY) == NOW + minutes(10)
+    assert forecast_start(world([], [pausing, later]), SessionId("s"), DAY) == NOW + minutes(10)
 
 
 def test_nobody_knows_when_storage_will_be_back():
     one = replace(asker("s", 4), aside="It waits for the storage host nas, which does not answer.")
-    assert ahead(world([], [one]), SessionId("s"), DAY) is None
+    assert forecast_start(world([], [one]), SessionId("s"), DAY) is None
 
 
 def test_a_device_is_given_back_whole():
@@ -148,7 +148,7 @@ def test_a_device_is_given_back_whole():
     )  # fmt: skip
     asked = Waiting(SessionId("a"), {"cuda.shares": 500}, NOW)
     snapshot = Snapshot((node,), (asked,), NOW, running=(held,))
-    assert ahead(snapshot, asked.id, DAY) == NOW + minutes(7)
+    assert forecast_start(snapshot, asked.id, DAY) == NOW + minutes(7)
 
 
 @st.composite
@@ -191,4 +191,4 @@ def really(snapshot: Snapshot) -> dict[str, datetime]:
 def test_what_is_foretold_is_what_happens(snapshot):
     starts = really(snapshot)
     for one in snapshot.waiting:
-        assert ahead(snapshot, one.id, DAY) == starts.get(one.id), one.id
+        assert forecast_start(snapshot, one.id, DAY) == starts.get(one.id), one.id

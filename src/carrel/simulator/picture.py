@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from carrel.core.units import format_duration
-from carrel.scheduling.report import ProjectReport, Report
+from carrel.simulator.report import ProjectReport, Report
 
 _WIDTH, _LEFT, _RIGHT = 900, 110, 30
 _PLOT = _WIDTH - _LEFT - _RIGHT

@@ -1,4 +1,4 @@
-"""When somebody who waits will start, as far as time limits tell."""
+"""Forecast when a waiting session starts, from the time limits of the sessions that run."""
 
 import heapq
 from collections.abc import Iterator
@@ -15,21 +15,20 @@ _Ends = list[tuple[datetime, int, Running | Waiting]]
 
 MOST_EVENTS = 500
 MOST_WORK = 20_000
-"""Who has not started after so many instants at which somebody ends is not waited for any longer; nor when so many
-nodes and sessions were looked at: about half a second."""
+"""Limits of a forecast: how many instants it looks at, and how many nodes and sessions in all (about half a second)."""
 
 
-def ahead(snapshot: Snapshot, session: SessionId, horizon: timedelta) -> datetime | None:
-    """When the session starts, if nobody else comes and whoever has a time limit uses all of it.
+def forecast_start(snapshot: Snapshot, session: SessionId, horizon: timedelta) -> datetime | None:
+    """When the session starts if no other session is created and each one runs until its time limit.
 
-    The plan is made anew at each instant at which somebody ends, among those who run and those who start meanwhile,
-    or is no longer passed over.
-    None: no end that is known lets it start within the horizon. snapshot: with `running`.
+    Makes a new plan at each instant at which a session ends (one that runs now, or starts meanwhile) or at which a
+    session is considered again. None: no known end lets the session start within the horizon.
+    snapshot: must have `running`.
     """
     cluster = Cluster(snapshot)
     waiting = {one.id: one for one in snapshot.waiting}
     numbers = count()
-    # Whoever is past their limit ends any moment.
+    # A session past its time limit ends any moment.
     ends: _Ends = [(max(one.ends, snapshot.now), next(numbers), one) for one in snapshot.running if one.ends]
     ends += [(one.not_before, next(numbers), one) for one in snapshot.waiting if one.aside and one.not_before]
     heapq.heapify(ends)
@@ -53,6 +52,6 @@ def ahead(snapshot: Snapshot, session: SessionId, horizon: timedelta) -> datetim
 
 
 def _ended(now: datetime, ends: _Ends) -> Iterator[Running | Waiting]:
-    """Everybody whose time is up."""
+    """Remove and give the entries that are due."""
     while ends and ends[0][0] <= now:
         yield heapq.heappop(ends)[2]

@@ -1,7 +1,7 @@
-"""What the nodes of a group have, while a plan is made of it. Places are taken, and none is given back.
+"""The free capacity of a group's nodes while a plan is made. Capacity is only taken, never given back.
 
-Part of what a node has free may be kept for somebody: of the slots that they need, others get what is beyond that; of
-accelerators of a family that they need, nothing.
+Part of a node's free capacity may be reserved for one session. Other sessions then get what exceeds the reservation of
+each reserved slot, and none of the accelerators of a reserved family.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +18,9 @@ Wanted = Sequence[tuple[str, int]]
 """Slots and amounts of a `Shape`."""
 
 
-class Stock:
-    """free: node by node, what those may have for whom nothing is kept. changed: indexes, in order of change.
-    kept: index -> of each slot.
+class FreeCapacity:
+    """free: of each node, what sessions without a reservation may take. changed: indexes of nodes, in order of change.
+    kept: reservations, by index of the node and slot.
     """
 
     def __init__(self, nodes: Sequence[NodeView]) -> None:

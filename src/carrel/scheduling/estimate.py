@@ -1,4 +1,4 @@
-"""What would become of a request that is only asked about, behind all who wait. Asked of a plan that was made."""
+"""Estimate whether a session would start if it were requested now, behind all that wait. Uses a finished plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, NodeView, Waiting
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """starts: now. never: as things are set up. reason: why not; "" when it starts."""
+class StartEstimate:
+    """starts: it would start now. never: it could not start even on an empty cluster. reason: "" when it starts."""
 
     starts: bool
     never: bool
@@ -19,28 +19,28 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class SlotRoom:
-    """now: the most of a slot that one session could start with. most: ever. by: what sets the latter."""
+class Headroom:
+    """Of one slot. now: the most that a session could start with. most: on an empty cluster. by: what limits that."""
 
     now: int
     most: int
     by: str
 
 
-def outcome(planning: Planning, one: Waiting) -> Outcome:
-    """Of a session with one container. planning: run, without it."""
+def estimate_start(planning: Planning, one: Waiting) -> StartEstimate:
+    """For a session with one container. planning: after `run`, without that session."""
     if planning.would_start(one):
-        return Outcome(starts=True, never=False, reason="")
+        return StartEstimate(starts=True, never=False, reason="")
     blocked = planning.blocked(one)
     room = planning.rooms.get(one.group)
     if room is None:
-        return Outcome(starts=False, never=False, reason=blocked.sentence)
+        return StartEstimate(starts=False, never=False, reason=blocked.sentence)
     never = _never(planning, one, room.nodes, blocked)
-    return Outcome(starts=False, never=bool(never), reason=never or blocked.sentence)
+    return StartEstimate(starts=False, never=bool(never), reason=never or blocked.sentence)
 
 
 def _never(planning: Planning, one: Waiting, nodes: Sequence[NodeView], blocked: Blocked) -> str:
-    """Why it could not start if nothing else ran and every node were open; "" when it could."""
+    """Why it could not start on an empty cluster with every node open; "" when it could."""
     for limit in planning.ceilings.limits(one.scopes, asked(one)):
         if limit.never:
             alone = limit.slot == CONTAINERS
@@ -52,15 +52,15 @@ def _never(planning: Planning, one: Waiting, nodes: Sequence[NodeView], blocked:
     return too_large(one.slots, offers)[1] if offers else blocked.sentence if nodes else ""
 
 
-def rooms(planning: Planning, one: Waiting) -> Mapping[str, SlotRoom]:
-    """Of each slot that the nodes of its group have, whatever it asks for of the others."""
+def headroom(planning: Planning, one: Waiting) -> Mapping[str, Headroom]:
+    """For each slot that the nodes of its group have, whatever it requests of the others."""
     room = planning.rooms[one.group]
     scopes = [planning.snapshot.scopes[scope] for scope in one.scopes]
     full = any(
         SESSIONS in scope.ceiling and scope.ceiling[SESSIONS] <= scope.used.get(SESSIONS, 0)
         for scope in scopes
     )
-    found: dict[str, SlotRoom] = {}
+    found: dict[str, Headroom] = {}
     for slot in sorted({slot for node in room.nodes for slot in node.capacity}):
         open_nodes = zip(room.nodes, room.free, strict=True)
         free = max((left.get(slot, 0) for node, left in open_nodes if not node.closed), default=0)
@@ -69,5 +69,5 @@ def rooms(planning: Planning, one: Waiting) -> Mapping[str, SlotRoom]:
         for scope in scopes:
             if scope.ceiling.get(slot, most) < most:
                 most, by = scope.ceiling[slot], scope.label
-        found[slot] = SlotRoom(0 if full else free if under is None else min(free, under), most, by)
+        found[slot] = Headroom(0 if full else free if under is None else min(free, under), most, by)
     return found

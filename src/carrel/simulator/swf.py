@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from carrel.core.ids import SessionId
 from carrel.scheduling.snapshot import ClusterMode
-from carrel.scheduling.traces import Arrival, unreadable
+from carrel.simulator.traces import Arrival, unreadable
 
 DOMAIN = "swf"
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)

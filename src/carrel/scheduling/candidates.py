@@ -1,4 +1,4 @@
-"""Whether anybody who was not asked yet may start, known without asking everybody."""
+"""Whether any session that a round has not tried yet may start, without trying each of them."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,11 +6,12 @@ from carrel.scheduling.shape import Request
 from carrel.scheduling.snapshot import Waiting
 
 
-class Chances:
-    """True while somebody may start, of those who were not asked.
+class RemainingCandidates:
+    """True while one of the sessions that were not tried yet may start.
 
-    has_room: of all who ask for the same. may: of all who count against the same scopes besides. What was not so once
-    is not so later either. One who may is enough to know, so that few are tried.
+    has_room: for all sessions with the same request. may: for all that also count against the same scopes. Both stay
+    False once they are, because a round only takes capacity. One session that may start settles the question, so that
+    few are tried.
     """
 
     def __init__(
@@ -44,12 +45,12 @@ class Chances:
         return False
 
     def asked(self, one: Waiting, request: Request) -> None:
-        """It was its turn: something was taken, or kept, or not."""
+        """The session was tried: it took capacity, reserved some, or did neither."""
         self._left[request][one.scopes] -= 1
         self._sure = False
 
     def _one_of(self, request: Request, scopes: list[tuple[str, ...]]) -> bool:
-        """Whether one of them may start; those before who may not are out. The last is the one."""
+        """Whether one of them may start. Drops scopes that may not; the last that remains is the one that may."""
         if not self._has_room(self._one[request, scopes[-1]]):
             return False
         while scopes and not (self._left[request][scopes[-1]] and self._may(self._one[request, scopes[-1]])):

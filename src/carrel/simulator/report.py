@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from carrel.core.units import Slots
 from carrel.scheduling import devices
-from carrel.scheduling.fairness import jain
-from carrel.scheduling.installation import Installation
-from carrel.scheduling.simulate import Fate, Replay, Stay
 from carrel.scheduling.snapshot import WHOLE
+from carrel.simulator.fairness import jain
+from carrel.simulator.installation import Installation
+from carrel.simulator.simulate import Fate, Replay, Stay
 
 BUCKETS = 120
 _Floats = NDArray[np.float64]
