@@ -61,7 +61,7 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
     content = b"".join(await arrivals.read(request, admitted.reached))
     await admitted.require(request.app.state, len(content), largest=0)
     tar = as_tar(content, request.headers["content-type"])
-    return await packs._unpacked(request, admitted, BytesIO(tar), len(tar), to, clash)
+    return await packs.unpack_tar(request, admitted, BytesIO(tar), len(tar), to, clash)
 
 
 def as_tar(content: bytes, content_type: str) -> bytes:

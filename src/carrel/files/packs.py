@@ -47,7 +47,7 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
     try:
         if arrivals.is_small(request):
             content = b"".join(await arrivals.read(request, admitted.reached))
-            return await _unpacked(request, admitted, BytesIO(content), len(content), to, clash)
+            return await unpack_tar(request, admitted, BytesIO(content), len(content), to, clash)
         return await _unpacked_from_disk(request, admitted, most, to, clash)
     except arrivals.TooLarge:
         await admitted.require(state, most + 1, largest=0)
@@ -88,12 +88,12 @@ async def _unpacked_from_disk(
             async with arriving.arriving(name) as arrival:
                 await arrivals.receive(request, reached, file, most, arrival)
             with FileIO(file.fd, closefd=False) as source:
-                return await _unpacked(request, admitted, source, file.size(), to, clash)
+                return await unpack_tar(request, admitted, source, file.size(), to, clash)
         finally:
             await reached.call(file.remove)
 
 
-async def _unpacked(
+async def unpack_tar(
     request: Request, admitted: Admitted, source: IO[bytes], size: int, to: str, clash: Clash
 ) -> FilesDone:
     """What became of the files of this tar file. size: how many bytes it has."""
