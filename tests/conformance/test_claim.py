@@ -10,7 +10,7 @@ from tiny_image import docker_url, ensure_tiny_image
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, run
 from carrel.engines.docker import DockerEngine
-from carrel.engines.port import Claimant, ClaimedElsewhere, ContainerSpec, ContainerState
+from carrel.engines.port import Claimant, ClaimedElsewhere, ContainerSpec, ObservedState
 
 ORIGINAL = Claimant("1111", "/var/lib/carrel on alpha")
 COPY = Claimant("2222", "/srv/drill on alpha")
@@ -57,7 +57,7 @@ async def test_a_copy_is_refused_everything_and_the_original_goes_on(
     for attempt in attempts:
         with pytest.raises(ClaimedElsewhere, match="belong to /var/lib/carrel on alpha"):
             await attempt
-    assert [one.state for one in await original.list()] == [ContainerState.RUNNING]
+    assert [one.state for one in await original.list()] == [ObservedState.RUNNING]
     assert (await run(original, session, "echo", "alive")).stdout == b"alive\n"
 
 

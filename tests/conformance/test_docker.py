@@ -30,10 +30,10 @@ from carrel.engines.docker.firewall import rules, run_here
 from carrel.engines.port import (
     WORK_UID,
     ContainerSpec,
-    ContainerState,
     Engine,
     Mount,
     MountUnusable,
+    ObservedState,
 )
 
 
@@ -292,7 +292,7 @@ async def test_a_restart_behind_our_back_is_seen(
 
     async def again() -> bool:
         [seen] = await docker_engine.list()
-        return seen.started_at != first.started_at and seen.state is ContainerState.RUNNING
+        return seen.started_at != first.started_at and seen.state is ObservedState.RUNNING
 
     await people.eventually(again, within_s=60, every_s=0.05)
 

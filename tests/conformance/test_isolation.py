@@ -20,7 +20,7 @@ from tiny_image import ensure_tiny_image
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import ProgressLog, run
 from carrel.engines.docker import DockerEngine
-from carrel.engines.port import IDLE, ContainerSpec, ContainerState, Observed
+from carrel.engines.port import IDLE, ContainerSpec, Observed, ObservedState
 
 MIB = 1 << 20
 PIDS = 48
@@ -218,13 +218,13 @@ async def test_the_memory_limit_kills_inside_and_is_told(
 
     async def killed() -> dict[str, Observed] | None:
         listed = {one.id: one for one in await docker_engine.list()}
-        return listed if listed[glutton.id].state is ContainerState.EXITED else None
+        return listed if listed[glutton.id].state is ObservedState.EXITED else None
 
     seen = await eventually(killed, within_s=60, every_s=0.05)
     assert seen
     assert seen[glutton.id].out_of_memory
     assert seen[glutton.id].exit_code == 137
-    assert seen[neighbour.id].state is ContainerState.RUNNING
+    assert seen[neighbour.id].state is ObservedState.RUNNING
     assert not seen[neighbour.id].out_of_memory
     assert await neighbour.sh("echo alive") == "alive\n"
 

@@ -19,7 +19,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from carrel.access.keepalive import PatientProtocol
 from carrel.access.terminals import Terminals
 from carrel.core.clock import SystemClock
-from carrel.core.ids import SessionId, new_id
+from carrel.core.ids import ContainerId, SessionId, new_id
 from carrel.db.database import Database
 from carrel.engines.port import ContainerSpec
 from carrel.http.sendfile import ZeroCopyProtocol
@@ -28,8 +28,25 @@ from carrel.policy.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import transitions
-from carrel.sessions.model import Session
-from carrel.sessions.states import SessionState
+from carrel.sessions.model import Container, Session
+from carrel.sessions.states import LIFECYCLE, ContainerRole, ContainerState, SessionState
+
+
+def main_of(session: SessionId) -> ContainerId:
+    """The id of its main container, in the worlds that tests make."""
+    return ContainerId("m" + session[1:])
+
+
+def rows(session: Session) -> list[Session | Container]:
+    """The session with its main container, in the state that gives the session its own."""
+    ended = ContainerState.GONE if session.state in LIFECYCLE.final else ContainerState.EXITED
+    state = ContainerState(session.state) if session.state in {*ContainerState} else ended
+    runs = state is ContainerState.RUNNING
+    main = Container(
+        id=main_of(session.id), session_id=session.id, role=ContainerRole.MAIN, index=0, image=session.image,
+        slots=session.slots, state=state, address="127.0.0.1" if runs else None,
+    )  # fmt: skip
+    return [session, main]
 
 
 @dataclass
@@ -53,16 +70,19 @@ class World:
         session = SessionId(new_id())
         now = SystemClock().now()
         if state == SessionState.RUNNING:
-            await self.engine.ensure(ContainerSpec(session, "tiny", {"cpu": 1, "mem": 1}), lambda _: None)
+            await self.engine.ensure(ContainerSpec(main_of(session), "tiny", {"cpu": 1, "mem": 1}), lambda _: None)
         async with self.database.transaction() as tx:
-            tx.add(
+            session_row, main = rows(
                 Session(
                     id=session, name=values.pop("name", "desk"), owner_id=owner.user_id,
                     project_id=self.people.project, domain_id=self.people.domain, image="tiny",
                     apps=apps or [], slots={"cpu": 1, "mem": 1}, env={}, state=state,
-                    address="127.0.0.1" if state == SessionState.RUNNING else None, created_at=now, **values,
+                    created_at=now, **values,
                 )
             )  # fmt: skip
+            tx.add(session_row)
+            await tx.flush()
+            tx.add(main)
         return session
 
     async def terminate(self, session: SessionId) -> None:
@@ -123,4 +143,4 @@ async def world(database: Database, people: People, tmp_path: Path) -> AsyncIter
             await process.wait()
 
 
-__all__ = ["PASSWORD", "ClientConnection", "World", "listening", "world"]
+__all__ = ["PASSWORD", "ClientConnection", "World", "listening", "main_of", "world"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from access_kit import rows
 from aiohttp import web
 from people import People
 from yarl import URL
@@ -75,15 +76,21 @@ class Gate:
         return int(server.sockets[0].getsockname()[1])
 
     async def session(
-        self, port: int, *, auth_header: str = "", name: str = "web", **values: Any
+        self,
+        port: int,
+        *,
+        auth_header: str = "",
+        name: str = "web",
+        address: str | None = None,
+        **values: Any,
     ) -> SessionId:
         """A running session with an app at that port of loopback."""
         session = SessionId(new_id())
         row: dict[str, Any] = {
-            "state": SessionState.RUNNING, "address": "127.0.0.1", "owner_id": self.people.user.user_id, **values
+            "state": SessionState.RUNNING, "owner_id": self.people.user.user_id, **values
         }  # fmt: skip
         async with self.database.transaction() as tx:
-            tx.add(
+            session_row, main = rows(
                 Session(
                     id=session, name=f"s-{session}", project_id=self.people.project,
                     domain_id=self.people.domain, image="tiny", slots={"cpu": 1, "mem": 1}, env={},
@@ -92,6 +99,10 @@ class Gate:
                     created_at=SystemClock().now(), **row,
                 )
             )  # fmt: skip
+            main.address = address or main.address
+            tx.add(session_row)
+            await tx.flush()
+            tx.add(main)
         return session
 
     async def ticket(self, session: SessionId, app: str = "web", *, actor: Actor | None = None) -> str:

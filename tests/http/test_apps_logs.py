@@ -4,17 +4,17 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from access_kit import World, world
+from access_kit import World, main_of, world
 from local_engine import LocalEngine
 
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import ContainerSpec
+from carrel.sessions import containers
 from carrel.sessions import service as sessions
-from carrel.sessions import transitions
-from carrel.sessions.model import Session
-from carrel.sessions.states import SessionState
+from carrel.sessions.containers import Change
+from carrel.sessions.states import ContainerState, SessionState
 
 __all__ = ["world"]
 
@@ -27,7 +27,7 @@ async def logged(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 async def say(world: World, session: SessionId, text: bytes) -> None:
-    container = world.engine.world.containers[session]
+    container = world.engine.world.containers[main_of(session)]
     container.output.append(text)
     container.changed.fire()
 
@@ -37,11 +37,10 @@ async def end(world: World, session: SessionId, kept: bytes) -> None:
     now = SystemClock().now()
     await world.terminate(session)
     async with world.database.transaction() as tx:
-        await sessions.keep_log(tx, session, kept)
-    await world.engine.remove(session, grace_s=0)
+        await sessions.keep_log(tx, main_of(session), kept)
+    await world.engine.remove(main_of(session), grace_s=0)
     async with world.database.transaction() as tx:
-        row = await tx.get_one(Session, session)
-        await sessions.finish(tx, row.id, cause="removed", now=now)
+        await sessions.remove_container(tx, session, main_of(session), cause="removed", now=now)
 
 
 async def test_log_is_live_then_kept(logged: World) -> None:
@@ -76,12 +75,12 @@ async def test_following_before_the_start_waits_for_it(logged: World) -> None:
         async with http.get(f"/api/v1/sessions/{session}/logs") as answer:
             assert await answer.text() == ""
         async with http.get(f"/api/v1/sessions/{session}/logs?follow=true") as answer:
-            await logged.engine.ensure(ContainerSpec(session, "tiny", {"cpu": 1, "mem": 1}), lambda _: None)
+            await logged.engine.ensure(ContainerSpec(main_of(session), "tiny", {"cpu": 1, "mem": 1}), lambda _: None)
             await say(logged, session, b"hello\n")
             async with logged.database.transaction() as tx:
-                await transitions.move(
-                    tx, [session], SessionState.RUNNING, cause="started", address="127.0.0.1",
-                    now=SystemClock().now(),
+                await containers.change(
+                    tx, session, [Change(main_of(session), address="127.0.0.1")], ContainerState.RUNNING,
+                    states=[SessionState.PREPARING], cause="started", now=SystemClock().now(),
                 )  # fmt: skip
             assert await asyncio.wait_for(answer.content.readline(), 10) == b"hello\n"
 

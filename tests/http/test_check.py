@@ -123,9 +123,10 @@ async def test_an_e_mail_in_a_reason_is_written_as_it_is(api: Api):
     first = await user.start()
     await run(
         api,
-        "INSERT INTO allocations (session_id, node_id, slot, amount, created_at) "
-        "SELECT :id, id, 'cpu', 100, now() FROM nodes",
+        "INSERT INTO allocations (session_id, container_id, node_id, slot, amount, created_at) "
+        "SELECT :id, :container, id, 'cpu', 100, now() FROM nodes",
         id=first["id"],
+        container=first["containers"][0]["id"],
     )
     answer = (await user.post("/sessions/check", {"slots": SMALL})).json()
     assert answer["reason"] == "user@example.org may have 1 session at once, and has 1."

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from access_kit import main_of
 from aiohttp import web
 from gateway_kit import PUBLIC_URL, Answer, Gate, gate, gate_at_work, with_keypair
 from people import People, eventually
@@ -14,7 +15,7 @@ from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
 from carrel.gateway import admission
-from carrel.sessions import transitions
+from carrel.sessions import containers
 
 __all__ = ["gate"]
 
@@ -134,7 +135,7 @@ async def test_container_that_moved_is_found_again(gate: Gate) -> None:
     cookie = await gate.cookie(session)
     refused(await gate.get(session, cookie=cookie), 502, "gateway.not_answering")
     async with gate.database.transaction() as tx:
-        await transitions.relocate(tx, session, "127.0.0.1")
+        await containers.relocate(tx, main_of(session), "127.0.0.1")
     assert (await gate.get(session, cookie=cookie)).status == 200
 
 

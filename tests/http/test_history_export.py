@@ -8,8 +8,9 @@ import pytest
 from command_line import command_line
 from installation import API, SMALL, Api
 from sqlalchemy import insert, text
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId, new_id
+from carrel.core.ids import DEFAULT_GROUP, ContainerId, GroupId, NodeId, SessionId, new_id
 from carrel.engines.port import Device, NodeInfo
 from carrel.groups.model import ResourceGroup
 from carrel.nodes import service as nodes
@@ -17,6 +18,8 @@ from carrel.nodes.model import Allocation, Node
 from carrel.scheduler import history, loading
 from carrel.scheduler.policy_file import SchedulerPolicy, installation
 from carrel.scheduling.shares import moved_on
+from carrel.sessions import containers
+from carrel.sessions.model import Session
 from carrel.simulator.traces import Arrival, read
 
 GIB = 1 << 30
@@ -46,7 +49,7 @@ async def past(
     api: Api,
     at: datetime,
     *held: tuple[NodeId, datetime, datetime | None],
-    containers: int = 1,
+    count: int = 1,
     **changes: object,
 ) -> SessionId:
     """A session that was asked for then, and held its slots so. held: where, from when, until when."""
@@ -56,16 +59,25 @@ async def past(
     assigned = ", ".join(f"{column} = :{column}" for column in columns)
     async with api.database.transaction() as tx:
         await tx.execute(text(f"UPDATE sessions SET {assigned} WHERE id = :id"), {"id": id_, **columns})
+        own = await several(tx, id_, count)
         rows = [
-            {"session_id": id_, "container": container, "node_id": node, "slot": slot, "amount": amount,
+            {"session_id": id_, "container_id": container, "node_id": node, "slot": slot, "amount": amount,
              "devices": None, "created_at": since, "released_at": until}
             for node, since, until in held
-            for container in range(containers)
+            for container in own
             for slot, amount in SMALL.items()
         ]  # fmt: skip
         if rows:
             await tx.execute(insert(Allocation), rows)
     return id_
+
+
+async def several(tx: AsyncSession, session: SessionId, count: int) -> list[ContainerId]:
+    """The containers of a session that has one, once it has so many."""
+    row = await tx.get_one(Session, session)
+    tx.add_all(containers.make(session, row.image, row.slots, count)[1:])
+    await tx.flush()
+    return [one.id for one in await containers.of(tx, session)]
 
 
 async def exported(api: Api) -> list[Arrival]:
@@ -99,11 +111,11 @@ async def test_what_ran_is_exported_with_ids_alone(api: Api):
 
 async def test_a_session_of_several_containers_is_one(api: Api):
     there = await machines(api)
-    await past(api, after(0), (there["plain"], after(0), after(9)), containers=2)
+    await past(api, after(0), (there["plain"], after(0), after(9)), count=2)
     spread = await past(api, after(1))
     async with api.database.transaction() as tx:
-        for container, node in enumerate(there.values()):
-            row = {"session_id": spread, "container": container, "node_id": node, "slot": "cpu", "amount": 1}
+        for container, node in zip(await several(tx, spread, len(there)), there.values(), strict=True):
+            row = {"session_id": spread, "container_id": container, "node_id": node, "slot": "cpu", "amount": 1}
             await tx.execute(insert(Allocation), [{**row, "created_at": after(1), "released_at": after(2)}])
     assert [(one.count, one.mode) for one in await exported(api)] == [(2, "single_node"), (2, "multi_node")]
 

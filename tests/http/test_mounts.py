@@ -27,6 +27,11 @@ from carrel.vfolders.model import FolderShare, Permission, ShareState, VFolder
 HOME = "/home/work"
 
 
+def main_of(session: dict[str, Any]) -> str:
+    """The id of its main container."""
+    return str(session["containers"][0]["id"])
+
+
 async def folder(who: Caller, name: str, **wanted: object) -> dict[str, Any]:
     answer = await who.post("/vfolders", {"name": name, **wanted})
     assert answer.status_code == 201, answer.text
@@ -80,13 +85,13 @@ async def test_a_session_has_its_folders_and_what_it_writes_stays(living: Api):
     )
     assert where(started) == {f"{HOME}/data": ("data", False), "/srv/runs": ("data", True)}
     await living.until(user, started["id"], "RUNNING")
-    assert living.engine.world.containers[started["id"]].spec.mounts == (
+    assert living.engine.world.containers[main_of(started)].spec.mounts == (
         Mount(str(files), f"{HOME}/data"),
         Mount(str(files), "/srv/runs", "runs/one", read_only=True),
     )
-    assert (await run(living.engine, started["id"], "touch", f"{HOME}/data/runs/one/log")).exit_code == 0
-    assert (await run(living.engine, started["id"], "cat", "/srv/runs/log")).exit_code == 0
-    assert (await run(living.engine, started["id"], "touch", "/srv/runs/other")).exit_code == 1
+    assert (await run(living.engine, main_of(started), "touch", f"{HOME}/data/runs/one/log")).exit_code == 0
+    assert (await run(living.engine, main_of(started), "cat", "/srv/runs/log")).exit_code == 0
+    assert (await run(living.engine, main_of(started), "touch", "/srv/runs/other")).exit_code == 1
     await user.delete(f"/sessions/{started['id']}")
     ended = await living.until(user, started["id"], "TERMINATED")
     assert (files / "runs" / "one" / "log").exists()
@@ -101,10 +106,10 @@ async def test_a_container_that_stopped_starts_again_with_its_folders(living: Ap
     await folder(user, "data")
     started = await user.start(mounts=[{"folder": "data"}])
     await living.until(user, started["id"], "RUNNING")
-    before = living.engine.world.containers[started["id"]]
-    living.engine.world.exit(started["id"], 1)
+    before = living.engine.world.containers[main_of(started)]
+    living.engine.world.exit(main_of(started), 1)
     await eventually(lambda: asyncio.sleep(0, before.starts == 2), within_s=30)
-    assert (await run(living.engine, started["id"], "touch", f"{HOME}/data/again")).exit_code == 0
+    assert (await run(living.engine, main_of(started), "touch", f"{HOME}/data/again")).exit_code == 0
 
 
 PLACES = {
@@ -284,7 +289,7 @@ async def test_every_end_of_a_session_lets_go_of_its_folders(living: Api):
         await user.delete(f"/sessions/{one['id']}")
     lost = await user.start(mounts=mounts)
     await living.until(user, lost["id"], "RUNNING")
-    living.engine.world.vanish(lost["id"])
+    living.engine.world.vanish(main_of(lost))
     await living.until(user, lost["id"], "ERROR")
     assert (await user.get("/vfolders/data")).json()["mounted"] == 0
     assert (await user.post("/vfolders/data/trash")).status_code == 200
@@ -387,7 +392,7 @@ async def test_a_storage_host_that_is_away_holds_up_only_what_needs_it(
     assert waiting
     assert waiting["state"] in ("PENDING", "SCHEDULED", "PREPARING")
     # what runs goes on, and comes back with the storage when it stopped meanwhile
-    living.engine.world.exit(first["id"], 1)
+    living.engine.world.exit(main_of(first), 1)
     await living.until(user, first["id"], "STARTING")
     (disk / "elsewhere").rename(root)
     async with living.database.transaction() as tx:

@@ -234,7 +234,7 @@ async def test_what_postgresql_writes_is_what_the_schema_says(api: Api, timezone
     listed = (await user.get("/sessions")).content
     assert len(SessionList.model_validate_json(listed).items) == len(SHAPES)
     assert all(
-        set(item) == set(SessionDetail.model_fields) - {"env", "apps", "mounts"}
+        set(item) == set(SessionDetail.model_fields) - {"env", "apps", "mounts", "containers"}
         for item in json.loads(listed)["items"]
     )
 
@@ -244,7 +244,7 @@ async def test_what_is_in_the_environment_is_for_the_owner_and_sealed_at_rest(li
     made = await owner.start(env={"TOKEN": "s3cret-value"})
     assert made["env"] == {"TOKEN": "s3cret-value"}
     await living.until(owner, made["id"], "RUNNING")
-    assert living.engine.world.containers[made["id"]].spec.env["TOKEN"] == "s3cret-value"
+    assert living.engine.world.containers[made["containers"][0]["id"]].spec.env["TOKEN"] == "s3cret-value"
     assert (await admin.get(f"/sessions/{made['id']}")).json()["env"] == {"TOKEN": "********"}
     async with living.database.transaction() as tx:
         stored = (await tx.execute(text("SELECT env::text FROM sessions"))).scalar_one()

@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-from access_kit import ClientConnection, World, world
+from access_kit import ClientConnection, World, main_of, world
 from people import PASSWORD, eventually
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
@@ -199,7 +199,7 @@ async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World
         await client.type("stty -echo; echo go''; sleep 0.3; seq 1 400000; touch finished\n")
         await client.until(b"go\r\n")
         socket.transport.abort()
-    found = world.terminals.find(str(terminal), session, world.people.user.user_id)
+    found = world.terminals.find(str(terminal), main_of(session), world.people.user.user_id)
     assert found
     kept = found.ring
 
@@ -225,7 +225,7 @@ async def test_client_that_comes_back_to_a_shell_that_writes_on_gets_each_byte_o
         await client.type("stty -echo; echo go''; seq 1 1000000000\n")
         await client.until(b"go\r\n")
         socket.transport.abort()
-    found = world.terminals.find(str(terminal), session, world.people.user.user_id)
+    found = world.terminals.find(str(terminal), main_of(session), world.people.user.user_id)
     assert found
     kept = found.ring
 
@@ -317,7 +317,7 @@ async def test_terminals_close_when_the_session_stops_running(world: World) -> N
 async def test_a_session_has_a_limited_number_of_terminals(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminals, "MAX_PER_SESSION", 2)
+    monkeypatch.setattr(terminals, "MAX_PER_CONTAINER", 2)
     session = await world.session()
     async with world.connect(f"{session}/terminal") as one, world.connect(f"{session}/terminal") as two:
         await Client(one).ready()

@@ -15,12 +15,13 @@ from carrel.engines.fake import FakeWorld
 from carrel.policy.decide import Actor
 
 _EMPTIED = (
-    "session_logs",
+    "container_logs",
     "session_history",
     "allocations",
     "usage_samples",
     "events",
     "audit",
+    "containers",
     "sessions",
     "nodes",
 )

@@ -32,7 +32,7 @@ from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.post import Post
 from carrel.controllers.seal import Seal
 from carrel.core.errors import Unavailable
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId, SessionId
 from carrel.db.database import Database
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.seal import Seal as Secrets
@@ -237,12 +237,19 @@ class Installation:
     # What people do. A request that got no answer is made again, as a client does.
 
     async def create(
-        self, image: str = "debian:12", cpu: int = 1000, more: Mapping[str, int] | None = None
+        self,
+        image: str = "debian:12",
+        cpu: int = 1000,
+        more: Mapping[str, int] | None = None,
+        *,
+        containers: int = 1,
     ) -> SessionId:
         """more: slots besides CPU and memory."""
         self.asked += 1
         slots = {"cpu": cpu, "mem": 64 << 20, **(more or {})}
-        request = service.Request(image=image, slots=slots, idempotency_key=f"key-{self.asked}")
+        request = service.Request(
+            image=image, slots=slots, containers=containers, idempotency_key=f"key-{self.asked}"
+        )
         return await self.act(lambda p: service.enqueue(p.database, self.clock, self.actor, request))
 
     async def remove(self, session: SessionId, *, force: bool = False) -> None:
@@ -358,10 +365,20 @@ class Installation:
 
     def node_of(self, session: SessionId) -> str | None:
         row = self.look.execute(
-            "SELECT n.name FROM sessions s LEFT JOIN nodes n ON n.id = s.node_id WHERE s.id = %s", (session,)
+            "SELECT n.name FROM containers c LEFT JOIN nodes n ON n.id = c.node_id"
+            " WHERE c.session_id = %s AND c.index = 0",
+            (session,),
         ).fetchone()
         assert row is not None
         return None if row[0] is None else str(row[0])
+
+    def containers_of(self, session: SessionId) -> list[ContainerId]:
+        """The main one first."""
+        rows = self.look.execute("SELECT id FROM containers WHERE session_id = %s ORDER BY index", (session,))
+        return [ContainerId(row[0]) for row in rows]
+
+    def main_of(self, session: SessionId) -> ContainerId:
+        return self.containers_of(session)[0]
 
     def causes(self, session: SessionId) -> list[str]:
         """What its history says, in order."""
@@ -395,11 +412,12 @@ class Installation:
 _HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
 
 _DURABLE = """SELECT
-    (SELECT json_agg(s) FROM (SELECT id, state, outcome, reason, progress, warnings, node_id, force, attempts,
+    (SELECT json_agg(s) FROM (SELECT id, state, outcome, reason, progress, warnings, force, attempts,
         restarts FROM sessions ORDER BY id) s)::text,
-    (SELECT json_agg(a) FROM (SELECT session_id, slot, released_at IS NULL FROM allocations ORDER BY id) a)::text,
+    (SELECT json_agg(c) FROM (SELECT id, state, node_id FROM containers ORDER BY id) c)::text,
+    (SELECT json_agg(a) FROM (SELECT container_id, slot, released_at IS NULL FROM allocations ORDER BY id) a)::text,
     (SELECT json_agg(n) FROM (SELECT name, state FROM nodes ORDER BY name) n)::text,
-    (SELECT count(*) FROM session_logs)"""
+    (SELECT count(*) FROM container_logs)"""
 
 
 async def _answer(ask: Callable[[ControlPlane], Awaitable[T]], plane: ControlPlane) -> T:

@@ -11,8 +11,9 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from carrel.engines.port import ContainerState, Observed
-from carrel.sessions.states import LIFECYCLE, PLACED, SessionState
+from carrel.engines.port import Observed, ObservedState
+from carrel.sessions.derive import Member, derive
+from carrel.sessions.states import HOLDING, LIFECYCLE, ContainerRole, ContainerState, SessionState
 
 Row = dict[str, Any]
 
@@ -23,10 +24,13 @@ def always(connection: psycopg.Connection[Any]) -> list[str]:
     """Violations of what every commit must keep; empty when all is well."""
     with _one_moment(connection):
         sessions = _rows(connection, "SELECT * FROM sessions")
+        containers = _containers(connection)
         return [
-            *_ledger_agrees(connection, sessions),
+            *_ledger_agrees(connection, containers),
             *_capacity_holds(connection),
             *_rows_are_coherent(sessions),
+            *_containers_are_coherent(containers),
+            *_states_follow_from_containers(sessions, containers),
             *_history_is_a_chain(connection, sessions),
             *_every_move_was_told(connection, sessions),
             *_folders_are_held(connection),
@@ -37,11 +41,12 @@ def at_rest(connection: psycopg.Connection[Any], seen: Collection[Observed], now
     """Violations of what holds when nothing is in hand. seen: the engine's own list."""
     with _one_moment(connection):
         sessions = _rows(connection, "SELECT * FROM sessions")
+        containers = _containers(connection)
     return [
         *always(connection),
         *_nobody_is_overdue(sessions, now),
-        *_containers_belong(sessions, seen),
-        *_running_means_running(sessions, seen),
+        *_containers_belong(containers, seen),
+        *_running_means_running(containers, seen),
     ]
 
 
@@ -58,19 +63,32 @@ def _rows(connection: psycopg.Connection[Any], query: str) -> list[Row]:
         return cursor.execute(query).fetchall()
 
 
-def _ledger_agrees(connection: psycopg.Connection[Any], sessions: list[Row]) -> Iterable[str]:
-    """A placed session holds exactly its slots on exactly its node; any other holds nothing."""
-    held: dict[str, dict[tuple[str, str], int]] = {}
+def _containers(connection: psycopg.Connection[Any]) -> list[Row]:
+    """Each with the state of its session."""
+    return _rows(
+        connection,
+        "SELECT c.*, s.name AS session, s.state AS session_state FROM containers c"
+        " JOIN sessions s ON s.id = c.session_id ORDER BY c.session_id, c.index",
+    )
+
+
+def _ledger_agrees(connection: psycopg.Connection[Any], containers: list[Row]) -> Iterable[str]:
+    """A container that was placed holds exactly its slots on exactly its node; any other holds nothing."""
+    held: dict[str, dict[tuple[str, str, str], int]] = {}
     for row in _rows(connection, "SELECT * FROM allocations WHERE released_at IS NULL"):
-        held.setdefault(row["session_id"], {})[row["node_id"], row["slot"]] = row["amount"]
-    for session in sessions:
-        holds = held.get(session["id"], {})
-        if session["state"] in PLACED:
-            due = {(session["node_id"], slot): amount for slot, amount in session["slots"].items() if amount}
-        else:
-            due = {}
+        where = row["session_id"], row["node_id"], row["slot"]
+        held.setdefault(row["container_id"], {})[where] = row["amount"]
+    for one in containers:
+        holds = held.pop(one["id"], {})
+        due = {
+            (one["session_id"], one["node_id"], slot): amount
+            for slot, amount in one["slots"].items()
+            if amount and one["state"] in HOLDING
+        }
         if holds != due:
-            yield f"{_name(session)} holds {holds or 'nothing'} instead of {due or 'nothing'}"
+            yield f"{_container(one)} holds {holds or 'nothing'} instead of {due or 'nothing'}"
+    for container, holds in held.items():
+        yield f"there is no container {container}, which holds {holds}"
 
 
 def _capacity_holds(connection: psycopg.Connection[Any]) -> Iterable[str]:
@@ -88,14 +106,40 @@ def _rows_are_coherent(sessions: list[Row]) -> Iterable[str]:
         state = session["state"]
         if (state in TRANSITIONAL) != (session["deadline"] is not None):
             yield f"{_name(session)} has the deadline {session['deadline']}"
-        if (state == SessionState.RUNNING) != (session["address"] is not None):
-            yield f"{_name(session)} has the address {session['address']}"
         if state == SessionState.RUNNING and session["started_at"] is None:
             yield f"{_name(session)} never started"
         if state in LIFECYCLE.final and session["outcome"] not in (None, state):
             yield f"{_name(session)} was to end in {session['outcome']}"
         if state == SessionState.ERROR and not session["reason"]:
             yield f"{_name(session)} does not say what went wrong"
+
+
+def _containers_are_coherent(containers: list[Row]) -> Iterable[str]:
+    for one in containers:
+        state = one["state"]
+        if (state == ContainerState.RUNNING) != (one["address"] is not None):
+            yield f"{_container(one)} has the address {one['address']}"
+        if (state in HOLDING) and one["node_id"] is None:
+            yield f"{_container(one)} is on no node"
+        if state == ContainerState.RUNNING and one["started_at"] is None:
+            yield f"{_container(one)} never started"
+        if (state in (ContainerState.EXITED, ContainerState.GONE)) != (one["ended_at"] is not None):
+            yield f"{_container(one)} ended at {one['ended_at']}"
+
+
+def _states_follow_from_containers(sessions: list[Row], containers: list[Row]) -> Iterable[str]:
+    """Whatever wrote it: the state of a session is the one that its containers give it."""
+    members: dict[str, list[Member]] = {}
+    for one in containers:
+        member = Member(ContainerRole(one["role"]), ContainerState(one["state"]), one["exit_code"])
+        members.setdefault(one["session_id"], []).append(member)
+    for session in sessions:
+        own = members.get(session["id"], [])
+        outcome = SessionState(session["outcome"]) if session["outcome"] else None
+        if not own:
+            yield f"{_name(session)} has no container"
+        elif derive(session["kind"], own, outcome).state != session["state"]:
+            yield f"{_name(session)} does not follow from {[str(member.state) for member in own]}"
 
 
 def _history_is_a_chain(connection: psycopg.Connection[Any], sessions: list[Row]) -> Iterable[str]:
@@ -156,23 +200,28 @@ def _nobody_is_overdue(sessions: list[Row], now: datetime) -> Iterable[str]:
             yield f"{_name(session)} is past its deadline"
 
 
-def _containers_belong(sessions: list[Row], seen: Collection[Observed]) -> Iterable[str]:
-    placed = {session["id"] for session in sessions if session["state"] in PLACED}
+def _containers_belong(containers: list[Row], seen: Collection[Observed]) -> Iterable[str]:
+    """Nothing runs that no container stands for, or one that holds nothing."""
+    holding = {one["id"] for one in containers if one["state"] in HOLDING}
     for observed in seen:
-        if observed.id not in placed:
-            yield f"the container {observed.id} ({observed.state}) belongs to no placed session"
+        if observed.id not in holding:
+            yield f"the container {observed.id} ({observed.state}) has no row that holds slots"
 
 
-def _running_means_running(sessions: list[Row], seen: Collection[Observed]) -> Iterable[str]:
-    running = {observed.id: observed for observed in seen if observed.state is ContainerState.RUNNING}
-    for session in sessions:
-        if session["state"] != SessionState.RUNNING:
+def _running_means_running(containers: list[Row], seen: Collection[Observed]) -> Iterable[str]:
+    running = {observed.id: observed for observed in seen if observed.state is ObservedState.RUNNING}
+    for one in containers:
+        if one["session_state"] != SessionState.RUNNING:
             continue
-        observed = running.get(session["id"])
+        observed = running.get(one["id"])
         if observed is None:
-            yield f"{_name(session)} has no running container"
-        elif observed.address != session["address"]:
-            yield f"{_name(session)} is at {observed.address}, not at {session['address']}"
+            yield f"{_container(one)} does not run"
+        elif observed.address != one["address"]:
+            yield f"{_container(one)} is at {observed.address}, not at {one['address']}"
+
+
+def _container(one: Row) -> str:
+    return f"container {one['index']} of {one['session']} ({one['state']})"
 
 
 def _name(session: Row) -> str:

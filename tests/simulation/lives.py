@@ -73,14 +73,14 @@ async def _engine_restarts(installation: Installation) -> SessionId:
 
 async def _out_of_memory(installation: Installation) -> SessionId:
     session = await _run(installation)
-    installation.world.run_out_of_memory(session)
+    installation.world.run_out_of_memory(installation.main_of(session))
     await installation.round()
     return session
 
 
 async def _container_vanishes(installation: Installation) -> SessionId:
     session = await _run(installation)
-    installation.world.vanish(session)
+    installation.world.vanish(installation.main_of(session))
     await installation.round()
     return session
 
@@ -134,6 +134,21 @@ async def _leave_its_node_while_pulling(installation: Installation) -> SessionId
     return session
 
 
+async def _gang_stops_and_ends(installation: Installation) -> SessionId:
+    session = await installation.create(IMAGE, containers=3)
+    await installation.until(session, S.RUNNING)
+    own = installation.containers_of(session)
+    if own[1] in installation.world.containers:
+        installation.world.exit(own[1], 1)
+    await installation.round()
+    await installation.remove(session)
+    return session
+
+
+async def _gang_starts(installation: Installation) -> SessionId:
+    return await installation.create(IMAGE, containers=3)
+
+
 def _two_nodes(world: FakeWorld) -> None:
     world.nodes = [replace(world.nodes[0], name=name) for name in ("left", "right")]
 
@@ -179,6 +194,8 @@ LIVES = {
     "engine away while ending": Life(_engine_away_while_ending, ENDED),
     "node lost": Life(_lose_its_node, RUNS, _two_nodes, late=FAILED),
     "moved off its node": Life(_move_off_its_node, RUNS, _two_nodes, late=FAILED),
+    "three containers, one stops": Life(_gang_stops_and_ends, CALLED_OFF, _two_nodes),
+    "three containers, one fails once": Life(_gang_starts, RUNS, _failing("ensure.start", 1), late=FAILED),
     "node emptied while pulling": Life(
         _leave_its_node_while_pulling, RUNS, _two_nodes_and_a_slow_pull, late=FAILED
     ),

@@ -43,7 +43,7 @@ def test_a_restart_waits_behind_no_pull(play: Play) -> None:
         for number in range(16):
             await installation.create(f"image{number}:1", cpu=100)
         await installation.round()
-        installation.world.exit(first, 137)
+        installation.world.exit(installation.main_of(first), 137)
         await installation.round()
         assert installation.state(first) == S.STARTING
         for _ in range(4):
@@ -59,8 +59,8 @@ def test_a_restarted_session_outlives_a_long_absence_of_the_engine(play: Play) -
     async def story(installation: Installation) -> None:
         session = await installation.create()
         await installation.settle()
-        container = installation.world.containers[session]
-        installation.world.exit(session, 137)
+        container = installation.world.containers[installation.main_of(session)]
+        installation.world.exit(installation.main_of(session), 137)
         await installation.act(lambda plane: plane.controllers[0].step())
         assert installation.state(session) == S.STARTING
         installation.world.go_away()
@@ -69,7 +69,7 @@ def test_a_restarted_session_outlives_a_long_absence_of_the_engine(play: Play) -
         installation.world.come_back()
         await installation.settle()
         assert installation.state(session) == S.RUNNING
-        assert installation.world.containers[session] is container
+        assert installation.world.containers[installation.main_of(session)] is container
 
     play(story)
 
@@ -78,13 +78,13 @@ def test_a_restart_that_fails_for_a_while_is_tried_again(play: Play) -> None:
     async def story(installation: Installation) -> None:
         session = await installation.create()
         await installation.settle()
-        container = installation.world.containers[session]
+        container = installation.world.containers[installation.main_of(session)]
         busy = EngineError("The machine is busy.", retriable=True)
         installation.world.fail_next("ensure.start", busy, times=3)
-        installation.world.exit(session, 137)
+        installation.world.exit(installation.main_of(session), 137)
         await installation.settle()
         assert installation.state(session) == S.RUNNING
-        assert installation.world.containers[session] is container
+        assert installation.world.containers[installation.main_of(session)] is container
 
     play(story)
 
@@ -94,7 +94,7 @@ def test_a_restart_that_fails_for_ever_ends_at_its_deadline(play: Play) -> None:
         session = await installation.create()
         await installation.settle()
         installation.world.fail_next("ensure.start", EngineError("No.", retriable=True), times=10_000)
-        installation.world.exit(session, 137)
+        installation.world.exit(installation.main_of(session), 137)
         await installation.settle()
         assert installation.state(session) == S.ERROR
 
@@ -141,11 +141,11 @@ def test_a_container_of_a_session_that_waits_is_removed_and_the_session_goes_on_
         await installation.round()
         # A leader that had been replaced without knowing it made this.
         await FakeEngine(installation.world).ensure(
-            ContainerSpec(waiting, "debian:12", {"cpu": 8000}), lambda progress: None
+            ContainerSpec(installation.main_of(waiting), "debian:12", {"cpu": 8000}), lambda progress: None
         )
         await installation.settle(queue=True)
         assert installation.state(waiting) == S.PENDING
-        assert [observed.id for observed in installation.seen()] == [large]
+        assert [observed.id for observed in installation.seen()] == [installation.main_of(large)]
 
     play(story)
 

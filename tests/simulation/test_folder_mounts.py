@@ -143,7 +143,7 @@ async def live(life: Life, disk: Disk, actor: Actor) -> None:
     assert life.held() == 2
     disk.away = False
     await life.until(session, S.RUNNING)
-    assert life.world.containers[session].spec.mounts == expected(disk, actor)
+    assert life.world.containers[life.main_of(session)].spec.mounts == expected(disk, actor)
     disk.away = True
     life.world.restart()
     await life.round(3)
@@ -151,7 +151,7 @@ async def live(life: Life, disk: Disk, actor: Actor) -> None:
     assert life.held() == 2
     disk.away = False
     await life.until(session, S.RUNNING)
-    assert life.world.containers[session].spec.mounts == expected(disk, actor)
+    assert life.world.containers[life.main_of(session)].spec.mounts == expected(disk, actor)
     await life.remove(session)
     await life.settle()
     assert life.state(session) in (S.TERMINATED, S.CANCELLED)
@@ -313,7 +313,7 @@ def test_a_session_that_was_running_outlives_a_long_absence_of_its_storage(
         try:
             session = await life.start()
             await life.until(session, S.RUNNING)
-            container = life.world.containers[session]
+            container = life.world.containers[life.main_of(session)]
             disk.away = True
             life.world.restart()
             for _ in range(30):
@@ -323,7 +323,7 @@ def test_a_session_that_was_running_outlives_a_long_absence_of_its_storage(
             disk.away = False
             await life.settle()
             assert life.state(session) == S.RUNNING
-            assert life.world.containers[session] is container
+            assert life.world.containers[life.main_of(session)] is container
         finally:
             await life.close()
 

@@ -130,8 +130,9 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
             idles, works, is_exempt = [await installation.create(cpu=100) for _ in range(3)]
             await installation.settle()
             world = installation.world
-            world.containers[idles].load = world.containers[is_exempt].load = 0.01
-            world.containers[works].load = 0.5
+            for one in (idles, is_exempt):
+                world.containers[installation.main_of(one)].load = 0.01
+            world.containers[installation.main_of(works)].load = 0.5
             await act(
                 installation, lambda tx: idle.exempt(tx, LoopClock(), installation.actor, is_exempt, wanted=True)
             )
@@ -148,7 +149,7 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
                 "idle_use", "Idle: it used little for 30 min (CPU below 5 %).",
             )  # fmt: skip
             # Nothing is known of it for a while: it counts as busy in that time, and is quiet anew afterwards.
-            world.containers[works].load = 0.01
+            world.containers[installation.main_of(works)].load = 0.01
             await minutes(installation, 29, step_s=30)
             assert warned_of(installation, works) is not None
             installation.look.execute("DELETE FROM usage_samples")
@@ -181,7 +182,8 @@ def test_samples_of_all_sessions_are_read_at_once_and_not_again_before_they_can_
             await installation.settle()
             await minutes(installation, 5, step_s=30)
             # Of one nothing is known.
-            installation.look.execute("DELETE FROM usage_samples WHERE session_id = %s", (measured[0],))
+            unknown = installation.main_of(measured[0])
+            installation.look.execute("DELETE FROM usage_samples WHERE container_id = %s", (unknown,))
             await another_leads(installation)
             assert await queries() == 1
             assert await queries() == 0

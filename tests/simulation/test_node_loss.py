@@ -56,10 +56,10 @@ def test_sessions_of_a_lost_node_end_after_a_while_and_their_containers_when_it_
         assert installation.state(session) == S.ERROR
         assert "node_lost" in installation.causes(session)
         assert held(installation) == 0
-        assert session in installation.world.containers
+        assert installation.main_of(session) in installation.world.containers
         installation.world.nodes = there
         await installation.settle()
-        assert session not in installation.world.containers
+        assert installation.main_of(session) not in installation.world.containers
 
     play(story)
 
@@ -69,7 +69,7 @@ def test_a_node_that_comes_back_in_time_has_its_sessions_still(play: Play):
         two_nodes(installation)
         session = await installation.create()
         await installation.settle()
-        container, there = installation.world.containers[session], installation.world.nodes
+        container, there = installation.world.containers[installation.main_of(session)], installation.world.nodes
         for _ in range(3):
             lose(installation, str(installation.node_of(session)))
             for _ in range(9):
@@ -77,7 +77,7 @@ def test_a_node_that_comes_back_in_time_has_its_sessions_still(play: Play):
             installation.world.nodes = there
             await installation.round()
         assert installation.state(session) == S.RUNNING
-        assert installation.world.containers[session] is container
+        assert installation.world.containers[installation.main_of(session)] is container
 
     play(story)
 
@@ -108,7 +108,7 @@ def test_a_session_whose_only_node_is_lost_waits_for_it_and_starts_anew(play: Pl
         rule(installation, "reschedule", 60)
         session = await installation.create()
         await installation.settle()
-        there, container = installation.world.nodes, installation.world.containers[session]
+        there, container = installation.world.nodes, installation.world.containers[installation.main_of(session)]
         installation.world.nodes = []
         for _ in range(8):
             await installation.round(12)
@@ -117,7 +117,8 @@ def test_a_session_whose_only_node_is_lost_waits_for_it_and_starts_anew(play: Pl
         installation.world.nodes = there
         await installation.settle()
         assert installation.state(session) == S.RUNNING
-        assert installation.world.containers[session] is not container, "not what the node had left of it"
+        now = installation.world.containers[installation.main_of(session)]
+        assert now is not container, "not what the node had left of it"
 
     play(story)
 
@@ -165,14 +166,14 @@ def test_an_engine_that_does_not_answer_for_hours_loses_no_session(play: Play):
     async def story(installation: Installation) -> None:
         session = await installation.create()
         await installation.settle()
-        container = installation.world.containers[session]
+        container = installation.world.containers[installation.main_of(session)]
         installation.world.go_away()
         for _ in range(20):
             await installation.round(600)
         installation.world.come_back()
         await installation.settle()
         assert installation.state(session) == S.RUNNING
-        assert installation.world.containers[session] is container
+        assert installation.world.containers[installation.main_of(session)] is container
 
     play(story)
 
@@ -342,8 +343,8 @@ def test_a_container_gets_the_devices_that_its_session_holds_and_no_two_more_tha
         whole: dict[tuple[str, str], int] = {}
         for session in made:
             assert installation.state(session) == S.RUNNING
-            spec = installation.world.containers[session].spec
-            env = installation.world.environment(installation.world.containers[session])
+            spec = installation.world.containers[installation.main_of(session)].spec
+            env = installation.world.environment(installation.world.containers[installation.main_of(session)])
             assert env["CARREL_DEVICES"] == ",".join(f"{d}:{n}" for d, n in sorted(spec.devices.items()))
             for device, amount in spec.devices.items():
                 whole[spec.node, device] = whole.get((spec.node, device), 0) + amount

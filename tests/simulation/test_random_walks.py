@@ -17,7 +17,7 @@ from simulation.virtual_time import LoopClock, simulate
 
 from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeWorld
-from carrel.engines.port import ContainerState, EngineError, NodeInfo
+from carrel.engines.port import EngineError, NodeInfo, ObservedState
 from carrel.policy.decide import Actor
 from carrel.sessions.states import LIFECYCLE
 from carrel.sessions.states import SessionState as S
@@ -86,16 +86,19 @@ class Walk:
 
     async def _create(self) -> None:
         image = self.dice.choice(["debian:12", "debian:12", "tool:3", "nowhere:1"])
-        self.made.append(await self.installation.create(image, cpu=self.dice.choice([500, 1000, 2000, 4000])))
+        cpu, count = self.dice.choice([500, 1000, 2000, 4000]), self.dice.choice([1, 1, 1, 2, 3])
+        self.made.append(await self.installation.create(image, cpu=cpu, containers=count))
 
     async def _remove(self) -> None:
         if self.made:
             await self.installation.remove(self.dice.choice(self.made), force=self.dice.random() < 0.3)
 
     def _to_a_container(self, act: Callable[[str], None]) -> None:
-        there = [name for name, one in self.world.containers.items() if one.state is ContainerState.RUNNING]
-        if there:
-            act(self.dice.choice(sorted(there, key=self.made.index)))
+        there = {name for name, one in self.world.containers.items() if one.state is ObservedState.RUNNING}
+        # In an order that the seed alone decides, which ids do not.
+        known = [one for session in self.made for one in self.installation.containers_of(session)]
+        if running := [one for one in known if one in there]:
+            act(self.dice.choice(running))
 
     def _fail(self) -> None:
         error = EngineError("The disk is full.", retriable=self.dice.random() < 0.8)

@@ -80,6 +80,7 @@ async def test_a_prefix_must_be_unique(database, people, clock):
             await tx.execute(
                 text("ALTER TABLE session_history DROP CONSTRAINT IF EXISTS fk_session_history_session_id")
             )
+            await tx.execute(text("ALTER TABLE containers DROP CONSTRAINT IF EXISTS fk_containers_session_id"))
             await tx.execute(
                 text("UPDATE sessions SET id = :new WHERE id = :old"), {"new": f"abcdefghij{number}a", "old": session}
             )

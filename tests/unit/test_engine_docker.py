@@ -18,9 +18,9 @@ from carrel.engines.port import (
     IDLE,
     ContainerGone,
     ContainerSpec,
-    ContainerState,
     EngineError,
     ImageUnusable,
+    ObservedState,
 )
 
 NAMES = Names("test")
@@ -225,9 +225,9 @@ def inspected(status: str, **state: object) -> dict[str, Any]:
 
 def test_an_exit_code_is_told_only_of_what_has_exited() -> None:
     created = answers.observed(inspected("created", ExitCode=127))
-    assert (created.state, created.exit_code, created.address) == (ContainerState.STARTING, None, None)
+    assert (created.state, created.exit_code, created.address) == (ObservedState.STARTING, None, None)
     ended = answers.observed(inspected("exited", ExitCode=3, OOMKilled=True))
-    assert (ended.state, ended.exit_code, ended.address) == (ContainerState.EXITED, 3, None)
+    assert (ended.state, ended.exit_code, ended.address) == (ObservedState.EXITED, 3, None)
     assert ended.out_of_memory
     assert ended.epoch == 4
 

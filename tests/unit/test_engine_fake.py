@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
-from carrel.engines.port import ContainerGone, ContainerSpec, ContainerState, EngineError, Progress
+from carrel.engines.port import ContainerGone, ContainerSpec, EngineError, ObservedState, Progress
 
 SPEC = ContainerSpec("abc", "image:1", {"cpu": 1000, "mem": 1 << 30})
 
@@ -57,7 +57,7 @@ async def test_a_kill_at_any_moment_leaves_what_another_engine_can_finish(moment
         await life(world)
     world.before = world.after = lambda step: None
     made = await FakeEngine(world).ensure(SPEC, quiet)
-    assert made.state is ContainerState.RUNNING
+    assert made.state is ObservedState.RUNNING
     assert len(await FakeEngine(world).list()) == 1
 
 
@@ -68,8 +68,8 @@ async def test_scripted_faults_strike_as_often_as_asked() -> None:
     for _ in range(2):
         with pytest.raises(EngineError, match="Busy"):
             await engine.ensure(SPEC, quiet)
-        assert [one.state for one in await engine.list()] == [ContainerState.STARTING]
-    assert (await engine.ensure(SPEC, quiet)).state is ContainerState.RUNNING
+        assert [one.state for one in await engine.list()] == [ObservedState.STARTING]
+    assert (await engine.ensure(SPEC, quiet)).state is ObservedState.RUNNING
 
 
 async def test_virtual_time_moves_pulls_and_main_processes() -> None:
@@ -82,7 +82,7 @@ async def test_virtual_time_moves_pulls_and_main_processes() -> None:
     await clock.advance(9)
     assert await engine.list() == ()
     await clock.advance(2)
-    assert (await making).state is ContainerState.RUNNING
+    assert (await making).state is ObservedState.RUNNING
     await clock.advance(5)
     assert [one.exit_code for one in await engine.list()] == [3]
 
@@ -92,7 +92,7 @@ async def test_a_restarted_world_has_its_containers_stopped() -> None:
     engine = FakeEngine(world)
     await engine.ensure(SPEC, quiet)
     world.restart()
-    assert [one.state for one in await engine.list()] == [ContainerState.EXITED]
+    assert [one.state for one in await engine.list()] == [ObservedState.EXITED]
 
 
 async def test_an_interactive_shell_answers_line_by_line() -> None:

@@ -1,53 +1,60 @@
 """What a comparison of the engine's list with the sessions finds, and what it leaves alone."""
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from carrel.controllers.observe import MAX_RESTARTS, Findings, compare
-from carrel.core.ids import NodeId, SessionId
-from carrel.engines.port import ContainerState, Observed
+from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, Live, compare
+from carrel.core.ids import ContainerId, NodeId, SessionId
+from carrel.engines.port import Observed, ObservedState
 from carrel.groups.model import NodeLoss
 from carrel.sessions import queries
-from carrel.sessions.model import Session
-from carrel.sessions.states import LIFECYCLE
+from carrel.sessions.containers import Change
+from carrel.sessions.model import Container, Session
+from carrel.sessions.states import LIFECYCLE, ContainerRole
 from carrel.sessions.states import SessionState as S
 
 ID = SessionId("abcdefghijkl")
+MAIN, SUB = ContainerId("mainmainmain"), ContainerId("subsubsubsub")
 HERE = "10.0.0.7"
 
 
 def session(state: S = S.RUNNING, **more: object) -> Session:
     row = Session(
-        id=ID, state=state, attempts=0, restarts=0, warnings=[], address=HERE if state == S.RUNNING else None,
-        started_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )  # fmt: skip
+        id=ID, state=state, attempts=0, restarts=0, warnings=[], started_at=datetime(2026, 1, 1, tzinfo=UTC)
+    )
     for name, value in more.items():
         setattr(row, name, value)
     return row
 
 
-def container(state: ContainerState = ContainerState.RUNNING, **more: object) -> Observed:
-    address = HERE if state is ContainerState.RUNNING else None
-    return Observed(**{"id": ID, "state": state, "address": address, **more})
+def container(state: ObservedState = ObservedState.RUNNING, **more: object) -> Observed:
+    address = HERE if state is ObservedState.RUNNING else None
+    return Observed(**{"id": MAIN, "state": state, "address": address, **more})
+
+
+def row(id_: ContainerId = MAIN, *, node: NodeId | None = None) -> Container:
+    role = ContainerRole.MAIN if id_ == MAIN else ContainerRole.SUB
+    return Container(id=id_, session_id=ID, role=role, index=int(id_ != MAIN), node_id=node, address=HERE)
 
 
 def found(
-    seen: Observed | None,
+    *seen: Observed | None,
     now: Session | None,
-    *,
     before: Session | None = None,
+    rows: Sequence[Container] = (),
     restarts: int = 0,
     gone: Mapping[NodeId, NodeLoss | None] | None = None,
 ) -> Findings:
-    """One comparison of at most one container with at most one session; before: the same if not given."""
-    was = before or now
+    """One comparison of a list with at most one session; before: the same if not given. rows: the main one."""
+    was, own = before or now, rows or [row()]
     return compare(
-        [seen] if seen else [],
-        {was.id: queries.mark(was)} if was else {},
-        {now.id: now} if now else {},
+        [one for one in seen if one],
+        Before({was.id: queries.mark(was)}, frozenset(one.id for one in own)) if was else Before({}, frozenset()),
+        Live({now.id: now}, {now.id: own}) if now else Live({}, {}),
         {ID: restarts},
         gone or {},
     )
@@ -60,82 +67,82 @@ def nothing_but(findings: Findings, *names: str) -> bool:
 @pytest.mark.parametrize("state", sorted(LIFECYCLE.live))
 def test_what_is_as_it_should_be_is_left_alone(state):
     here = container() if state not in (S.PENDING,) else None
-    assert nothing_but(found(here, session(state)))
+    assert nothing_but(found(here, now=session(state)))
 
 
 def test_a_container_without_a_live_session_is_an_orphan():
-    assert found(container(), None).orphans == [ID]
+    assert found(container(), now=None).orphans == [MAIN]
 
 
 def test_a_container_in_a_list_that_is_older_than_its_sessions_end_is_none():
-    assert nothing_but(found(container(), None, before=session(S.TERMINATING)))
+    assert nothing_but(found(container(), now=None, before=session(S.TERMINATING)))
 
 
 @pytest.mark.parametrize("state", sorted(LIFECYCLE.live))
 def test_a_live_sessions_container_is_never_an_orphan(state):
-    assert not found(container(), session(state)).orphans
+    assert not found(container(), now=session(state)).orphans
 
 
 def test_a_running_session_without_its_container_is_lost():
-    assert nothing_but(found(None, session()), "lost")
+    assert nothing_but(found(None, now=session()), "lost")
 
 
 def test_a_session_that_was_started_while_the_list_was_made_is_not_lost():
-    assert nothing_but(found(None, session(), before=session(S.STARTING)))
+    assert nothing_but(found(None, now=session(), before=session(S.STARTING)))
 
 
 def test_a_session_that_was_started_again_while_the_list_was_made_is_not_lost_either():
     again = session(restarts=1)
-    assert nothing_but(found(None, again, before=session()))
-    assert nothing_but(found(container(ContainerState.EXITED), again, before=session()))
+    assert nothing_but(found(None, now=again, before=session()))
+    assert nothing_but(found(container(ObservedState.EXITED), now=again, before=session()))
 
 
 def test_a_session_that_was_not_there_before_the_list_is_left_alone():
-    assert nothing_but(compare([], {}, {ID: session()}, {}, {}))
+    assert nothing_but(compare([], Before({}, frozenset()), Live({ID: session()}, {ID: [row()]}), {}, {}))
 
 
 def test_a_stopped_container_is_started_again_and_says_so():
-    findings = found(container(ContainerState.EXITED), session())
+    findings = found(container(ObservedState.EXITED), now=session())
     assert nothing_but(findings, "restart")
-    assert "files are kept" in findings.restart[0][1]
+    assert "files are kept" in findings.restart[0].reason
 
 
 def test_restarts_end_when_they_come_too_often():
-    stopped = container(ContainerState.EXITED)
-    assert nothing_but(found(stopped, session(), restarts=MAX_RESTARTS - 1), "restart")
-    assert nothing_but(found(stopped, session(), restarts=MAX_RESTARTS), "lost")
+    stopped = container(ObservedState.EXITED)
+    assert nothing_but(found(stopped, now=session(), restarts=MAX_RESTARTS - 1), "restart")
+    assert nothing_but(found(stopped, now=session(), restarts=MAX_RESTARTS), "lost")
 
 
 def test_a_session_of_many_restarts_long_ago_is_started_again():
-    assert nothing_but(found(container(ContainerState.EXITED), session(restarts=MAX_RESTARTS * 4)), "restart")
+    assert nothing_but(found(container(ObservedState.EXITED), now=session(restarts=MAX_RESTARTS * 4)), "restart")
 
 
 def test_running_out_of_memory_is_told_once():
     exhausted = container(out_of_memory=True)
-    assert nothing_but(found(exhausted, session()), "out_of_memory")
-    assert nothing_but(found(exhausted, session(warnings=["out_of_memory"])))
+    assert nothing_but(found(exhausted, now=session()), "out_of_memory")
+    assert nothing_but(found(exhausted, now=session(warnings=["out_of_memory"])))
 
 
 def test_a_main_process_killed_for_memory_is_told_and_started_again():
-    findings = found(container(ContainerState.EXITED, out_of_memory=True), session())
+    findings = found(container(ObservedState.EXITED, out_of_memory=True), now=session())
     assert nothing_but(findings, "restart", "out_of_memory")
-    assert "memory limit" in findings.restart[0][1]
+    assert "memory limit" in findings.restart[0].reason
 
 
 def test_a_new_address_is_noticed():
-    findings = found(container(address="10.0.0.8"), session())
+    findings = found(container(address="10.0.0.8"), now=session())
     assert nothing_but(findings, "moved")
     assert findings.moved[0][1] == "10.0.0.8"
 
 
 def test_a_container_of_a_session_that_waits_for_a_place_is_a_stray():
     waiting = session(S.PENDING)
-    assert found(container(), waiting).strays == [waiting]
+    assert found(container(), now=waiting).strays == [(waiting, MAIN)]
 
 
 @pytest.mark.parametrize("before", [session(S.PREPARING), session(S.PENDING, attempts=1)])
 def test_a_container_listed_while_the_session_went_back_to_wait_is_left_alone(before):
-    assert nothing_but(found(container(), session(S.PENDING, attempts=2), before=before))
+    assert nothing_but(found(container(), now=session(S.PENDING, attempts=2), before=before))
 
 
 NODE = NodeId("nodenodenode")
@@ -143,24 +150,64 @@ NODE = NodeId("nodenodenode")
 
 @pytest.mark.parametrize("state", [S.RUNNING, S.STARTING])
 def test_a_session_whose_node_may_come_back_yet_waits_for_it(state):
-    assert nothing_but(found(None, session(state, node_id=NODE), gone={NODE: None}))
+    assert nothing_but(found(None, now=session(state), rows=[row(node=NODE)], gone={NODE: None}))
 
 
 @pytest.mark.parametrize("state", [S.RUNNING, S.STARTING])
 @pytest.mark.parametrize("rule", NodeLoss)
 def test_a_session_whose_node_is_lost_falls_under_the_rule_of_its_group(state, rule):
-    there = session(state, node_id=NODE)
-    findings = found(None, there, gone={NODE: rule})
+    there = session(state)
+    findings = found(None, now=there, rows=[row(node=NODE)], gone={NODE: rule})
     assert nothing_but(findings, "node_lost")
     assert findings.node_lost == [(there, rule)]
 
 
 def test_a_session_whose_container_is_there_outlives_its_node():
     """As when a machine gets another name."""
-    assert nothing_but(found(container(), session(node_id=NODE), gone={NODE: NodeLoss.END}))
+    assert nothing_but(found(container(), now=session(), rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
 
 
 def test_what_never_ran_or_ends_already_is_not_lost_with_its_node():
-    assert nothing_but(found(None, session(S.TERMINATING, node_id=NODE), gone={NODE: NodeLoss.END}))
-    fresh = session(S.STARTING, node_id=NODE, started_at=None)
-    assert nothing_but(found(None, fresh, gone={NODE: NodeLoss.END}))
+    assert nothing_but(found(None, now=session(S.TERMINATING), rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
+    fresh = session(S.STARTING, started_at=None)
+    assert nothing_but(found(None, now=fresh, rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
+
+
+def of_two(main: Observed | None, sub: Observed | None, **more: Any) -> Findings:
+    return found(main, sub, now=session(), rows=[row(), row(SUB)], **more)
+
+
+def sub(state: ObservedState = ObservedState.RUNNING, **more: object) -> Observed:
+    return replace(container(state, **more), id=SUB)
+
+
+def test_of_several_containers_only_the_one_that_stopped_is_started_again():
+    findings = of_two(container(), sub(ObservedState.EXITED))
+    assert nothing_but(findings, "restart")
+    assert findings.restart[0].containers == (Change(SUB),)
+    assert "Its container sub1 stopped" in findings.restart[0].reason
+
+
+def test_all_containers_that_an_engine_stopped_are_started_again_as_one_restart():
+    findings = of_two(container(ObservedState.EXITED), sub(ObservedState.EXITED))
+    assert [len(one.containers) for one in findings.restart] == [2]
+
+
+def test_a_missing_container_is_lost_though_others_stopped_and_what_it_ended_with_is_kept():
+    assert nothing_but(of_two(None, sub(ObservedState.EXITED)), "lost")
+    findings = of_two(container(), sub(ObservedState.EXITED, exit_code=3), restarts=MAX_RESTARTS)
+    assert findings.lost[0].containers == (Change(SUB, exit_code=3),)
+
+
+@pytest.mark.parametrize("rules", [(NodeLoss.END, NodeLoss.RESCHEDULE), (NodeLoss.RESCHEDULE, NodeLoss.END)])
+def test_a_session_whose_nodes_are_all_lost_ends_if_one_of_their_groups_says_so(rules):
+    other = NodeId("otherothernode")
+    findings = found(
+        now=session(), rows=[row(node=NODE), row(SUB, node=other)], gone=dict(zip((NODE, other), rules, strict=True))
+    )
+    assert [rule for _, rule in findings.node_lost] == [NodeLoss.END]
+
+
+def test_a_session_waits_for_the_node_of_one_container_while_another_runs():
+    rows = [row(), row(SUB, node=NODE)]
+    assert nothing_but(found(container(), now=session(), rows=rows, gone={NODE: None}))

@@ -123,7 +123,7 @@ describe("the form", () => {
     const slots = { cpu: 1000, mem: GIB, "cuda.device": 1 };
     const group = { id: "g", name: "gpu" };
     const session = aSession("a", { slots, group, priority: 70, time_limit_s: 7200 });
-    const form = formLike({ ...session, env: { LR: "1" }, apps: [], mounts: [] });
+    const form = formLike({ ...session, env: { LR: "1" }, apps: [], mounts: [], containers: [] });
     expect(toRequest(form, "p")).toEqual({
       image: "starter",
       slots,

@@ -1,17 +1,18 @@
-"""A session's log as one stream, wherever it lies at the moment."""
+"""A container's log as one stream, wherever it lies at the moment."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 import structlog
+from sqlalchemy import select
 
 from carrel.access.changes import SessionChanges
 from carrel.access.refusals import of_engine
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId
 from carrel.db.database import Database
 from carrel.engines.port import ContainerGone, Engine, EngineError
 from carrel.sessions import service as sessions
-from carrel.sessions.model import Session
+from carrel.sessions.model import Container, Session
 from carrel.sessions.states import LIFECYCLE, SessionState
 
 log = structlog.get_logger()
@@ -30,24 +31,24 @@ class LogReader:
         self._engine = engine
         self._changes = changes
 
-    async def read(self, session: SessionId, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
+    async def read(self, container: ContainerId, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
         """The log from its start, or its last `tail` lines.
 
-        follow: goes on until the session ends; before it runs, waits for it. Raises: Unavailable.
+        follow: goes on until its session ends; before that runs, waits for it. Raises: Unavailable.
         """
         begun = False
         while True:
             change = self._changes.next
-            state = await self._state(session)
+            state = await self._state(container)
             # 1. What is there now; after a first part only what is new.
             try:
-                async for chunk in self._now(session, state, follow=follow, tail=0 if begun else tail):
+                async for chunk in self._now(container, state, follow=follow, tail=0 if begun else tail):
                     begun = True
                     yield chunk
             except EngineError as error:
                 if not (follow and begun):
                     raise of_engine(error) from error
-                log.warning("logs.engine_unavailable", session=session)
+                log.warning("logs.engine_unavailable", container=container)
                 await asyncio.sleep(_ENGINE_PAUSE_S)
                 continue
             # 2. What is still to come.
@@ -57,26 +58,28 @@ class LogReader:
             await _wait(change)
 
     async def _now(
-        self, session: SessionId, state: SessionState, *, follow: bool, tail: int | None
+        self, container: ContainerId, state: SessionState, *, follow: bool, tail: int | None
     ) -> AsyncIterator[bytes]:
         if state in (SessionState.RUNNING, SessionState.TERMINATING):
             try:
-                async for chunk in self._engine.logs(session, follow=follow, tail=tail):
+                async for chunk in self._engine.logs(container, follow=follow, tail=tail):
                     yield chunk
                 return
             except ContainerGone:
                 pass
         # Kept before the container goes, hence there when it is gone.
-        if kept := last_lines(await self._kept(session), tail):
+        if kept := last_lines(await self._kept(container), tail):
             yield kept
 
-    async def _state(self, session: SessionId) -> SessionState:
+    async def _state(self, container: ContainerId) -> SessionState:
+        """The session's."""
+        wanted = select(Session.state).join(Container, Container.session_id == Session.id)
         async with self._database.transaction() as tx:
-            return SessionState((await tx.get_one(Session, session)).state)
+            return SessionState((await tx.execute(wanted.where(Container.id == container))).scalar_one())
 
-    async def _kept(self, session: SessionId) -> bytes:
+    async def _kept(self, container: ContainerId) -> bytes:
         async with self._database.transaction() as tx:
-            return await sessions.kept_log(tx, session)
+            return await sessions.kept_log(tx, container)
 
 
 def last_lines(content: bytes, count: int | None) -> bytes:

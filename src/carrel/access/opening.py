@@ -14,7 +14,7 @@ from carrel.access.refusals import of_engine
 from carrel.apps.catalogue import SECRET_VARIABLE, AppTemplate
 from carrel.core.errors import Unavailable
 from carrel.core.hosts import is_this_machine, literal
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId, SessionId
 from carrel.engines.port import Engine, EngineError
 
 TICKET_PARAMETER = "carrel_ticket"
@@ -53,9 +53,9 @@ class AppsSettings(Protocol):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a session's container answers, and the secret that its apps ask for."""
+    """The container in which a session's apps run, where it answers, and the secret that they ask for."""
 
-    session: SessionId
+    container: ContainerId
     address: str
     secret: str
 
@@ -99,13 +99,13 @@ class AppStarter:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._locks: weakref.WeakValueDictionary[tuple[SessionId, str], asyncio.Lock] = (
+        self._locks: weakref.WeakValueDictionary[tuple[ContainerId, str], asyncio.Lock] = (
             weakref.WeakValueDictionary()
         )
 
     async def ensure(self, place: Place, app: AppTemplate) -> None:
         """Return when the app answers. Raises: Unavailable (with the end of its log as the hint)."""
-        lock = self._locks.setdefault((place.session, app.name), asyncio.Lock())
+        lock = self._locks.setdefault((place.container, app.name), asyncio.Lock())
         async with lock, _client() as client:
             if await _answers(client, place, app, _PROBE_S):
                 return
@@ -118,13 +118,13 @@ class AppStarter:
                 raise Unavailable(
                     "app.not_ready",
                     f"{app.title} does not answer.",
-                    hint=await self._end_of_log(place.session) or "See the session's log.",
+                    hint=await self._end_of_log(place.container) or "See the session's log.",
                 )
 
     async def _start(self, place: Place, app: AppTemplate) -> int | None:
         """Its process id in the container."""
         command = ("sh", "-c", _IN_BACKGROUND, app.name, *app.command)
-        code, said = await self._run(place.session, command, {SECRET_VARIABLE: place.secret})
+        code, said = await self._run(place.container, command, {SECRET_VARIABLE: place.secret})
         return int(said) if code == 0 and said.strip().isdigit() else None
 
     async def _comes_up(
@@ -140,7 +140,7 @@ class AppStarter:
                 return True
             if pid is not None and loop.time() > look_at_process:
                 look_at_process = loop.time() + _PROCESS_LOOK_S
-                code, _ = await self._run(place.session, ("sh", "-c", f"kill -0 {pid}"), {})
+                code, _ = await self._run(place.container, ("sh", "-c", f"kill -0 {pid}"), {})
                 if code != 0:
                     # It failed, or it left a server behind that is about to listen.
                     pid, deadline = None, min(deadline, loop.time() + _AFTERLIFE_S)
@@ -149,18 +149,18 @@ class AppStarter:
         return False
 
     async def _run(
-        self, session: SessionId, command: Sequence[str], env: Mapping[str, str]
+        self, container: ContainerId, command: Sequence[str], env: Mapping[str, str]
     ) -> tuple[int, bytes]:
         """Exit code and output of a short command."""
-        async with self._engine.exec(session, command, env=env, terminal=None) as stream:
+        async with self._engine.exec(container, command, env=env, terminal=None) as stream:
             said = b"".join([chunk async for number, chunk in stream.output() if number == 1])
             return await stream.exit_code(), said
 
-    async def _end_of_log(self, session: SessionId) -> str:
+    async def _end_of_log(self, container: ContainerId) -> str:
         chunks: list[bytes] = []
         with suppress(EngineError, TimeoutError):
             async with asyncio.timeout(_LOG_S):
-                async for chunk in self._engine.logs(session, follow=False, tail=_LOG_LINES):
+                async for chunk in self._engine.logs(container, follow=False, tail=_LOG_LINES):
                     chunks.append(chunk)
         return b"".join(chunks).decode(errors="replace").strip()
 

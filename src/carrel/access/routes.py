@@ -14,7 +14,7 @@ from carrel.access import opening
 from carrel.access.logs import LogReader, prompt
 from carrel.access.opening import AppsSettings, AppStarter, Place
 from carrel.access.refusals import not_running
-from carrel.access.schemas import AppList, AppToken, AppView, OpenedApp
+from carrel.access.schemas import AppList, AppToken, AppView, ContainerName, OpenedApp
 from carrel.apps import catalogue, ports
 from carrel.apps import service as apps
 from carrel.apps.model import AppPort
@@ -22,9 +22,10 @@ from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
 from carrel.http.query import DECIMAL, QueryBool
 from carrel.policy.decide import Actor
+from carrel.sessions import containers
 from carrel.sessions import service as sessions
-from carrel.sessions.model import Session
-from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.sessions.model import Container, Session
+from carrel.sessions.states import LIFECYCLE, ContainerRole, SessionState
 
 router = APIRouter(tags=["access"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
@@ -33,11 +34,11 @@ MAX_TAIL = 1_000_000
 _LIVES = exists().where(Session.id == AppPort.session_id, Session.state.not_in(LIFECYCLE.final))
 
 
-def _place(session: Session, settings: AppsSettings) -> Place:
+def _place(session: Session, main: Container, settings: AppsSettings) -> Place:
     """Raises: Conflict when the session does not run."""
-    if session.state != SessionState.RUNNING or session.address is None:
+    if session.state != SessionState.RUNNING or main.address is None:
         raise not_running(session)
-    return Place(session.id, session.address, apps.app_secret(settings.key(), session.id))
+    return Place(main.id, main.address, apps.app_secret(settings.key(), session.id))
 
 
 @router.get(
@@ -51,10 +52,11 @@ async def list_apps(request: Request, actor: CurrentActor, ref: Ref) -> AppList:
     state = request.app.state
     async with state.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref, "app.read")
+        main = await containers.named(tx, session, None)
     known = list(catalogue.templates(session.apps).values())
     running: Mapping[str, bool] = {}
-    if session.state == SessionState.RUNNING and session.address and known:
-        running = await opening.running_apps(_place(session, state.settings), known)
+    if session.state == SessionState.RUNNING and main.address and known:
+        running = await opening.running_apps(_place(session, main, state.settings), known)
     return AppList(
         items=[
             AppView(
@@ -108,7 +110,8 @@ async def _started(request: Request, actor: Actor, ref: str, app: str) -> Sessio
     starter: AppStarter = state.app_starter
     async with state.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref, "app.open")
-    await starter.ensure(_place(session, state.settings), catalogue.template(session.apps, app))
+        main = await containers.named(tx, session, None)
+    await starter.ensure(_place(session, main, state.settings), catalogue.template(session.apps, app))
     return session
 
 
@@ -143,11 +146,13 @@ async def logs(
         Annotated[int, Field(ge=0, le=MAX_TAIL), DECIMAL] | None, Query(description="Only the last lines.")
     ] = None,
     download: Annotated[QueryBool, Query(description="Have browsers save it.")] = False,
+    container: ContainerName = None,
 ) -> StreamingResponse:
     """What the session's main process and its apps wrote; kept after the end."""
     state = request.app.state
     async with state.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref)
+        inside = await containers.named(tx, session, container)
         # Following one's own log is what the page does all the time, and tells nobody anything new.
         if download or session.owner_id != actor.user_id:
             details = {"read": "log", "download": download}
@@ -155,9 +160,10 @@ async def logs(
     reader = LogReader(state.database, state.engine, state.session_changes)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     if download:
-        headers["Content-Disposition"] = f'attachment; filename="{session.name}-{session.id}.log"'
+        part = "" if inside.role == ContainerRole.MAIN else f"-{inside.name}"
+        headers["Content-Disposition"] = f'attachment; filename="{session.name}-{session.id}{part}.log"'
     return StreamingResponse(
-        await prompt(reader.read(session.id, follow=follow, tail=tail)),
+        await prompt(reader.read(inside.id, follow=follow, tail=tail)),
         media_type="text/plain; charset=utf-8",
         headers=headers,
     )

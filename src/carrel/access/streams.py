@@ -14,18 +14,19 @@ from carrel.access import sockets
 from carrel.access.changes import SessionChanges
 from carrel.access.opening import AppStarter
 from carrel.access.refusals import not_running, of_engine, stopped_running
-from carrel.access.schemas import MAX_COLUMNS
+from carrel.access.schemas import MAX_COLUMNS, ContainerName
 from carrel.access.terminals import Terminals
 from carrel.audit.refusals import Refusals
 from carrel.core.errors import CarrelError, Unavailable
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId
 from carrel.db.database import Database
 from carrel.engines.port import EngineError, TerminalSize
 from carrel.http.auth import current_actor
 from carrel.idle.activity import Activity
 from carrel.policy.decide import Actor
+from carrel.sessions import containers
 from carrel.sessions import service as sessions
-from carrel.sessions.model import Session
+from carrel.sessions.model import Container, Session
 from carrel.sessions.states import SessionState
 from carrel.tenancy.model import User
 
@@ -51,13 +52,13 @@ async def running(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _end_terminals(database: Database, changes: SessionChanges, terminals: Terminals) -> None:
-    """End the terminals of sessions that left RUNNING, until cancelled."""
+    """End the terminals in containers of sessions that left RUNNING, until cancelled."""
     while True:
         change = changes.next
-        if held := terminals.sessions:
+        if held := terminals.containers:
             try:
-                for session in held - await _running(database, held):
-                    terminals.stop_running(session, stopped_running())
+                for container in held - await _running(database, held):
+                    terminals.stop_running(container, stopped_running())
             except Unavailable:
                 log.warning("terminals.database_unavailable")
                 await asyncio.sleep(_DATABASE_PAUSE_S)
@@ -65,10 +66,12 @@ async def _end_terminals(database: Database, changes: SessionChanges, terminals:
         await change.wait()
 
 
-async def _running(database: Database, wanted: set[SessionId]) -> set[SessionId]:
+async def _running(database: Database, wanted: set[ContainerId]) -> set[ContainerId]:
     async with database.transaction() as tx:
         found = await tx.execute(
-            select(Session.id).where(Session.id.in_(wanted), Session.state == SessionState.RUNNING)
+            select(Container.id)
+            .join(Session, Session.id == Container.session_id)
+            .where(Container.id.in_(wanted), Session.state == SessionState.RUNNING)
         )
         return set(found.scalars())
 
@@ -81,13 +84,14 @@ async def terminal(
     rows: Annotated[int, Query(ge=1, le=MAX_COLUMNS)] = 24,
     terminal: Annotated[str | None, Query(max_length=20)] = None,
     offset: Annotated[int | None, Query(ge=0, lt=2**62)] = None,
+    container: ContainerName = None,
 ) -> None:
     """A shell in the session. terminal, offset: go on with one that is there, from that byte of its output."""
 
-    async def serve(session: Session, actor: Actor) -> None:
+    async def serve(session: Session, inside: ContainerId, actor: Actor) -> None:
         terminals: Terminals = socket.app.state.terminals
         size = TerminalSize(cols, rows)
-        found = terminals.find(terminal, session.id, actor.user_id) if terminal else None
+        found = terminals.find(terminal, inside, actor.user_id) if terminal else None
         if found:
             await found.stream.resize(size)
         else:
@@ -95,40 +99,46 @@ async def terminal(
                 await sockets.say(socket, type="gone")
             async with socket.app.state.database.transaction() as tx:
                 liked = (await tx.get_one(User, actor.user_id)).preferences.get("shell") or ""
-            found = await terminals.open(session.id, actor.user_id, size, shell=liked)
+            found = await terminals.open(inside, actor.user_id, size, shell=liked)
             await _note(socket, actor, session, {"terminal": found.id})
         position = offset if found.id == terminal else 0
         await sockets.show_terminal(socket, terminals, found, _beat_of(socket, session), position=position)
 
-    await _entering(socket, ref, serve)
+    await _entering(socket, ref, container, serve)
 
 
 @router.websocket("/sessions/{ref}/exec")
-async def exec_command(socket: WebSocket, ref: str) -> None:
+async def exec_command(socket: WebSocket, ref: str, container: ContainerName = None) -> None:
     """A command in the session, with its input, its output, its error output and its exit code."""
 
-    async def serve(session: Session, actor: Actor) -> None:
+    async def serve(session: Session, inside: ContainerId, actor: Actor) -> None:
         start = await sockets.receive_command(socket)
         await _note(socket, actor, session, {"command": start.command[0]})
         size = TerminalSize(start.cols, start.rows) if start.tty else None
         engine = socket.app.state.engine
-        async with engine.exec(session.id, start.command, env=start.env, terminal=size) as stream:
+        async with engine.exec(inside, start.command, env=start.env, terminal=size) as stream:
             await sockets.carry_command(socket, stream, _beat_of(socket, session))
 
-    await _entering(socket, ref, serve)
+    await _entering(socket, ref, container, serve)
 
 
-async def _entering(socket: WebSocket, ref: str, serve: Callable[[Session, Actor], Awaitable[None]]) -> None:
-    """Let the right person into a running session, and say why to everybody else."""
+async def _entering(
+    socket: WebSocket,
+    ref: str,
+    container: str | None,
+    serve: Callable[[Session, ContainerId, Actor], Awaitable[None]],
+) -> None:
+    """Let the right person into a container of a running session, and say why to everybody else."""
     # Accepted first, since a browser learns nothing from a handshake that is refused.
     await socket.accept()
     try:
         actor = await current_actor(socket)
         async with socket.app.state.database.transaction() as tx:
             session = await sessions.find(tx, actor, ref, "session.exec")
+            inside = (await containers.named(tx, session, container)).id
         if session.state != SessionState.RUNNING:
             raise not_running(session)
-        await serve(session, actor)
+        await serve(session, inside, actor)
     except CarrelError as error:
         if actor := socket.scope["state"].get("actor"):
             refusals: Refusals = socket.app.state.refusals

@@ -1,6 +1,6 @@
 """Terminals that outlive their connection.
 
-A terminal is a shell in a session, whose output is read here whether somebody watches or not. The last
+A terminal is a shell in a container, whose output is read here whether somebody watches or not. The last
 megabyte is kept, by position, so that a client whose network broke goes on where it stopped. One client is
 attached at a time; the newest wins. An attached client that does not keep up holds the shell back; when
 nobody is attached, the shell runs on and the oldest output is forgotten.
@@ -20,7 +20,7 @@ import structlog
 from carrel.access.refusals import of_engine
 from carrel.access.ring import Ring
 from carrel.core.errors import CarrelError, Conflict, Refused
-from carrel.core.ids import SessionId, UserId, new_id
+from carrel.core.ids import ContainerId, UserId, new_id
 from carrel.engines.port import Engine, EngineError, ExecStream, TerminalSize
 
 log = structlog.get_logger()
@@ -32,7 +32,7 @@ PIECE_BYTES = 64 << 10
 KEPT_S = 300.0
 STALL_S = 30.0
 """A client that takes nothing for so long while there is something to take counts as gone."""
-MAX_PER_SESSION = 20
+MAX_PER_CONTAINER = 20
 
 # The shell first says its process id, for the day when it is to be hung up; the line is not passed on.
 # Then comes the shell that its owner likes, if the image has it.
@@ -78,9 +78,9 @@ class Attachment:
 class Terminal:
     """A shell with a terminal, and the memory of what it wrote. exit_code: None until it has exited."""
 
-    def __init__(self, session: SessionId, user: UserId, stream: ExecStream) -> None:
+    def __init__(self, container: ContainerId, user: UserId, stream: ExecStream) -> None:
         self.id = new_id()
-        self.session = session
+        self.container = container
         self.user = user
         self.stream = stream
         self.ring = Ring(RING_BYTES)
@@ -145,7 +145,7 @@ class Terminal:
                 async with asyncio.timeout(STALL_S):
                     await self.taken.wait()
             except TimeoutError:
-                log.info("terminal.stalled", terminal=self.id, session=self.session)
+                log.info("terminal.stalled", terminal=self.id, container=self.container)
                 self.detach(attached)
 
     async def _after_first_line(self) -> AsyncIterator[bytes]:
@@ -171,20 +171,20 @@ class Terminals:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._terminals: dict[str, Terminal] = {}
-        self._held: Counter[SessionId] = Counter()
+        self._held: Counter[ContainerId] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lives: dict[str, asyncio.Task[None]] = {}
         self._expiries: dict[str, asyncio.TimerHandle] = {}
 
     @property
-    def sessions(self) -> set[SessionId]:
-        """The sessions that have terminals here."""
-        return {terminal.session for terminal in self._terminals.values()}
+    def containers(self) -> set[ContainerId]:
+        """The containers that have terminals here."""
+        return {terminal.container for terminal in self._terminals.values()}
 
-    def find(self, terminal: str, session: SessionId, user: UserId) -> Terminal | None:
-        """The terminal, if it is here, of that session and of that user."""
+    def find(self, terminal: str, container: ContainerId, user: UserId) -> Terminal | None:
+        """The terminal, if it is here, of that container and of that user."""
         found = self._terminals.get(terminal)
-        if found is None or found.session != session or found.user != user:
+        if found is None or found.container != container or found.user != user:
             return None
         if found.ended and found.exit_code is None:
             # The engine lost it; nobody will learn how it ended.
@@ -192,18 +192,18 @@ class Terminals:
             return None
         return found
 
-    async def open(self, session: SessionId, user: UserId, size: TerminalSize, *, shell: str = "") -> Terminal:
+    async def open(self, container: ContainerId, user: UserId, size: TerminalSize, *, shell: str = "") -> Terminal:
         """A fresh shell: the one that is named, where there is such. Raises: Refused (too many), Conflict (not
         running), Unavailable."""
-        if self._held[session] >= MAX_PER_SESSION:
+        if self._held[container] >= MAX_PER_CONTAINER:
             raise Refused(
                 "terminal.too_many",
-                f"This session has {MAX_PER_SESSION} terminals already.",
+                f"There are {MAX_PER_CONTAINER} terminals here already.",
                 hint="Close some; one that is not watched goes away after five minutes.",
             )
-        self._held[session] += 1
+        self._held[container] += 1
         opened: asyncio.Future[Terminal] = asyncio.get_running_loop().create_future()
-        life = self._start(self._live(session, user, size, shell, opened))
+        life = self._start(self._live(container, user, size, shell, opened))
         try:
             await asyncio.wait((opened, life), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -211,7 +211,7 @@ class Terminals:
             raise
         finally:
             if not opened.done():
-                self._held[session] -= 1
+                self._held[container] -= 1
         if not opened.done():
             try:
                 life.result()
@@ -238,9 +238,9 @@ class Terminals:
         elif terminal.id not in self._expiries:
             self._expire_later(terminal)
 
-    def stop_running(self, session: SessionId, why: CarrelError) -> None:
-        """The session's processes are gone or going: end its terminals."""
-        for terminal in [t for t in self._terminals.values() if t.session == session]:
+    def stop_running(self, container: ContainerId, why: CarrelError) -> None:
+        """Its processes are gone or going: end its terminals."""
+        for terminal in [t for t in self._terminals.values() if t.container == container]:
             terminal.end(why)
             self._forget(terminal)
 
@@ -255,15 +255,15 @@ class Terminals:
 
     async def _live(
         self,
-        session: SessionId,
+        container: ContainerId,
         user: UserId,
         size: TerminalSize,
         shell: str,
         opened: "asyncio.Future[Terminal]",
     ) -> None:
         env = {**ENVIRONMENT, "CARREL_SHELL": shell}
-        async with self._engine.exec(session, SHELL, env=env, terminal=size) as stream:
-            terminal = Terminal(session, user, stream)
+        async with self._engine.exec(container, SHELL, env=env, terminal=size) as stream:
+            terminal = Terminal(container, user, stream)
             self._remember(terminal)
             opened.set_result(terminal)
             try:
@@ -292,7 +292,7 @@ class Terminals:
 
     def _forget(self, terminal: Terminal) -> None:
         if self._terminals.pop(terminal.id, None):
-            self._held[terminal.session] -= 1
+            self._held[terminal.container] -= 1
             self._held += Counter()  # drops what has come to zero
         if expiry := self._expiries.pop(terminal.id, None):
             expiry.cancel()
@@ -302,12 +302,12 @@ class Terminals:
     def _hang_up(self, terminal: Terminal) -> None:
         self._forget(terminal)
         if not terminal.ended and terminal.pid:
-            self._start(self._signal(terminal.session, terminal.pid))
+            self._start(self._signal(terminal.container, terminal.pid))
 
-    async def _signal(self, session: SessionId, pid: int) -> None:
+    async def _signal(self, container: ContainerId, pid: int) -> None:
         """Tell the shell what a modem once told it; bash passes it on to its jobs."""
         with suppress(EngineError):
             async with self._engine.exec(
-                session, ("sh", "-c", f"kill -HUP {pid}"), env={}, terminal=None
+                container, ("sh", "-c", f"kill -HUP {pid}"), env={}, terminal=None
             ) as stream:
                 await stream.exit_code()

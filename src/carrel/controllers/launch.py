@@ -1,7 +1,8 @@
 """Start what was scheduled, and start again what a crash or an engine's restart interrupted."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -11,7 +12,7 @@ from sqlalchemy import select
 from carrel.controllers import mounts
 from carrel.controllers.loop import Tools, end
 from carrel.core.errors import Unavailable
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.db.leader import LeadershipLost
 from carrel.db.seal import Seal
 from carrel.engines.port import (
@@ -23,10 +24,11 @@ from carrel.engines.port import (
 )
 from carrel.nodes import service as nodes
 from carrel.nodes.model import Node
-from carrel.sessions import environment, mounting, queries, service, transitions
-from carrel.sessions.model import Session
+from carrel.sessions import containers, environment, mounting, queries, service, transitions
+from carrel.sessions.containers import Change
+from carrel.sessions.model import Container, Session
 from carrel.sessions.mounting import Mounted
-from carrel.sessions.states import LAUNCHING, SessionState
+from carrel.sessions.states import LAUNCHING, ContainerRole, ContainerState, SessionState
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
 
 log = structlog.get_logger()
@@ -38,10 +40,29 @@ _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
 
 
+@dataclass(frozen=True)
+class Member:
+    """One container of a session that is to start. node: the name of its node. devices: thousandths of each."""
+
+    row: Container
+    node: str
+    devices: Mapping[str, int]
+
+
+class FailedStart(Exception):
+    """The engine did not start one of the containers."""
+
+    def __init__(self, member: Member, error: EngineError) -> None:
+        super().__init__(error.message)
+        self.member = member
+        self.error = error
+
+
 class Launch:
     """Bounded concurrency; one task for each session, which the reaper can abandon.
 
-    What has never run and whose node is lost or being emptied goes back to the queue instead.
+    A session of several containers starts all of them, or none stays. What has never run and one of whose nodes is
+    lost or being emptied goes back to the queue instead.
     """
 
     name = "launch"
@@ -65,22 +86,26 @@ class Launch:
             sessions = await queries.in_states(tx, *sorted(LAUNCHING))
             if not sessions:
                 return
+            own = await containers.in_states(tx, *sorted(LAUNCHING))
             names = {node.id: node.name for node in await tx.execute(select(Node.id, Node.name))}
-            devices = await nodes.devices_of(tx, [session.id for session in sessions])
+            devices = await nodes.devices_of(tx, [one.id for each in own.values() for one in each])
             held = await mounting.held_by(tx, [session.id for session in sessions])
             left = {node.id for node in await nodes.draining(tx)}
             left |= {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
         for session in sessions:
-            node = names[session.node_id] if session.node_id else ""
-            if session.node_id in left and not session.started_at:
-                if session.id not in self._sent_back:
-                    await self.abandon(session.id)
-                    self._sent_back.add(session.id)
-                    self._begin_task(session.id, partial(self._send_back, session, node))
-            elif session.id not in self._tasks:
-                key = session.id
-                begun = partial(self._launch, session, node, devices.get(key, {}), held.get(key, ()))
-                self._begin_task(key, begun)
+            key = session.id
+            members = [
+                Member(one, names.get(one.node_id or NodeId(""), ""), devices.get(one.id, {}))
+                for one in own.get(key, ())
+            ]
+            leaving = next((one for one in members if one.row.node_id in left), None)
+            if leaving and not session.started_at:
+                if key not in self._sent_back:
+                    await self.abandon(key)
+                    self._sent_back.add(key)
+                    self._begin_task(key, partial(self._send_back, session, members, leaving))
+            elif key not in self._tasks:
+                self._begin_task(key, partial(self._launch, session, members, held.get(key, ())))
 
     def _begin_task(self, session: SessionId, work: Callable[[], Awaitable[None]]) -> None:
         task = asyncio.create_task(_kept(session, work))
@@ -107,41 +132,44 @@ class Launch:
             del self._tasks[session]
             self._sent_back.discard(session)
 
-    async def _launch(
-        self, session: Session, node: str, devices: Mapping[str, int], held: Sequence[Mounted]
-    ) -> None:
+    async def _launch(self, session: Session, members: Sequence[Member], held: Sequence[Mounted]) -> None:
         # Say that we are at it before waiting for room: others may be pulling for long.
-        if not await self._begin(session):
+        if not await self._begin(session, members):
             return
         # Storage that hangs makes nobody wait but those who mount from it.
-        found = await self._mounts(session, held)
-        if found is None:
+        folders = await self._mounts(session, members, held)
+        if folders is None:
             return
-        # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
-        async with self._starting if session.state == SessionState.STARTING else self._preparing:
-            spec = container_spec(
-                session, node, devices, found, self._tools.seal, epoch=self._tools.leader.epoch
-            )
-            await self._start(session, spec)
+        try:
+            starting = [one for one in members if one.row.state != ContainerState.RUNNING]
+            await _side_by_side([self._start(session, one, folders) for one in starting])
+        except FailedStart as failed:
+            error = failed.error
+            if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
+                await self._try_later(session, error.message)
+            else:
+                await self._give_up(session, members, failed)
 
-    async def _mounts(self, session: Session, held: Sequence[Mounted]) -> tuple[Mount, ...] | None:
+    async def _mounts(
+        self, session: Session, members: Sequence[Member], held: Sequence[Mounted]
+    ) -> tuple[Mount, ...] | None:
         """What to mount; None when it cannot start now, or not at all, which is then written down."""
         try:
             return await mounts.ready(self._tools.storages, held)
         except Unavailable as error:
-            await self._wait_for_storage(session, error.message)
+            await self._wait_for_storage(session, members, error.message)
         except mounts.Missing as error:
             async with self._tools.database.transaction() as tx:
                 away = await mounting.is_away(tx, error.host)
             if away:
-                await self._wait_for_storage(session, str(error))
+                await self._wait_for_storage(session, members, str(error))
             else:
-                await self._miss_folder(session, str(error))
+                await self._miss_folder(session, members, str(error))
         except mounts.Unmountable as error:
             await self._end(session, cause=NO_MOUNT, reason=str(error))
         return None
 
-    async def _wait_for_storage(self, session: Session, reason: str) -> None:
+    async def _wait_for_storage(self, session: Session, members: Sequence[Member], reason: str) -> None:
         log.warning("launch.no_storage", session=session.id, error=reason)
         if session.started_at:
             # It has files of its own on its node: it stays there until the storage is back.
@@ -150,9 +178,9 @@ class Launch:
             await self._try_later(session, reason)
         else:
             pause = timedelta(seconds=min(2 ** await self._failed(session, NO_STORAGE), _STORAGE_PAUSE_S))
-            await self._take_back(session, cause=NO_STORAGE, reason=reason, pause=pause)
+            await self._take_back(session, members, cause=NO_STORAGE, reason=reason, pause=pause)
 
-    async def _miss_folder(self, session: Session, reason: str) -> None:
+    async def _miss_folder(self, session: Session, members: Sequence[Member], reason: str) -> None:
         """Some tries, between which it would be seen that its host is away after all; or the end."""
         log.warning("launch.no_folder", session=session.id, error=reason)
         if session.started_at:
@@ -161,50 +189,56 @@ class Launch:
             await self._end(session, cause=NO_MOUNT, reason=reason)
         else:
             await self._take_back(
-                session, cause=NO_MOUNT, reason=reason, pause=timedelta(seconds=_STORAGE_PAUSE_S)
+                session, members, cause=NO_MOUNT, reason=reason, pause=timedelta(seconds=_STORAGE_PAUSE_S)
             )
 
-    async def _send_back(self, session: Session, node: str) -> None:
-        """Nothing of it stays on its node; it waits for another place."""
-        reason = f"Its node {node} is lost or is being emptied before it ran there."
-        await self._take_back(session, cause="node_closed", reason=reason)
+    async def _send_back(self, session: Session, members: Sequence[Member], leaving: Member) -> None:
+        """Nothing of it stays on its nodes; it waits for another place."""
+        reason = f"Its node {leaving.node} is lost or is being emptied before it ran there."
+        await self._take_back(session, members, cause="node_closed", reason=reason, blamed=leaving.row.node_id)
 
-    async def _begin(self, session: Session) -> bool:
+    async def _begin(self, session: Session, members: Sequence[Member]) -> bool:
         """False when it is no longer to be started."""
         async with self._tools.transaction() as tx:
             if session.state != SessionState.SCHEDULED:
                 return await queries.lock(tx, session.id, *LAUNCHING)
-            return bool(
-                await transitions.move(
-                    tx, [session.id], SessionState.PREPARING, cause="launch", now=self._tools.clock.now()
-                )
-            )
+            return await containers.change(
+                tx, session.id, [Change(one.row.id) for one in members], ContainerState.PREPARING,
+                states=[SessionState.SCHEDULED], cause="launch", now=self._tools.clock.now(),
+            )  # fmt: skip
 
-    async def _start(self, session: Session, spec: ContainerSpec) -> None:
+    async def _start(self, session: Session, member: Member, folders: tuple[Mount, ...]) -> None:
+        """Have the engine make one container run. Raises: FailedStart."""
+        # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
+        async with self._starting if member.row.state == ContainerState.STARTING else self._preparing:
+            await self._ensure(session, member, folders)
+
+    async def _ensure(self, session: Session, member: Member, folders: tuple[Mount, ...]) -> None:
         tools = self._tools
+        spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
         # 1. the engine makes it so; what a crash left of it is continued
         changes: asyncio.Queue[Progress] = asyncio.Queue()
         writing = asyncio.Lock()
-        reporter = asyncio.create_task(self._report(session.id, changes, writing))
+        reporter = asyncio.create_task(self._report(session.id, member.row.id, changes, writing))
         try:
             observed = await tools.engine.ensure(spec, changes.put_nowait)
         except EngineError as error:
-            if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
-                await self._try_later(session, error.message)
-            else:
-                await self._give_up(session, error)
-            return
+            raise FailedStart(member, error) from error
         finally:
             await end(reporter, writing)
         # 2. tell
         async with tools.transaction() as tx:
-            await transitions.move(
-                tx, [session.id], SessionState.RUNNING, cause="started", address=observed.address,
-                now=tools.clock.now(),
+            await containers.change(
+                tx, session.id, [Change(member.row.id, address=observed.address)], ContainerState.RUNNING,
+                states=LAUNCHING, cause="started", now=tools.clock.now(),
             )  # fmt: skip
 
     async def _report(
-        self, session: SessionId, changes: "asyncio.Queue[Progress]", writing: asyncio.Lock
+        self,
+        session: SessionId,
+        container: ContainerId,
+        changes: "asyncio.Queue[Progress]",
+        writing: asyncio.Lock,
     ) -> None:
         """Write progress down as it comes, at most twice a second, without holding the engine up."""
         started = False
@@ -215,8 +249,8 @@ class Launch:
             async with writing, self._tools.transaction() as tx:
                 if progress.phase == "start" and not started:
                     started = True
-                    await transitions.move(
-                        tx, [session], SessionState.STARTING, sources=[SessionState.PREPARING],
+                    await containers.change(
+                        tx, session, [Change(container)], ContainerState.STARTING, states=[SessionState.PREPARING],
                         cause="image_ready", now=self._tools.clock.now(),
                     )  # fmt: skip
                 elif progress.phase == "pull":
@@ -230,16 +264,20 @@ class Launch:
             await transitions.show_progress(tx, session.id, LAUNCHING, progress=None, reason=reason)
         await asyncio.sleep(_ENGINE_PAUSE_S)
 
-    async def _give_up(self, session: Session, error: EngineError) -> None:
+    async def _give_up(self, session: Session, members: Sequence[Member], start: FailedStart) -> None:
         """Another try later with nothing left of this one, or the end."""
-        failed = await self._failed(session, _RETRY)
-        log.warning("launch.refused", session=session.id, code=error.code, attempt=failed + 1)
+        error, failed = start.error, await self._failed(session, _RETRY)
+        log.warning(
+            "launch.refused", session=session.id, container=start.member.row.id, code=error.code, attempt=failed + 1
+        )
         last = not error.retriable or failed + 1 >= MAX_ATTEMPTS
         if last:
             await self._end(session, cause=error.code, reason=error.message)
             return
         pause = timedelta(seconds=2**failed)
-        await self._take_back(session, cause=_RETRY, reason=error.message, pause=pause)
+        await self._take_back(
+            session, members, cause=_RETRY, reason=error.message, pause=pause, blamed=start.member.row.node_id
+        )
 
     async def _failed(self, session: Session, cause: str) -> int:
         """Starts that failed so before this one. That its node was emptied or lost is no failure of its own."""
@@ -254,15 +292,36 @@ class Launch:
             )  # fmt: skip
 
     async def _take_back(
-        self, session: Session, *, cause: str, reason: str, pause: timedelta | None = None
+        self,
+        session: Session,
+        members: Sequence[Member],
+        *,
+        cause: str,
+        reason: str,
+        pause: timedelta | None = None,
+        blamed: NodeId | None = None,
     ) -> None:
         tools = self._tools
         await tools.confirm()
-        await tools.engine.remove(session.id, grace_s=0)
+        await _side_by_side([tools.engine.remove(one.row.id, grace_s=0) for one in members])
         async with tools.transaction() as tx:
             now = tools.clock.now()
             not_before = now + pause if pause else None
-            await service.requeue(tx, session.id, cause=cause, reason=reason, now=now, not_before=not_before)
+            await service.requeue(
+                tx, session.id, cause=cause, reason=reason, now=now, not_before=not_before, blamed=blamed
+            )
+
+
+async def _side_by_side(works: Iterable[Coroutine[None, None, None]]) -> None:
+    """Do them all. The first that fails stops the others; its error is raised when none goes on any more."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
 
 async def _kept(session: SessionId, work: Callable[[], Awaitable[None]]) -> None:
@@ -279,27 +338,23 @@ async def _kept(session: SessionId, work: Callable[[], Awaitable[None]]) -> None
 
 
 def container_spec(
-    session: Session,
-    node: str,
-    devices: Mapping[str, int],
-    folders: tuple[Mount, ...],
-    seal: Seal,
-    *,
-    epoch: int,
+    session: Session, member: Member, folders: tuple[Mount, ...], seal: Seal, *, epoch: int
 ) -> ContainerSpec:
-    """What the engine is to make of a session. devices: what it holds of each, in thousandths."""
+    """What the engine is to make of a container of a session."""
+    container = member.row
+    hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
     return ContainerSpec(
-        id=session.id,
-        image=session.image,
-        slots=session.slots,
-        devices=devices,
-        node=node,
+        id=container.id,
+        image=container.image,
+        slots=container.slots,
+        devices=member.devices,
+        node=member.node,
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
             **environment.opened(seal, session.env),
         },
-        hostname=session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session",
+        hostname=hostname if container.role == ContainerRole.MAIN else f"{hostname}-{container.name}",
         ports=tuple(int(app["port"]) for app in session.apps),
         mounts=folders,
         epoch=epoch,

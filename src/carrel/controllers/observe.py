@@ -9,13 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import lifetime
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
-from carrel.core.ids import NodeId, SessionId
-from carrel.engines.port import ContainerState, EngineUnavailable, Observed
+from carrel.core.ids import ContainerId, NodeId, SessionId
+from carrel.engines.port import EngineUnavailable, Observed, ObservedState
 from carrel.groups.model import NodeLoss
 from carrel.nodes import service as nodes
-from carrel.sessions import queries, service, transitions
-from carrel.sessions.model import Session
-from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
+from carrel.sessions import containers, queries, service, transitions
+from carrel.sessions.containers import Change
+from carrel.sessions.model import Container, Session
+from carrel.sessions.states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
 
 log = structlog.get_logger()
 
@@ -28,76 +29,129 @@ _LOST_WITH_NODE = {
     NodeLoss.RESCHEDULE: "Its node is lost: it goes back to the queue and starts again elsewhere, without the files "
     "that were outside mounted folders.",
 }
+_LIVE = sorted(LIFECYCLE.live)
 _OUTCOME = {NodeLoss.END: SessionState.ERROR, NodeLoss.RESCHEDULE: SessionState.PENDING}
 
 
 @dataclass(frozen=True)
+class Before:
+    """The live sessions before the engine was asked. containers: all of theirs."""
+
+    marks: Mapping[SessionId, queries.Mark]
+    containers: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Containers of a running session that have ended. reason: a sentence."""
+
+    session: Session
+    containers: tuple[Change, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
 class Findings:
-    """What differs. restart and lost: with a sentence.
+    """What differs.
 
     orphans: containers whose session is not live, nor was before the list was asked for: one that ended since had
-    its container removed first, and the list may be older than that. strays: of sessions that wait for a place,
+    its containers removed first, and the list may be older than that. strays: of sessions that wait for a place,
     and so have none; left by a leader that did not know that it had been replaced, or by a node that was lost.
     node_lost: with the rule of their group.
     """
 
-    restart: Sequence[tuple[Session, str]]
-    lost: Sequence[tuple[Session, str]]
+    restart: Sequence[Ended]
+    lost: Sequence[Ended]
     out_of_memory: Sequence[Session]
-    moved: Sequence[tuple[Session, str]]
+    moved: Sequence[tuple[ContainerId, str]]
     orphans: Sequence[str]
-    strays: Sequence[Session]
+    strays: Sequence[tuple[Session, ContainerId]]
     node_lost: Sequence[tuple[Session, NodeLoss]]
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
 
 
+@dataclass(frozen=True)
+class Live:
+    """The live sessions at one moment, with their containers."""
+
+    sessions: Mapping[SessionId, Session]
+    containers: Mapping[SessionId, Sequence[Container]]
+
+
 def compare(
     seen: Sequence[Observed],
-    before: Mapping[SessionId, queries.Mark],
-    sessions: Mapping[SessionId, Session],
+    before: Before,
+    live: Live,
     restarts: Mapping[SessionId, int],
     gone: Mapping[NodeId, NodeLoss | None],
 ) -> Findings:
     """Pure. seen: the engine's list. restarts: how often each was started again lately. gone: as `nodes.gone`.
 
-    before, sessions: all live ones, read before the list was asked for and after it came. The list says
-    something only of sessions that stayed as they were while it was made.
+    before, live: read before the list was asked for and after it came. The list says something only of sessions that
+    stayed as they were while it was made.
     """
-    containers = {observed.id: observed for observed in seen}
-    restart: list[tuple[Session, str]] = []
-    lost: list[tuple[Session, str]] = []
-    moved: list[tuple[Session, str]] = []
+    listed = {observed.id: observed for observed in seen}
+    restart: list[Ended] = []
+    lost: list[Ended] = []
+    moved: list[tuple[ContainerId, str]] = []
     out_of_memory: list[Session] = []
-    strays: list[Session] = []
+    strays: list[tuple[Session, ContainerId]] = []
     node_lost: list[tuple[Session, NodeLoss]] = []
-    for session in sessions.values():
-        observed = containers.get(session.id)
-        if observed and observed.out_of_memory and "out_of_memory" not in session.warnings:
+    for session in live.sessions.values():
+        own = live.containers[session.id]
+        there = [(one, listed[one.id]) for one in own if one.id in listed]
+        if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
             out_of_memory.append(session)
-        if before.get(session.id) != queries.mark(session):
+        if before.marks.get(session.id) != queries.mark(session):
             continue
-        if session.state == SessionState.PENDING and observed:
-            strays.append(session)
-        elif observed is None and session.started_at and session.node_id and session.node_id in gone:
-            if (rule := gone[session.node_id]) and session.state != SessionState.TERMINATING:
-                node_lost.append((session, rule))
-        elif session.state != SessionState.RUNNING:
+        if session.state == SessionState.PENDING:
+            strays += [(session, one.id) for one, _ in there]
             continue
-        elif observed is None:
-            lost.append((session, "Its container disappeared from the engine."))
-        elif observed.state is ContainerState.EXITED:
-            why = _OOM if observed.out_of_memory else "Its container stopped, for example with the engine."
+        missing = [one for one in own if one.id not in listed]
+        away = [one for one in missing if session.started_at and one.node_id in gone]
+        rules = {rule for one in away if one.node_id and (rule := gone[one.node_id])}
+        if rules and session.state != SessionState.TERMINATING:
+            node_lost.append((session, NodeLoss.END if NodeLoss.END in rules else NodeLoss.RESCHEDULE))
+        if rules or session.state != SessionState.RUNNING:
+            continue
+        exited = [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]
+        if absent := [one for one in missing if one not in away]:
+            why = f"{_subject(own, absent)} disappeared from the engine."
+            lost.append(Ended(session, tuple(Change(one.id) for one in absent), why))
+        elif exited:
+            ended = tuple(Change(one.id, exit_code=observed.exit_code) for one, observed in exited)
+            why = (
+                _OOM
+                if any(observed.out_of_memory for _, observed in exited)
+                else f"{_subject(own, [one for one, _ in exited])} stopped, for example with the engine."
+            )
             if restarts.get(session.id, 0) < MAX_RESTARTS:
-                restart.append((session, f"{why} It was started again; files are kept, processes are not."))
+                again = tuple(Change(one.id) for one, _ in exited)
+                restart.append(
+                    Ended(session, again, f"{why} It was started again; files are kept, processes are not.")
+                )
             else:
-                lost.append((session, f"{why} It has been started again {MAX_RESTARTS} times already."))
-        elif observed.address and observed.address != session.address:
-            moved.append((session, observed.address))
-    live = before.keys() | sessions.keys()
-    orphans = [container for container in containers if container not in live]
+                why += f" It has been started again {MAX_RESTARTS} times already."
+                lost.append(Ended(session, ended, why))
+        else:
+            moved += [
+                (one.id, observed.address)
+                for one, observed in there
+                if observed.address and observed.address != one.address
+            ]
+    known = before.containers | {one.id for own in live.containers.values() for one in own}
+    orphans = [container for container in listed if container not in known]
     return Findings(restart, lost, out_of_memory, moved, orphans, strays, node_lost)
+
+
+def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
+    """What a sentence is about: people need not know the word where there is only one."""
+    if len(own) == 1:
+        return "Its container"
+    names = [one.name for one in some]
+    return f"Its container {names[0]}" if len(names) == 1 else f"Its containers {', '.join(names)}"
 
 
 class Observe:
@@ -129,15 +183,17 @@ class Observe:
         async with tools.transaction() as tx:
             await nodes.record(tx, machines, now)
         # 3. what differs, and was not in motion meanwhile
-        stopped = [SessionId(o.id) for o in seen if o.state is ContainerState.EXITED]
+        stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
-            live = {s.id: s for s in await queries.in_states(tx, *sorted(LIFECYCLE.live))}
-            restarts = await queries.restarts_since(tx, stopped, now - RESTARTS_COUNTED) if stopped else {}
+            sessions = {s.id: s for s in await queries.in_states(tx, *_LIVE)}
+            live = Live(sessions, await containers.in_states(tx, *_LIVE))
+            again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
+            restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             gone = await nodes.gone(tx, now)
         if found := compare(seen, before, live, restarts, gone):
             await self._apply(found)
 
-    async def _begin(self) -> Mapping[SessionId, queries.Mark]:
+    async def _begin(self) -> Before:
         """The live sessions, with the deadlines enforced, except by a leader that has only just begun.
 
         Nobody may have been there to act before: what was going on gets its whole time again.
@@ -151,8 +207,9 @@ class Observe:
             else:
                 await transitions.renew_deadlines(tx, LIFECYCLE.deadlines, now=now)
             marks = await queries.marks(tx)
+            own = await containers.ids_in_states(tx, *_LIVE)
         self._took_over = True
-        return marks
+        return Before(marks, own)
 
     async def _engine_is_away(self) -> None:
         """Nothing can be placed; and a session that lost its container's processes must not lose its files
@@ -170,37 +227,37 @@ class Observe:
         async with tools.transaction() as tx:
             for session in found.out_of_memory:
                 await transitions.warn(tx, session.id, cause="out_of_memory", reason=_OOM, now=now)
-            for session, reason in found.restart:
-                await transitions.move(
-                    tx, [session.id], SessionState.STARTING, sources=[SessionState.RUNNING],
-                    cause="restarted", reason=reason, now=now,
+            for ended in found.restart:
+                await containers.change(
+                    tx, ended.session.id, ended.containers, ContainerState.STARTING, states=[SessionState.RUNNING],
+                    cause="restarted", reason=ended.reason, now=now,
                 )  # fmt: skip
-            for session, reason in found.lost:
-                await transitions.move(
-                    tx, [session.id], SessionState.TERMINATING, sources=[SessionState.RUNNING],
-                    outcome=SessionState.ERROR, cause="lost", reason=reason, now=now,
+            for ended in found.lost:
+                await containers.change(
+                    tx, ended.session.id, ended.containers, ContainerState.EXITED, states=[SessionState.RUNNING],
+                    cause="lost", reason=ended.reason, now=now,
                 )  # fmt: skip
             for session, rule in found.node_lost:
                 await transitions.move(
                     tx, [session.id], SessionState.TERMINATING, sources=[SessionState.RUNNING, SessionState.STARTING],
                     outcome=_OUTCOME[rule], cause="node_lost", reason=_LOST_WITH_NODE[rule], now=now,
                 )  # fmt: skip
-            for session, address in found.moved:
-                await transitions.relocate(tx, session.id, address)
+            for moved, address in found.moved:
+                await containers.relocate(tx, moved, address)
         for container in found.orphans:
             log.warning("observe.orphan", container=container)
             await tools.engine.remove(container, grace_s=0)
-        for session in found.strays:
-            await self._remove_stray(session)
+        for session, stray in found.strays:
+            await self._remove_stray(session, stray)
 
-    async def _remove_stray(self, session: Session) -> None:
+    async def _remove_stray(self, session: Session, container: ContainerId) -> None:
         # No transaction stays open over the engine's call; the lock keeps the scheduler from placing it.
         async with self._tools.placing:
             async with self._tools.transaction() as tx:
                 waits = await queries.lock(tx, session.id, SessionState.PENDING)
             if waits:
-                log.warning("observe.stray", session=session.id)
-                await self._tools.engine.remove(session.id, grace_s=0)
+                log.warning("observe.stray", session=session.id, container=container)
+                await self._tools.engine.remove(container, grace_s=0)
 
     async def _enforce_deadlines(self, tx: AsyncSession, now: datetime) -> None:
         for session in await queries.overdue(tx, now):

@@ -1,6 +1,7 @@
-"""End what is to end: keep its log, have the engine remove it, then give back its slots."""
+"""End what is to end: keep the logs, have the engine remove its containers, then give back their slots."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 
 import structlog
@@ -8,12 +9,12 @@ import structlog
 from carrel.controllers.launch import Launch
 from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId, SessionId
 from carrel.db.leader import LeadershipLost
 from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable
-from carrel.sessions import queries, service, transitions
-from carrel.sessions.model import Session
-from carrel.sessions.states import SessionState
+from carrel.sessions import containers, queries, service, transitions
+from carrel.sessions.model import Container, Session
+from carrel.sessions.states import ContainerState, SessionState
 
 log = structlog.get_logger()
 
@@ -38,6 +39,7 @@ class Reap:
         """Take up every session that is ending and not in hand; hurry those that are to be forced now."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, SessionState.TERMINATING)
+            own = await containers.in_states(tx, SessionState.TERMINATING)
         for session in sessions:
             key = session.id
             if session.force and key in self._patient:
@@ -46,7 +48,7 @@ class Reap:
                 continue
             if not session.force:
                 self._patient.add(key)
-            task = asyncio.create_task(self._reap(session))
+            task = asyncio.create_task(self._reap(session, own.get(key, ())))
             self._tasks[key] = task
             task.add_done_callback(partial(self._done, key))
 
@@ -70,12 +72,11 @@ class Reap:
             del self._tasks[session]
             self._patient.discard(session)
 
-    async def _reap(self, session: Session) -> None:
+    async def _reap(self, session: Session, own: Sequence[Container]) -> None:
         try:
             await self._launch.abandon(session.id)
             try:
-                async with self._room:
-                    await self._end(session)
+                await self._end_all(session, own)
             except EngineError as error:
                 log.warning("reap.engine", session=session.id, error=error.message)
                 # Its reason stays: why it ends is what people will want to know.
@@ -91,24 +92,34 @@ class Reap:
             log.exception("reap.failed", session=session.id)
             await asyncio.sleep(_RETRY_S)
 
-    async def _end(self, session: Session) -> None:
-        tools = self._tools
-        # 1. keep the log while there is one
-        content = await self._log_of(session.id)
-        if content:
-            async with tools.transaction() as tx:
-                await service.keep_log(tx, session.id, content)
-        # 2. nothing of it stays on the engine
-        await tools.engine.remove(session.id, grace_s=0 if session.force else GRACE_S)
-        # 3. end it and give back its slots, in one transaction
-        async with tools.transaction() as tx:
-            await service.finish(tx, session.id, cause="removed", now=tools.clock.now())
+    async def _end_all(self, session: Session, own: Sequence[Container]) -> None:
+        """Side by side; one that cannot be removed now keeps none of the others. Raises: the first error."""
+        there = [one for one in own if one.state != ContainerState.GONE]
+        ends = await asyncio.gather(*(self._end(session, one.id) for one in there), return_exceptions=True)
+        for failed in filter(None, ends):
+            raise failed
 
-    async def _log_of(self, session: SessionId) -> bytes:
+    async def _end(self, session: Session, container: ContainerId) -> None:
+        tools = self._tools
+        async with self._room:
+            # 1. keep the log while there is one
+            content = await self._log_of(container)
+            if content:
+                async with tools.transaction() as tx:
+                    await service.keep_log(tx, container, content)
+            # 2. nothing of it stays on the engine
+            await tools.engine.remove(container, grace_s=0 if session.force else GRACE_S)
+            # 3. give back its slots, and with the last one end the session, in one transaction
+            async with tools.transaction() as tx:
+                await service.remove_container(
+                    tx, session.id, container, cause="removed", now=tools.clock.now()
+                )
+
+    async def _log_of(self, container: ContainerId) -> bytes:
         content = b""
         try:
             async with asyncio.timeout(_LOG_TIMEOUT_S):
-                async for chunk in self._tools.engine.logs(session, follow=False, tail=20_000):
+                async for chunk in self._tools.engine.logs(container, follow=False, tail=20_000):
                     content = (content + chunk)[-service.KEPT_LOG_BYTES :]
         except (ContainerGone, TimeoutError):
             pass
@@ -116,5 +127,5 @@ class Reap:
             raise
         except EngineError as error:
             # A log that cannot be read must not keep the session from ending.
-            log.warning("reap.no_log", session=session, error=error.message)
+            log.warning("reap.no_log", container=container, error=error.message)
         return content

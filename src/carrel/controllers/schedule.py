@@ -13,7 +13,7 @@ from carrel.nodes import service as nodes
 from carrel.scheduler import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Plan, Snapshot
-from carrel.sessions import queries, transitions
+from carrel.sessions import containers, queries, transitions
 from carrel.sessions.states import LIFECYCLE, SessionState
 
 _PLACES_SHOWN = 1000
@@ -62,17 +62,20 @@ class Schedule:
     async def _apply(self, tx: AsyncSession, snapshot: Snapshot, decided: Plan) -> int:
         """How many sessions were given a node."""
         now = snapshot.now
-        moved: set[SessionId] = set()
-        if decided.placements:
-            moved = set(
-                await transitions.move(
-                    tx, [(p.session, p.node) for p in decided.placements], SessionState.SCHEDULED,
-                    cause="scheduled", now=now,
-                )
-            )  # fmt: skip
+        parts = {one.session: one.parts for one in decided.placements}
+        moved: list[SessionId] = []
+        if parts:
+            nodes_of = {session: [part.node for part in own] for session, own in parts.items()}
+            placed = await containers.place(tx, nodes_of)
+            moved = await transitions.move(
+                tx, {one.session for one in placed}, SessionState.SCHEDULED, cause="scheduled", now=now
+            )
             slots = {one.id: one.slots for one in snapshot.waiting}
-            placed = [(p, slots[p.session]) for p in decided.placements if p.session in moved]
-            await nodes.allocate(tx, placed, now)
+            entries = [
+                nodes.Entry(one.id, one.session, parts[one.session][one.index], slots[one.session])
+                for one in placed
+            ]
+            await nodes.allocate(tx, entries, now)
         if decided.refusals:
             shown = {one.session: one.position for one in decided.refusals if one.position <= _PLACES_SHOWN}
             await self._tell(

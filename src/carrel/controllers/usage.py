@@ -1,9 +1,9 @@
-"""Read what running sessions use, every few seconds."""
+"""Read what running containers use, every few seconds."""
 
 from collections.abc import Sequence
 
 from carrel.controllers.loop import Tools
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId
 from carrel.usage import service
 from carrel.usage.service import Reading
 
@@ -35,7 +35,7 @@ class Usage:
             millis = max(0, round((usage.cpu_ns - cpu_ns) * 1000 / elapsed_ns))
             readings.append(
                 Reading(
-                    SessionId(usage.id),
+                    ContainerId(usage.id),
                     millis,
                     usage.mem_bytes,
                     usage.accelerator_percent,

@@ -1,17 +1,16 @@
 """Take what runs off nodes that are being emptied. What has never run there is sent back by `launch`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from sqlalchemy import select
 
 from carrel.controllers.loop import Tools
-from carrel.core.ids import NodeId
 from carrel.nodes import service as nodes
 from carrel.nodes.model import Node
 from carrel.resources.node_schemas import Leaving
 from carrel.resources.nodes import leaving
 from carrel.sessions import transitions
-from carrel.sessions.model import Session
+from carrel.sessions.model import Container, Session
 from carrel.sessions.states import SessionState
 
 _RAN = (SessionState.RUNNING, SessionState.STARTING)
@@ -35,22 +34,23 @@ class Vacate:
             emptied = {node.id: node for node in await nodes.draining(tx)}
             if not emptied:
                 return
-            there = Session.node_id.in_(emptied) & Session.state.in_(map(str, _RAN))
-            sessions = (await tx.execute(select(Session).where(there).order_by(Session.id))).scalars().all()
-            for session, becomes, reason in _fates(sessions, emptied):
+            there = await tx.execute(
+                select(Session, Container.node_id)
+                .join(Container, Container.session_id == Session.id)
+                .where(Container.node_id.in_(emptied), Session.state.in_(map(str, _RAN)))
+                .order_by(Session.id, Container.index)
+            )
+            found = [(session, emptied[node]) for session, node in there if node]
+            for session, becomes, reason in _fates(found):
                 await transitions.move(
                     tx, [session.id], SessionState.TERMINATING, sources=_RAN, outcome=_OUTCOME[becomes],
                     cause="drained", reason=reason, now=self._tools.clock.now(),
                 )  # fmt: skip
 
 
-def _fates(
-    sessions: Iterable[Session], emptied: Mapping[NodeId, Node]
-) -> Iterable[tuple[Session, Leaving, str]]:
-    """Those that end or move now, with what their history says."""
-    for session in sessions:
-        assert session.node_id is not None
-        node = emptied[session.node_id]
+def _fates(found: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, Leaving, str]]:
+    """Those that end or move now, with what their history says. found: each with a node of its that is emptied."""
+    for session, node in found:
         assert node.draining is not None
         match leaving(session, node.draining):
             case Leaving.ENDS:

@@ -8,6 +8,7 @@ import secrets
 from typing import NewType
 
 SessionId = NewType("SessionId", str)
+ContainerId = NewType("ContainerId", str)
 UserId = NewType("UserId", str)
 ProjectId = NewType("ProjectId", str)
 DomainId = NewType("DomainId", str)

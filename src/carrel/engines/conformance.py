@@ -32,9 +32,9 @@ from carrel.engines.conformance_kit import (
 from carrel.engines.port import (
     LOCAL_IMAGES,
     ContainerGone,
-    ContainerState,
     EngineUnavailable,
     ImageUnusable,
+    ObservedState,
     TerminalSize,
 )
 
@@ -61,7 +61,7 @@ class EngineConformance:
         wanted, progress = spec(harness), ProgressLog()
         made = await harness.engine.ensure(wanted, progress)
         assert made.id == wanted.id
-        assert made.state is ContainerState.RUNNING
+        assert made.state is ObservedState.RUNNING
         assert made.address
         assert made.epoch == 7
         assert made.exit_code is None
@@ -79,7 +79,7 @@ class EngineConformance:
         wanted = spec(harness)
         calls = (engine.ensure(wanted, ProgressLog()) for engine in (harness.engine, harness.another()))
         made = await asyncio.gather(*calls)
-        assert {one.state for one in made} == {ContainerState.RUNNING}
+        assert {one.state for one in made} == {ObservedState.RUNNING}
         assert len(await harness.engine.list()) == 1
 
     async def test_ensure_starts_what_has_stopped(self, harness: Harness) -> None:
@@ -87,7 +87,7 @@ class EngineConformance:
         await harness.engine.ensure(wanted, ProgressLog())
         await exited(harness, wanted.id)
         again = await harness.engine.ensure(wanted, ProgressLog())
-        assert again.state is ContainerState.RUNNING
+        assert again.state is ObservedState.RUNNING
 
     async def test_ensure_given_up_half_way_can_be_repeated(self, harness: Harness) -> None:
         wanted = spec(harness)
@@ -96,13 +96,13 @@ class EngineConformance:
         attempt.cancel()
         await asyncio.wait({attempt})
         made = await harness.another().ensure(wanted, ProgressLog())
-        assert made.state is ContainerState.RUNNING
+        assert made.state is ObservedState.RUNNING
         assert len(await harness.engine.list()) == 1
 
     async def test_ensure_pulls_a_missing_image_with_progress(self, harness: Harness) -> None:
         wanted, progress = spec(harness, image=harness.pullable_image), ProgressLog()
         made = await harness.engine.ensure(wanted, progress)
-        assert made.state is ContainerState.RUNNING
+        assert made.state is ObservedState.RUNNING
         phases = [one.phase for one in progress.seen]
         assert phases == ["pull"] * phases.count("pull") + ["start"]
         assert phases.count("pull") >= 2
@@ -113,7 +113,7 @@ class EngineConformance:
     async def test_a_second_waiter_for_the_same_pull_gets_its_container(self, harness: Harness) -> None:
         wanted = [spec(harness, image=harness.pullable_image) for _ in range(2)]
         made = await asyncio.gather(*(harness.engine.ensure(one, ProgressLog()) for one in wanted))
-        assert {one.state for one in made} == {ContainerState.RUNNING}
+        assert {one.state for one in made} == {ObservedState.RUNNING}
 
     async def test_an_unknown_image_is_refused_by_name(self, harness: Harness) -> None:
         wanted = spec(harness, image=harness.unknown_image)
@@ -157,7 +157,7 @@ class EngineConformance:
         await harness.engine.ensure(wanted, ProgressLog())
         await harness.engine.remove(wanted.id, grace_s=0)
         made = await harness.engine.ensure(wanted, ProgressLog())
-        assert made.state is ContainerState.RUNNING
+        assert made.state is ObservedState.RUNNING
 
     # list and watch
 
@@ -219,7 +219,7 @@ class EngineConformance:
             return seen is not None and seen.out_of_memory
 
         await eventually(harness, told, "out of memory was told")
-        assert (await listed(harness, wanted.id)).state is ContainerState.RUNNING
+        assert (await listed(harness, wanted.id)).state is ObservedState.RUNNING
 
     # exec
 
@@ -310,7 +310,7 @@ class EngineConformance:
         container = await running(harness)
         async with harness.engine.exec(container, ("cat",), env={}, terminal=None) as process:
             await process.write(b"x")
-        assert (await listed(harness, container)).state is ContainerState.RUNNING
+        assert (await listed(harness, container)).state is ObservedState.RUNNING
 
     async def test_exec_where_nothing_runs_says_gone(self, harness: Harness) -> None:
         await refused(ContainerGone, run(harness.engine, new_id(), "true"))
@@ -409,7 +409,7 @@ class EngineFaultConformance:
         await harness.come_back()
         assert await look(harness.engine, wanted.id) is not None
         made = await harness.engine.ensure(wanted, ProgressLog())
-        assert made.state is ContainerState.RUNNING
+        assert made.state is ObservedState.RUNNING
         assert (await run(harness.engine, wanted.id, "echo", "back")).stdout == b"back\n"
 
     async def test_an_open_process_does_not_outlive_a_restart_unnoticed(self, harness: FaultyHarness) -> None:

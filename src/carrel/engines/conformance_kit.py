@@ -9,10 +9,10 @@ from carrel.core.ids import new_id
 from carrel.engines.port import (
     IDLE,
     ContainerSpec,
-    ContainerState,
     Engine,
     EngineError,
     Observed,
+    ObservedState,
     Progress,
 )
 
@@ -166,7 +166,7 @@ async def exited(harness: Harness, container: str) -> Observed:
 
     async def has_exited() -> bool:
         last[0] = await look(harness.engine, container)
-        return last[0] is not None and last[0].state is ContainerState.EXITED
+        return last[0] is not None and last[0].state is ObservedState.EXITED
 
     await eventually(harness, has_exited, "the container exited")
     assert last[0] is not None

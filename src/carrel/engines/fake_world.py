@@ -19,11 +19,11 @@ from carrel.engines.port import (
     IDLE,
     WORK_HOME,
     ContainerSpec,
-    ContainerState,
     EngineError,
     EngineUnavailable,
     MountUnusable,
     NodeInfo,
+    ObservedState,
 )
 
 KILLED_BY_SIGKILL = 137
@@ -105,7 +105,7 @@ class FakeContainer:
     """One container of the world. `load`: busy fraction of its CPU limit. `accelerator_*`: as `port.Usage`."""
 
     spec: ContainerSpec
-    state: ContainerState = ContainerState.STARTING
+    state: ObservedState = ObservedState.STARTING
     exit_code: int | None = None
     out_of_memory: bool = False
     started_at: datetime | None = None
@@ -119,7 +119,7 @@ class FakeContainer:
 
     @property
     def running(self) -> bool:
-        return self.state is ContainerState.RUNNING
+        return self.state is ObservedState.RUNNING
 
 
 class FakeWorld:
@@ -191,7 +191,7 @@ class FakeWorld:
     def exit(self, container: str, code: int) -> None:
         """Its main process ends."""
         found = self.containers[container]
-        found.state, found.exit_code = ContainerState.EXITED, code
+        found.state, found.exit_code = ObservedState.EXITED, code
         self.hint(container)
 
     def run_out_of_memory(self, container: str, *, main: bool = True) -> None:
@@ -205,7 +205,7 @@ class FakeWorld:
     def vanish(self, container: str) -> None:
         """Somebody deletes it behind our back."""
         found = self.containers.pop(container)
-        found.state = ContainerState.EXITED
+        found.state = ObservedState.EXITED
         found.changed.fire()
         self.hint(container)
 
@@ -234,7 +234,7 @@ class FakeWorld:
             raise MountUnusable(
                 f"The directory {lost}, which is to be mounted, is not there.", retriable=True
             )
-        container.state = ContainerState.RUNNING
+        container.state = ObservedState.RUNNING
         container.exit_code, container.out_of_memory = None, False
         container.started_at = self.clock.now()
         container.starts += 1
@@ -280,7 +280,7 @@ class FakeWorld:
                     self._later(step.seconds, lambda: self._step(container, process, start))
                     return
         except StopIteration as end:
-            container.state, container.exit_code = ContainerState.EXITED, end.value
+            container.state, container.exit_code = ObservedState.EXITED, end.value
             self.hint(container.spec.id)
 
     def _later(self, seconds: float, callback: Callable[[], None]) -> None:

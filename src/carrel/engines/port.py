@@ -1,6 +1,6 @@
 """The engine port: eight methods between Carrel and whatever runs containers.
 
-Everything is keyed by our own id (a session's container id, see `core/ids.py`); an engine finds its
+Everything is keyed by the id of a container, which is ours (`sessions/model.py: Container`); an engine finds its
 containers again after any crash by the labels it wrote itself. `list` is the truth; `watch` only says when
 to look. Behaviour at the edges, for every implementation (conformance.py tests it):
 
@@ -179,7 +179,7 @@ class ContainerSpec:
     """Fencing epoch of the leader that asked, kept as a label."""
 
 
-class ContainerState(StrEnum):
+class ObservedState(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     EXITED = "exited"
@@ -190,7 +190,7 @@ class Observed:
     """One of our containers, as the engine sees it now."""
 
     id: str
-    state: ContainerState
+    state: ObservedState
     address: str | None
     """Host that the gateway can dial, any port, while RUNNING; else None."""
     exit_code: int | None = None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
+from sqlalchemy import and_, select
 
 from carrel.apps import service as apps
 from carrel.apps.catalogue import AppTemplate, templates
@@ -25,7 +26,7 @@ from carrel.gateway.doors import Place
 from carrel.gateway.pages import Denial
 from carrel.gateway.settings import GatewaySettings
 from carrel.sessions import transitions
-from carrel.sessions.model import Session
+from carrel.sessions.model import Container, Session
 from carrel.sessions.states import LIFECYCLE, SessionState
 
 log = structlog.get_logger()
@@ -36,6 +37,10 @@ _MOST_REMEMBERED = 10_000
 _MOST_COOKIES = 50
 """Of one name: a sibling origin may plant as many as a browser keeps, and must not hide the right one."""
 _LONGEST_TOKEN = 100
+_MAIN = select(Session, Container.address).join(
+    Container, and_(Container.session_id == Session.id, Container.index == 0)
+)
+"""Sessions, and where the apps of each answer: in its main container."""
 _LAPSES = (SessionState.TERMINATING, SessionState.STARTING)
 
 
@@ -184,10 +189,10 @@ class Admission:
                 grant = await apps.grant_of(tx, token=token, now=now)
                 if grant is None or (grant.app, grant.session_id) != place:
                     return pages.NO_GRANT
-                session = await tx.get(Session, place.session)
+                found = (await tx.execute(_MAIN.where(Session.id == place.session))).first()
         except Unavailable:
             return pages.DATABASE_AWAY
-        answer = self._route(place, token, session)
+        answer = self._route(place, token, found.Session, found.address) if found else pages.UNKNOWN
         if isinstance(answer, Route) and generation == self._generation:
             self._remember((place, token), answer, grant.expires_at, now)
         return answer
@@ -198,17 +203,15 @@ class Admission:
         left_s = min(REMEMBERED_S, (expires_at - now).total_seconds())
         self._known[key] = (time.monotonic() + left_s, route)
 
-    def _route(self, place: Place, token: str, session: Session | None) -> Route | Denial:
-        if session is None:
-            return pages.UNKNOWN
+    def _route(self, place: Place, token: str, session: Session, address: str | None) -> Route | Denial:
         if session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING:
             return pages.ENDED
-        if session.state != SessionState.RUNNING or session.address is None:
+        if session.state != SessionState.RUNNING or address is None:
             return pages.NOT_RUNNING
         template = templates(session.apps).get(place.app)
         if template is None:
             return pages.UNKNOWN
-        return self._to(template, place, token, session.address)
+        return self._to(template, place, token, address)
 
     def _to(self, app: AppTemplate, place: Place, token: str, address: str) -> Route:
         auth = app.auth(apps.app_secret(self._settings.key, place.session))

@@ -13,7 +13,7 @@ from carrel.idle.model import SessionActivity
 from carrel.idle.rules import MINUTE, Life, Minute, Rules, rules_of
 from carrel.keypairs.model import Keypair
 from carrel.limits.model import UNLIMITED, ResourcePolicy
-from carrel.sessions.model import Session
+from carrel.sessions.model import Container, Session
 from carrel.sessions.states import SessionState
 from carrel.tenancy.model import User
 from carrel.usage import service as usage
@@ -32,6 +32,11 @@ class Case:
     warned_of: datetime | None
 
 
+_CONTAINERS = (
+    select(func.count()).where(Container.session_id == Session.id).correlate(Session).scalar_subquery()
+)
+
+
 def _chosen() -> Select[*tuple[Any, ...]]:
     # Who acted by a keypair that was removed since is held to what they may do without one.
     policy = func.coalesce(Keypair.policy_id, User.keypair_policy_id)
@@ -40,6 +45,7 @@ def _chosen() -> Select[*tuple[Any, ...]]:
             Session.id, Session.kind, Session.slots, Session.started_at, Session.time_limit_s,
             Session.idle_ends_at, ResourcePolicy.limits,
             SessionActivity.active_at, SessionActivity.kept_at, SessionActivity.exempt,
+            _CONTAINERS.label("containers"),
         )
         .join(User, User.id == Session.owner_id)
         .outerjoin(Keypair, Keypair.access_key == Session.access_key)
@@ -97,7 +103,7 @@ def _case(row: Any) -> Case:
             exempt=bool(row.exempt),
             accelerated=any(amount for slot, amount in row.slots.items() if slot not in _PLAIN),
         ),
-        slots=row.slots,
+        slots={slot: amount * row.containers for slot, amount in row.slots.items()},
         warned_of=row.idle_ends_at,
     )
 

@@ -1,4 +1,4 @@
-"""Nodes, and the ledger: which session holds which slots where, since when and until when."""
+"""Nodes, and the ledger: which container holds which slots where, since when and until when."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,14 +11,13 @@ from sqlalchemy import (
     ForeignKey,
     Identity,
     Index,
-    SmallInteger,
     String,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import GroupId, NodeId, SessionId
+from carrel.core.ids import ContainerId, GroupId, NodeId, SessionId
 from carrel.db.tables import Table
 
 
@@ -81,9 +80,10 @@ IS_KNOWN = Node.forgotten_at.is_(None)
 
 
 class Allocation(Table):
-    """One slot of one container of a session on one node, from SCHEDULED until the engine says that it is gone.
+    """One slot of one container on one node, from SCHEDULED until the engine says that it is gone.
 
-    devices: device -> amount, in thousandths of it, where the slot is an accelerator's.
+    session_id: the container's, kept here as every sum by user, project or domain goes over it. devices: device ->
+    amount, in thousandths of it, where the slot is an accelerator's.
 
     Usage is always a sum over the rows whose released_at is null; nothing counts separately.
     """
@@ -92,14 +92,14 @@ class Allocation(Table):
     __table_args__ = (
         CheckConstraint("amount > 0", name="amount"),
         Index("ix_allocations_node_id_held", "node_id", postgresql_where=text("released_at IS NULL")),
-        Index("uq_allocations_session_id_container_slot_held", "session_id", "container", "slot", unique=True,
+        Index("uq_allocations_container_id_slot_held", "container_id", "slot", unique=True,
               postgresql_where=text("released_at IS NULL")),
         Index("ix_allocations_released_at", "released_at", postgresql_where=text("released_at IS NOT NULL")),
     )  # fmt: skip
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"))
-    container: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    container_id: Mapped[ContainerId] = mapped_column(String, ForeignKey("containers.id"))
     node_id: Mapped[NodeId] = mapped_column(String, ForeignKey("nodes.id"))
     slot: Mapped[str] = mapped_column(String(60))
     amount: Mapped[int] = mapped_column(BigInteger)

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import ColumnElement, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import GroupId, NodeId, SessionId, new_id
+from carrel.core.ids import ContainerId, GroupId, NodeId, SessionId, new_id
 from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
@@ -20,7 +20,7 @@ from carrel.nodes.model import Allocation, Node, NodeState
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor, Target
 from carrel.scheduling.devices import available, family_of
-from carrel.scheduling.snapshot import DeviceView, Placement
+from carrel.scheduling.snapshot import DeviceView, Part
 from carrel.site import service as site
 
 SYSTEM_MEM_BYTES = 1 << 30
@@ -194,58 +194,65 @@ async def on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:
 
 
 async def devices_of(
-    tx: AsyncSession, sessions: Iterable[SessionId]
-) -> Mapping[SessionId, Mapping[str, int]]:
-    """What each of the sessions holds of devices, in thousandths; those that hold none are left out."""
+    tx: AsyncSession, containers: Iterable[ContainerId]
+) -> Mapping[ContainerId, Mapping[str, int]]:
+    """What each of the containers holds of devices, in thousandths; those that hold none are left out."""
     rows = await tx.execute(
-        select(Allocation.session_id, Allocation.devices).where(
-            Allocation.session_id.in_(list(sessions)),
+        select(Allocation.container_id, Allocation.devices).where(
+            Allocation.container_id.in_(list(containers)),
             Allocation.released_at.is_(None),
             Allocation.devices.is_not(None),
         )
     )
-    found: defaultdict[SessionId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for session, devices in rows:
+    found: defaultdict[ContainerId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for container, devices in rows:
         for device, amount in (devices or {}).items():
-            found[session][device] += amount
+            found[container][device] += amount
     return found
 
 
+@dataclass(frozen=True)
+class Entry:
+    """What one container is to hold, and where."""
+
+    container: ContainerId
+    session: SessionId
+    part: Part
+    slots: Slots
+
+
 _ALLOCATE = text("""
-    INSERT INTO allocations (session_id, container, node_id, slot, amount, devices, created_at)
-    SELECT r.session_id, r.container, r.node_id, r.slot, r.amount, r.devices, :now
+    INSERT INTO allocations (session_id, container_id, node_id, slot, amount, devices, created_at)
+    SELECT r.session_id, r.container_id, r.node_id, r.slot, r.amount, r.devices, :now
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(
-        session_id text, container smallint, node_id text, slot text, amount bigint, devices jsonb)
+        session_id text, container_id text, node_id text, slot text, amount bigint, devices jsonb)
 """)
 
 
-async def allocate(
-    tx: AsyncSession, placed: Iterable[tuple[Placement, Mapping[str, int]]], now: datetime
-) -> None:
-    """Enter placements into the ledger, each with the slots of one container. Only the scheduler calls this."""
+async def allocate(tx: AsyncSession, entries: Iterable[Entry], now: datetime) -> None:
+    """Enter containers into the ledger. Only the scheduler calls this."""
     rows = [
         {
-            "session_id": placement.session,
-            "container": number,
-            "node_id": part.node,
+            "session_id": entry.session,
+            "container_id": entry.container,
+            "node_id": entry.part.node,
             "slot": slot,
             "amount": amount,
-            "devices": dict(part.devices[slot]) if slot in part.devices else None,
+            "devices": dict(entry.part.devices[slot]) if slot in entry.part.devices else None,
         }
-        for placement, slots in placed
-        for number, part in enumerate(placement.parts)
-        for slot, amount in slots.items()
+        for entry in entries
+        for slot, amount in entry.slots.items()
         if amount
     ]
     if rows:
         await tx.execute(_ALLOCATE, {"rows": orjson.dumps(rows).decode(), "now": now})
 
 
-async def release(tx: AsyncSession, session: SessionId, now: datetime) -> None:
-    """Close what the session holds. Twice: no-op."""
+async def release(tx: AsyncSession, containers: Iterable[ContainerId], now: datetime) -> None:
+    """Close what the containers hold. Twice: no-op."""
     await tx.execute(
         update(Allocation)
-        .where(Allocation.session_id == session, Allocation.released_at.is_(None))
+        .where(Allocation.container_id.in_(list(containers)), Allocation.released_at.is_(None))
         .values(released_at=now)
     )
 

@@ -1,13 +1,15 @@
 """Reading nodes: a fixed number of statements for a page, whatever its length."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, NotFound
-from carrel.core.ids import NodeId
+from carrel.core.ids import NodeId, SessionId
+from carrel.core.units import add
 from carrel.db.scope import reaches
 from carrel.db.search import escaped
 from carrel.groups.model import ResourceGroup
@@ -26,15 +28,22 @@ from carrel.resources.node_schemas import (
     NodeSession,
     NodeView,
 )
-from carrel.sessions.model import Session
-from carrel.sessions.states import PLACED
+from carrel.sessions.model import Container, Session
+from carrel.sessions.states import PLACED, ContainerState
 from carrel.site import service as site
 from carrel.tenancy.model import User
 from carrel.tenancy.schemas import UserRef
 
 _SORT = Sort({"name": Node.name, "seen_at": Node.seen_at}, tie=Node.id, default="name")
+_IS_THERE = Container.state != ContainerState.GONE
 ON_IT = Session.state.in_(sorted(map(str, PLACED)))
 """A condition for the sessions that have a node."""
+
+
+def is_on(node: NodeId) -> ColumnElement[bool]:
+    """A condition for the sessions of which a container is on the node; with ON_IT: is there now."""
+    there = exists().where(Container.session_id == Session.id, Container.node_id == node, _IS_THERE)
+    return there.correlate(Session)
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: NodeQuery) -> NodeList:
@@ -101,9 +110,10 @@ def _called(ref: str) -> ColumnElement[bool]:
 
 def _rows() -> Select[*tuple[Any, ...]]:
     live = (
-        select(Session.node_id, func.count().label("sessions"))
-        .where(ON_IT)
-        .group_by(Session.node_id)
+        select(Container.node_id, func.count(Session.id.distinct()).label("sessions"))
+        .join(Session, Session.id == Container.session_id)
+        .where(ON_IT, _IS_THERE)
+        .group_by(Container.node_id)
         .subquery()
     )
     return (
@@ -144,20 +154,41 @@ async def _sessions(tx: AsyncSession, node: NodeId, visible: ColumnElement[bool]
         await tx.execute(
             select(Session, User.email)
             .join(User, User.id == Session.owner_id)
-            .where(Session.node_id == node, ON_IT, visible)
+            .where(is_on(node), ON_IT, visible)
             .order_by(Session.created_at, Session.id)
         )
     ).all()
-    held = await nodes.devices_of(tx, [session.id for session, _ in rows])
+    there = await _containers(tx, node, [session.id for session, _ in rows])
+    held = await nodes.devices_of(tx, [one.id for own in there.values() for one in own])
     return [
         NodeSession(
             id=session.id,
             name=session.name,
             owner=UserRef(id=session.owner_id, email=email),
             state=session.state,
-            slots=session.slots,
-            devices=dict(held.get(session.id, {})),
+            slots=_sum(one.slots for one in there[session.id]),
+            devices=_sum(held.get(one.id, {}) for one in there[session.id]),
             started_at=session.started_at,
         )
         for session, email in rows
     ]
+
+
+async def _containers(
+    tx: AsyncSession, node: NodeId, sessions: Sequence[SessionId]
+) -> Mapping[SessionId, Sequence[Container]]:
+    """Those of the sessions that are on the node."""
+    rows = await tx.execute(
+        select(Container).where(Container.session_id.in_(sessions), Container.node_id == node, _IS_THERE)
+    )
+    found: defaultdict[SessionId, list[Container]] = defaultdict(list)
+    for container in rows.scalars():
+        found[container.session_id].append(container)
+    return found
+
+
+def _sum(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in amounts:
+        total = add(total, one)
+    return total

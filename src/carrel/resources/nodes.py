@@ -76,7 +76,7 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) 
     rows = await tx.execute(
         select(Session, User.email)
         .join(User, User.id == Session.owner_id)
-        .where(Session.node_id == node.id, queries.ON_IT)
+        .where(queries.is_on(node.id), queries.ON_IT)
         .order_by(Session.created_at, Session.id)
     )
     sessions = [_drained(session, email, wanted.how) for session, email in rows]
@@ -108,7 +108,7 @@ async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, conf
             hint="Only a node that is DOWN while its engine answers can be forgotten; `carrel node drain` empties one.",
         )
     # not narrowed: whoever may give up a node, a superadmin, sees every session.
-    there = select(Session.id).where(Session.node_id == node.id, queries.ON_IT).order_by(Session.id)
+    there = select(Session.id).where(queries.is_on(node.id), queries.ON_IT).order_by(Session.id)
     sessions = list((await tx.execute(there)).scalars())
     node.forgotten_at, node.draining = clock.now(), None
     await tx.flush()

@@ -36,11 +36,11 @@ _PAST = text("""
         WHERE s.created_at >= :since AND s.created_at < :until AND (s.created_at, s.id) > (:at, :id)
         ORDER BY s.created_at, s.id LIMIT :limit
     ), held AS (
-        SELECT session_id, container, slot, min(node_id) AS node_id,
+        SELECT session_id, container_id, slot, min(node_id) AS node_id,
             sum(extract(epoch FROM coalesce(released_at, :now) - created_at)) AS runs_s
         FROM allocations WHERE session_id IN (SELECT id FROM page) GROUP BY 1, 2, 3
     ), ran AS (
-        SELECT session_id, max(runs_s) AS runs_s, count(DISTINCT container) AS containers,
+        SELECT session_id, max(runs_s) AS runs_s, count(DISTINCT container_id) AS containers,
             count(DISTINCT node_id) AS nodes
         FROM held GROUP BY 1
     )

@@ -18,6 +18,7 @@ from carrel.nodes import service as nodes
 from carrel.nodes.model import Allocation, Node, NodeState
 from carrel.scheduling.snapshot import (
     SESSIONS,
+    ClusterMode,
     DeviceView,
     GroupView,
     NodeView,
@@ -32,7 +33,7 @@ from carrel.scheduling.snapshot import (
     Waiting,
 )
 from carrel.sessions import door, mounting
-from carrel.sessions.model import Session
+from carrel.sessions.model import Container, Session
 
 PAST_HALF_LIVES = 10
 """Use that is older than so many half-lives counts less than a thousandth, and is not looked at."""
@@ -101,6 +102,7 @@ _WAITING = text("""
         s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
+        (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers,
         g.active AND (
             NOT coalesce(g.name = ANY(d.resource_groups), true) OR NOT :kind = ANY(g.session_kinds)
             OR NOT g.public AND NOT EXISTS (
@@ -143,6 +145,8 @@ def _request(row: Any, kept_back: str) -> Waiting:
         path=path,
         scopes=scopes_of(row.access_key, path),
         priority=row.priority,
+        count=row.containers,
+        mode=ClusterMode.MULTI_NODE if row.containers > 1 else ClusterMode.SINGLE_NODE,
         node=row.wanted_node,
         avoid=frozenset(row.avoided_nodes),
         architecture=architecture(row.architecture),
@@ -154,13 +158,19 @@ def _request(row: Any, kept_back: str) -> Waiting:
 
 async def _running(tx: AsyncSession) -> tuple[Running, ...]:
     ledger: defaultdict[SessionId, dict[int, dict[str, Allocation]]] = defaultdict(lambda: defaultdict(dict))
-    for one in (await tx.execute(select(Allocation).where(Allocation.released_at.is_(None)))).scalars():
-        ledger[one.session_id][one.container][one.slot] = one
+    entries = (
+        select(Allocation, Container.index)
+        .join(Container, Container.id == Allocation.container_id)
+        .where(Allocation.released_at.is_(None))
+    )
+    for one, index in await tx.execute(entries):
+        ledger[one.session_id][index][one.slot] = one
     rows = await tx.execute(_HOLDERS.where(Session.id.in_(list(ledger))))
     return tuple(_holder(row, ledger[row.id]) for row in rows)
 
 
 def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Running:
+    """containers: what each holds, by its number."""
     parts = tuple(
         Part(
             next(iter(slots.values())).node_id,

@@ -109,7 +109,7 @@ _WAITING = text("""
     SELECT coalesce(s.access_key, :sign_in || s.owner_id) AS id, min(u.email) AS label, each.slot,
         sum(CAST(each.amount AS bigint)) AS amount, count(DISTINCT s.id) AS sessions
     FROM sessions s JOIN users u ON u.id = s.owner_id LEFT JOIN keypairs k ON k.access_key = s.access_key
-        CROSS JOIN LATERAL jsonb_each_text(s.slots) AS each(slot, amount)
+        JOIN containers c ON c.session_id = s.id CROSS JOIN LATERAL jsonb_each_text(c.slots) AS each(slot, amount)
     WHERE s.state = 'PENDING'
         AND (k.policy_id = :policy OR (s.access_key IS NULL AND u.keypair_policy_id = :policy))
     GROUP BY GROUPING SETS ((1, 3), (1))

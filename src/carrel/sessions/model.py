@@ -1,4 +1,4 @@
-"""Sessions, their history, and their kept logs."""
+"""Sessions, their containers, their history, and the kept logs."""
 
 from datetime import datetime
 from typing import Any
@@ -14,23 +14,26 @@ from sqlalchemy import (
     LargeBinary,
     SmallInteger,
     String,
+    UniqueConstraint,
     func,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import DomainId, GroupId, NodeId, ProjectId, SessionId, UserId
+from carrel.core.ids import ContainerId, DomainId, GroupId, NodeId, ProjectId, SessionId, UserId
 from carrel.db.tables import Table
-from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.sessions.states import LIFECYCLE, ContainerRole, ContainerState, SessionState
 
 _ALL = ", ".join(f"'{state}'" for state in SessionState)
 _LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
+_CONTAINER_STATES = ", ".join(f"'{state}'" for state in ContainerState)
 _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
 
 
 class Session(Table):
-    """outcome: where TERMINATING will end. warnings: words such as "out_of_memory", each at most once.
+    """slots: of each of its containers. outcome: where TERMINATING will end, or where it has ended. warnings: words
+    such as "out_of_memory", each at most once.
 
     access_key: the keypair that asked for it; None: its owner did on the page, or with a token. priority: 0..100,
     the highest goes first. wanted_node: where an administrator wants it, and nowhere else. avoided_nodes: where it
@@ -79,8 +82,6 @@ class Session(Table):
     progress: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     warnings: Mapped[list[str]] = mapped_column(JSONB, default=list)
     queue_position: Mapped[int | None]
-    node_id: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
-    address: Mapped[str | None]
     force: Mapped[bool] = mapped_column(default=False)
     attempts: Mapped[int] = mapped_column(default=0)
     restarts: Mapped[int] = mapped_column(default=0)
@@ -91,6 +92,41 @@ class Session(Table):
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class Container(Table):
+    """What the engine runs of a session. `derive` makes the session's state from the states of all of them.
+
+    One that starts again, on its node or elsewhere, is the same container. index: 0 is the main one. node_id: where it
+    is, or was last; None while it waits. address: where it answers while it is RUNNING. exit_code: of its main
+    process, once it is EXITED. started_at: since when it has its files. ended_at: when it was seen to have ended.
+    """
+
+    __tablename__ = "containers"
+    __table_args__ = (
+        CheckConstraint(f"state IN ({_CONTAINER_STATES})", name="state"),
+        CheckConstraint("(role = 'main') = (index = 0)", name="role"),
+        CheckConstraint("state <> 'PENDING' OR node_id IS NULL", name="node"),
+        UniqueConstraint("session_id", "index", name="uq_containers_session_id_index"),
+    )
+
+    id: Mapped[ContainerId] = mapped_column(String, primary_key=True)
+    session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"))
+    role: Mapped[ContainerRole] = mapped_column(String(10))
+    index: Mapped[int] = mapped_column(SmallInteger)
+    node_id: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
+    image: Mapped[str] = mapped_column(String(512))
+    slots: Mapped[dict[str, int]] = mapped_column(JSONB)
+    state: Mapped[ContainerState] = mapped_column(String(20), default=ContainerState.PENDING)
+    address: Mapped[str | None]
+    exit_code: Mapped[int | None]
+    started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+    @property
+    def name(self) -> str:
+        """As people name it within its session: main, sub1, sub2 ..."""
+        return self.role if self.role == ContainerRole.MAIN else f"{self.role}{self.index}"
 
 
 class HistoryEntry(Table):
@@ -109,9 +145,9 @@ class HistoryEntry(Table):
 
 
 class KeptLog(Table):
-    """The end of the log of a session whose container is gone. content: zlib of the last 1 MiB."""
+    """The end of the log of a container that is gone. content: zlib of the last 1 MiB."""
 
-    __tablename__ = "session_logs"
+    __tablename__ = "container_logs"
 
-    session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"), primary_key=True)
+    container_id: Mapped[ContainerId] = mapped_column(String, ForeignKey("containers.id"), primary_key=True)
     content: Mapped[bytes] = mapped_column(LargeBinary)

@@ -59,15 +59,23 @@ _MOUNTS = """(SELECT coalesce(json_agg(json_build_object(
     'read_only', m.read_only, 'automatic', m.folder_name LIKE '.%') ORDER BY m.position), '[]')
     FROM vfolder_mounts m WHERE m.session_id = s.id)"""
 
+_CONTAINERS = """(SELECT json_agg(json_build_object(
+    'id', c.id, 'name', CASE WHEN c.index = 0 THEN 'main' ELSE c.role || c.index END, 'role', c.role,
+    'index', c.index, 'state', c.state, 'node', (SELECT name FROM nodes WHERE nodes.id = c.node_id),
+    'exit_code', c.exit_code, 'started_at', c.started_at, 'ended_at', c.ended_at) ORDER BY c.index)
+    FROM containers c WHERE c.session_id = s.id)"""
+
 _JOINS = """
     JOIN projects p ON p.id = s.project_id
     JOIN users u ON u.id = s.owner_id
     JOIN resource_groups g ON g.id = s.group_id
-    LEFT JOIN nodes n ON n.id = s.node_id"""
+    LEFT JOIN containers m ON m.session_id = s.id AND m.index = 0
+    LEFT JOIN nodes n ON n.id = m.node_id"""
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, s.env, {_APPS} AS apps, {_MOUNTS} AS mounts
+    FROM (SELECT {_COLUMNS}, s.env, {_APPS} AS apps, {_MOUNTS} AS mounts,
+            {_CONTAINERS} AS containers
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
 

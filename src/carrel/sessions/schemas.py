@@ -5,13 +5,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from carrel.core.ids import FolderId, GroupId, SessionId
+from carrel.core.ids import ContainerId, FolderId, GroupId, SessionId
 from carrel.core.units import LEAST
 from carrel.http.paging import PageQuery
 from carrel.http.rules import EnvName, EnvValue, broken, says
 from carrel.images.schemas import AppRef
 from carrel.scheduling.devices import family_of
-from carrel.sessions.states import SessionState
+from carrel.sessions.states import ContainerRole, ContainerState, SessionState
 from carrel.tenancy.schemas import ProjectRef
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
@@ -186,12 +186,31 @@ class SessionView(BaseModel):
     ended_at: datetime | None
 
 
+class ContainerView(BaseModel):
+    """name: what `?container=` and `--container` take: main, sub1, sub2 ... id: the engine's name of it has this.
+
+    state: EXITED is one that ended and is not started again, GONE one of which nothing is left. exit_code: of its main
+    process, when it is known.
+    """
+
+    id: ContainerId
+    name: str
+    role: ContainerRole
+    index: int
+    state: ContainerState
+    node: str | None
+    exit_code: int | None
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
 class SessionDetail(SessionView):
-    """env: values are shown to the owner; others see ******** for each."""
+    """env: values are shown to the owner; others see ******** for each. containers: the main one first."""
 
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]
+    containers: list[ContainerView]
 
 
 class SessionQuery(PageQuery):

@@ -15,7 +15,7 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
 from carrel.core.hosts import architecture
-from carrel.core.ids import ProjectId, SessionId, new_id
+from carrel.core.ids import ContainerId, NodeId, ProjectId, SessionId, new_id
 from carrel.core.units import Slots, format_slot
 from carrel.db.database import Database
 from carrel.images import service as images
@@ -23,12 +23,13 @@ from carrel.images.model import Image
 from carrel.limits.scopes import policy_of
 from carrel.nodes import service as nodes
 from carrel.policy.decide import Actor, Target, require
-from carrel.sessions import door, mounting, queries, transitions
+from carrel.sessions import containers, door, mounting, queries, transitions
+from carrel.sessions.containers import Change
 from carrel.sessions.door import Wish
-from carrel.sessions.model import KeptLog, Session
+from carrel.sessions.model import Container, KeptLog, Session
 from carrel.sessions.names import generated_name
 from carrel.sessions.schemas import MountRequest
-from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
+from carrel.sessions.states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
 from carrel.tenancy import service as tenancy
 
 KEPT_LOG_BYTES = 1 << 20
@@ -42,7 +43,8 @@ REFERENCE = re.compile(
 class Request:
     """What somebody asks for. project: id or name; None means their only one, or "default".
 
-    env: values as `environment.closed` gives them.
+    env: values as `environment.closed` gives them. containers: each with these slots; admission and the API know
+    sessions of one only.
     """
 
     image: str
@@ -55,6 +57,7 @@ class Request:
     time_limit_s: int | None = None
     node: str | None = None
     mounts: Sequence[MountRequest] = ()
+    containers: int = 1
     idempotency_key: str | None = None
 
 
@@ -128,6 +131,8 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
         created_at=clock.now(),
     )
     tx.add(session)
+    await tx.flush()
+    tx.add_all(containers.make(session.id, session.image, request.slots, request.containers))
     await tx.flush()
     await transitions.announce_created(tx, session.id, actor=actor.user_id)
     await mounting.hold(tx, session, mounts, clock.now())
@@ -283,26 +288,34 @@ async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) ->
     return session.id
 
 
-async def finish(
-    tx: AsyncSession, session: SessionId, *, cause: str, now: datetime, reason: str | None = None
-) -> bool:
-    """The engine says it is gone: end it where its outcome says, and give back its slots.
-
-    reason: why; None: as was said when it began to end.
+async def remove_container(
+    tx: AsyncSession, session: SessionId, container: ContainerId, *, cause: str, now: datetime
+) -> None:
+    """The engine says that a container of a session that ends is gone: give back its slots. With the last one the
+    session ends where its outcome says. Twice: no-op.
     """
+    gone, states = [Change(container)], [SessionState.TERMINATING]
+    if await containers.change(tx, session, gone, ContainerState.GONE, states=states, cause=cause, now=now):
+        await nodes.release(tx, [container], now)
+
+
+async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> None:
+    """End a session that is TERMINATING where its outcome says, whatever is left of it, and give back its slots."""
     # Read again: while it was ending somebody may have wanted it not to come back.
-    wanted = select(Session.outcome, Session.reason).where(
-        Session.id == session, Session.state == SessionState.TERMINATING
-    )
-    ending = (await tx.execute(wanted.with_for_update())).first()
-    if ending is None:
-        return False
+    wanted = select(Session.outcome).where(Session.id == session, Session.state == SessionState.TERMINATING)
+    outcome = (await tx.execute(wanted.with_for_update())).scalar()
+    if outcome is None:
+        return
     await transitions.move(
-        tx, [session], SessionState(ending.outcome), sources=[SessionState.TERMINATING],
-        cause=cause, reason=reason or ending.reason, now=now,
+        tx, [session], SessionState(outcome), sources=[SessionState.TERMINATING],
+        cause=cause, reason=reason, now=now,
     )  # fmt: skip
-    await nodes.release(tx, session, now)
-    return True
+    await _release_all(tx, session, now)
+
+
+async def _release_all(tx: AsyncSession, session: SessionId, now: datetime) -> None:
+    own = await tx.execute(select(Container.id).where(Container.session_id == session))
+    await nodes.release(tx, own.scalars(), now)
 
 
 async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:
@@ -328,30 +341,33 @@ async def requeue(
     reason: str,
     now: datetime,
     not_before: datetime | None = None,
-) -> bool:
-    """Nothing of it is left on the engine: wait for another try, elsewhere if it can be, and give back its slots."""
+    blamed: NodeId | None = None,
+) -> None:
+    """Nothing of it is left on the engine: wait for another try, elsewhere if it can be, and give back its slots.
+
+    blamed: the node where it could not start; None: it leaves all of them.
+    """
     moved = await transitions.move(
         tx, [session], SessionState.PENDING, sources=LAUNCHING,
-        cause=cause, reason=reason, now=now, not_before=not_before,
+        cause=cause, reason=reason, now=now, not_before=not_before, blamed=blamed,
     )  # fmt: skip
     if moved:
-        await nodes.release(tx, session, now)
-    return bool(moved)
+        await _release_all(tx, session, now)
 
 
-async def keep_log(tx: AsyncSession, session: SessionId, content: bytes) -> None:
+async def keep_log(tx: AsyncSession, container: ContainerId, content: bytes) -> None:
     """Keep the end of the log before the container goes. Twice: the newer."""
     packed = zlib.compress(content[-KEPT_LOG_BYTES:])
     await tx.execute(
         insert(KeptLog)
-        .values(session_id=session, content=packed)
-        .on_conflict_do_update(index_elements=[KeptLog.session_id], set_={"content": packed})
+        .values(container_id=container, content=packed)
+        .on_conflict_do_update(index_elements=[KeptLog.container_id], set_={"content": packed})
     )
 
 
-async def kept_log(tx: AsyncSession, session: SessionId) -> bytes:
+async def kept_log(tx: AsyncSession, container: ContainerId) -> bytes:
     """What was kept; empty when nothing was."""
     packed = (
-        await tx.execute(select(KeptLog.content).where(KeptLog.session_id == session))
+        await tx.execute(select(KeptLog.content).where(KeptLog.container_id == container))
     ).scalar_one_or_none()
     return zlib.decompress(packed) if packed else b""

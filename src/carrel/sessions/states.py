@@ -49,3 +49,44 @@ PLACED = frozenset({_S.SCHEDULED, _S.PREPARING, _S.STARTING, _S.RUNNING, _S.TERM
 """States in which the session holds its slots."""
 
 LAUNCHING = frozenset({_S.SCHEDULED, _S.PREPARING, _S.STARTING})
+
+
+class ContainerState(StrEnum):
+    """Of one container of a session. PENDING: without a node. EXITED: it ended, or disappeared, and is not started
+    again; what is left of it is still to be removed. GONE: nothing of it is left on the engine, and it holds no slots.
+    """
+
+    PENDING = "PENDING"
+    SCHEDULED = "SCHEDULED"
+    PREPARING = "PREPARING"
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    EXITED = "EXITED"
+    GONE = "GONE"
+
+
+_C = ContainerState
+
+CONTAINER_LIFECYCLE = Lifecycle(
+    moves={
+        _C.PENDING: frozenset({_C.SCHEDULED, _C.GONE}),
+        _C.SCHEDULED: frozenset({_C.PREPARING, _C.PENDING, _C.GONE}),
+        _C.PREPARING: frozenset({_C.STARTING, _C.RUNNING, _C.PENDING, _C.GONE}),
+        _C.STARTING: frozenset({_C.RUNNING, _C.PENDING, _C.GONE}),
+        _C.RUNNING: frozenset({_C.STARTING, _C.EXITED, _C.PENDING, _C.GONE}),
+        _C.EXITED: frozenset({_C.GONE}),
+        # A session that leaves its nodes starts again elsewhere, with the same containers.
+        _C.GONE: frozenset({_C.PENDING}),
+    },
+    deadlines={},
+)
+
+HOLDING = frozenset(ContainerState) - {_C.PENDING, _C.GONE}
+"""States in which a container holds its slots."""
+
+
+class ContainerRole(StrEnum):
+    """main: where terminals, commands, logs and apps are unless another is named."""
+
+    MAIN = "main"
+    SUB = "sub"

@@ -2,7 +2,8 @@
 
 The update, the history and the event are one guarded statement: it moves exactly the sessions that are still
 in a state from which the lifecycle allows the move, and says which those were. Whoever comes second moves
-nothing. A session that ends lets go of its folders in the same statement.
+nothing. A session that ends lets go of its folders in the same statement, and takes its containers along; so does one
+that goes back to the queue.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,8 @@ _EVENT_DATA = """jsonb_build_object(
     'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'priority', {s}.priority, 'node', {node},
     'idle_ends_at', {s}.idle_ends_at, 'started_at', {s}.started_at, 'ended_at', {s}.ended_at)"""
 
-_NODE_NAME = "(SELECT name FROM nodes WHERE nodes.id = {s}.node_id)"
+_NODE_NAME = """(SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
+        WHERE m.session_id = {s}.id AND m.index = 0 AND {s}.state <> 'PENDING')"""
 
 
 def _event_data(alias: str) -> str:
@@ -40,14 +42,11 @@ _TELL = "pg_notify('carrel', 'events'), pg_notify('carrel', :topic)"
 _MOVE = text(f"""
 WITH given AS (
     SELECT CAST(:target AS text) AS target, CAST(:reason AS text) AS reason, CAST(:outcome AS text) AS outcome,
-        CAST(:address AS text) AS address, CAST(:now AS timestamptz) AS now, CAST(:final AS bool) AS final,
+        CAST(:blamed AS text) AS blamed, CAST(:now AS timestamptz) AS now, CAST(:final AS bool) AS final,
         CAST(:deadline AS timestamptz) AS deadline, CAST(:not_before AS timestamptz) AS not_before,
         CAST(:force AS bool) AS force, CAST(:cause AS text) AS cause, CAST(:actor AS text) AS actor
-), wanted AS (
-    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS w(id text, node_id text)
 ), old AS (
-    SELECT s.id, s.state, w.node_id FROM sessions s JOIN wanted w ON w.id = s.id
-    WHERE s.state = ANY(:sources) ORDER BY s.id FOR UPDATE OF s
+    SELECT id, state FROM sessions WHERE id = ANY(:ids) AND state = ANY(:sources) ORDER BY id FOR UPDATE
 ), changed AS (
     UPDATE sessions s SET
         state = g.target,
@@ -56,12 +55,12 @@ WITH given AS (
         progress = NULL,
         queue_position = NULL,
         idle_ends_at = NULL,
-        node_id = CASE WHEN g.target = 'PENDING' THEN NULL ELSE coalesce(old.node_id, s.node_id) END,
-        address = CASE WHEN g.target = 'RUNNING' THEN g.address END,
-        avoided_nodes = CASE WHEN g.target = 'PENDING' AND s.node_id IS NOT NULL
-                AND g.cause NOT IN ('{NO_STORAGE}', '{NO_MOUNT}')
-            THEN array_append(array_remove(s.avoided_nodes, s.node_id), s.node_id) ELSE s.avoided_nodes END,
-        outcome = CASE WHEN g.target = 'PENDING' THEN NULL WHEN g.target <> 'TERMINATING' THEN s.outcome
+        avoided_nodes = CASE WHEN g.target = 'PENDING' AND g.cause NOT IN ('{NO_STORAGE}', '{NO_MOUNT}')
+            THEN ARRAY(SELECT unnest(s.avoided_nodes) UNION SELECT c.node_id FROM containers c
+                WHERE c.session_id = s.id AND c.node_id = coalesce(g.blamed, c.node_id))
+            ELSE s.avoided_nodes END,
+        outcome = CASE WHEN g.target = 'PENDING' THEN NULL WHEN g.final THEN g.target
+            WHEN g.target <> 'TERMINATING' THEN s.outcome
             WHEN g.outcome = 'CANCELLED' AND s.started_at IS NOT NULL THEN 'TERMINATED'
             ELSE g.outcome END,
         force = g.target <> 'PENDING' AND (s.force OR g.force),
@@ -73,6 +72,16 @@ WITH given AS (
         ended_at = CASE WHEN g.final THEN g.now END
     FROM old, given g WHERE s.id = old.id
     RETURNING s.*, old.state AS old_state
+), taken_along AS (
+    UPDATE containers c SET
+        state = CASE WHEN g.final THEN 'GONE' ELSE 'PENDING' END,
+        node_id = CASE WHEN g.final THEN c.node_id END,
+        address = NULL,
+        exit_code = CASE WHEN g.final THEN c.exit_code END,
+        started_at = CASE WHEN g.final THEN c.started_at END,
+        ended_at = CASE WHEN g.final THEN coalesce(c.ended_at, g.now) END
+    FROM changed s, given g
+    WHERE c.session_id = s.id AND (g.target = 'PENDING' OR g.final AND c.state <> 'GONE')
 ), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
     SELECT c.id, g.now, c.old_state, c.state, g.cause, c.reason, g.actor FROM changed c, given g
@@ -155,12 +164,6 @@ _RENEW = text("""
 
 _RENEW_ONE = text("UPDATE sessions SET deadline = :deadline WHERE id = :id AND state = :state")
 
-_RELOCATE = text(f"""
-WITH changed AS (UPDATE sessions SET address = :address WHERE id = :id AND state = 'RUNNING' RETURNING *),
-told AS ({_INSERT_EVENT})
-SELECT id, pg_notify('carrel', 'events') FROM changed
-""")  # noqa: S608 - no input in it
-
 _PRIORITISE = text(f"""
 WITH changed AS (UPDATE sessions SET priority = :priority WHERE id = :id RETURNING *), told AS ({_INSERT_EVENT})
 SELECT id, {_TELL} FROM changed
@@ -185,7 +188,7 @@ def topic(state: SessionState) -> str:
 
 async def move(
     tx: AsyncSession,
-    sessions: Iterable[SessionId] | Iterable[tuple[SessionId, NodeId]],
+    sessions: Iterable[SessionId],
     target: SessionState,
     *,
     cause: str,
@@ -193,30 +196,27 @@ async def move(
     reason: str | None = None,
     sources: Iterable[SessionState] | None = None,
     actor: str | None = None,
-    address: str | None = None,
     outcome: SessionState | None = None,
     force: bool = False,
     not_before: datetime | None = None,
+    blamed: NodeId | None = None,
 ) -> list[SessionId]:
     """Bring sessions into the target state; give those that moved.
 
-    sessions: ids, or ids with the node each is placed on. sources: narrows the lifecycle's own.
+    sources: narrows the lifecycle's own. blamed: which of its nodes one that goes back to the queue avoids from now
+    on; None: all of them.
     """
-    rows: list[dict[str, str | None]] = [
-        {"id": item, "node_id": None} if isinstance(item, str) else {"id": item[0], "node_id": item[1]}
-        for item in sessions
-    ]
     allowed = LIFECYCLE.sources(target) & frozenset(sources or LIFECYCLE.moves)
     lasts = LIFECYCLE.deadlines.get(target)
     moved = await tx.execute(
         _MOVE,
         {
-            "rows": orjson.dumps(rows).decode(),
+            "ids": list(sessions),
             "sources": _words(allowed),
             "target": str(target),
             "reason": reason,
             "deadline": now + lasts if lasts else None,
-            "address": address,
+            "blamed": blamed,
             "outcome": str(outcome) if outcome else None,
             "force": force,
             "not_before": not_before,
@@ -292,11 +292,6 @@ async def prioritise(tx: AsyncSession, session: SessionId, priority: int) -> Non
         "topic": topic(SessionState.PENDING),
     }
     await tx.execute(_PRIORITISE, bound)
-
-
-async def relocate(tx: AsyncSession, session: SessionId, address: str) -> None:
-    """A running session's container answers at another address now."""
-    await tx.execute(_RELOCATE, {"id": session, "address": address, "event": "session.updated"})
 
 
 async def announce_created(tx: AsyncSession, session: SessionId, *, actor: str) -> None:

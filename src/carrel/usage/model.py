@@ -1,11 +1,11 @@
-"""Samples of what running sessions use."""
+"""Samples of what running containers use."""
 
 from datetime import datetime
 
 from sqlalchemy import BigInteger, DateTime, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId
 from carrel.db.tables import Table
 
 
@@ -18,7 +18,7 @@ class Sample(Table):
     __tablename__ = "usage_samples"
     __table_args__ = (Index("ix_usage_samples_at", "at"), {"prefixes": ["UNLOGGED"]})
 
-    session_id: Mapped[SessionId] = mapped_column(String, primary_key=True)
+    container_id: Mapped[ContainerId] = mapped_column(String, primary_key=True)
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True), primary_key=True)
     cpu_millis: Mapped[int]
     mem_bytes: Mapped[int] = mapped_column(BigInteger)

@@ -2,20 +2,35 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import ARRAY, DateTime, Float, String, cast, column, delete, func, insert, select
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    DateTime,
+    Float,
+    Row,
+    Select,
+    String,
+    cast,
+    column,
+    delete,
+    func,
+    insert,
+    select,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Unavailable
-from carrel.core.ids import SessionId
+from carrel.core.ids import ContainerId, SessionId
 from carrel.db.database import Database, notify
 from carrel.db.listener import Listener
 from carrel.events.service import EventStream, Happening
 from carrel.policy.decide import Target
-from carrel.sessions.model import Session
+from carrel.sessions.model import Container, Session
 from carrel.sessions.states import SessionState
 from carrel.usage.model import Sample
 
@@ -30,7 +45,7 @@ KEPT = timedelta(hours=25)
 class Reading:
     """cpu_millis: mean since the reading before. accelerator_*: of the busiest one; None: not measured."""
 
-    session: SessionId
+    container: ContainerId
     cpu_millis: int
     mem_bytes: int
     accelerator_percent: int | None = None
@@ -52,7 +67,7 @@ async def record(tx: AsyncSession, readings: Iterable[Reading], now: datetime) -
     """Keep one sweep of readings and tell the pages."""
     rows = [
         {
-            "session_id": r.session,
+            "container_id": r.container,
             "at": now,
             "cpu_millis": r.cpu_millis,
             "mem_bytes": r.mem_bytes,
@@ -71,12 +86,28 @@ async def prune(tx: AsyncSession, now: datetime) -> None:
     await tx.execute(delete(Sample).where(Sample.at < now - KEPT))
 
 
-async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> list[Sample]:
-    """A session's samples since then, oldest first."""
-    rows = await tx.execute(
-        select(Sample).where(Sample.session_id == session, Sample.at >= since).order_by(Sample.at)
+def _amounts() -> Select[*tuple[Any, ...]]:
+    """What each session used in each sweep: the sum of its containers, and of their accelerators the busiest one."""
+    return (
+        select(
+            Container.session_id,
+            Sample.at,
+            func.sum(Sample.cpu_millis).label("cpu_millis"),
+            cast(func.sum(Sample.mem_bytes), BigInteger).label("mem_bytes"),
+            func.max(Sample.accelerator_percent).label("accelerator_percent"),
+            func.max(Sample.accelerator_mem_percent).label("accelerator_mem_percent"),
+        )
+        .join(Container, Container.id == Sample.container_id)
+        .group_by(Container.session_id, Sample.at)
     )
-    return list(rows.scalars())
+
+
+async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> Sequence[Row[Any]]:
+    """What a session used since then, as the columns of a sample, oldest first."""
+    rows = await tx.execute(
+        _amounts().where(Container.session_id == session, Sample.at >= since).order_by(Sample.at)
+    )
+    return rows.all()
 
 
 async def minute_means(
@@ -85,18 +116,17 @@ async def minute_means(
     """What each session used in each minute since its time of which there is a sample, oldest first."""
     asked = func.unnest(cast(list(since), ARRAY(String)), cast(list(since.values()), ARRAY(DateTime(timezone=True))))
     wanted = asked.table_valued(column("session_id", String), column("since", DateTime)).render_derived()
-    minute = func.date_trunc("minute", Sample.at)
-    measures = (
-        Sample.cpu_millis,
-        Sample.mem_bytes,
-        Sample.accelerator_percent,
-        Sample.accelerator_mem_percent,
+    used = (
+        _amounts()
+        .join(wanted, (Container.session_id == wanted.c.session_id) & (Sample.at >= wanted.c.since))
+        .subquery()
     )
+    minute = func.date_trunc("minute", used.c.at)
+    measures = (used.c.cpu_millis, used.c.mem_bytes, used.c.accelerator_percent, used.c.accelerator_mem_percent)
     rows = await tx.execute(
-        select(Sample.session_id, minute, *(cast(func.avg(measure), Float) for measure in measures))
-        .join(wanted, (Sample.session_id == wanted.c.session_id) & (Sample.at >= wanted.c.since))
-        .group_by(Sample.session_id, minute)
-        .order_by(Sample.session_id, minute)
+        select(used.c.session_id, minute, *(cast(func.avg(measure), Float) for measure in measures))
+        .group_by(used.c.session_id, minute)
+        .order_by(used.c.session_id, minute)
     )
     means: dict[SessionId, list[Mean]] = defaultdict(list)
     for session, *mean in rows:
@@ -104,14 +134,16 @@ async def minute_means(
     return means
 
 
-async def recent(tx: AsyncSession, sessions: list[SessionId], now: datetime) -> dict[SessionId, list[Sample]]:
-    """The last samples of several sessions, oldest first, in one query."""
+async def recent(
+    tx: AsyncSession, sessions: list[SessionId], now: datetime
+) -> dict[SessionId, list[Row[Any]]]:
+    """What several sessions used lately, as the columns of a sample, oldest first, in one query."""
     since = now - timedelta(seconds=RECENT * INTERVAL_S)
     rows = await tx.execute(
-        select(Sample).where(Sample.session_id.in_(sessions), Sample.at >= since).order_by(Sample.at)
+        _amounts().where(Container.session_id.in_(sessions), Sample.at >= since).order_by(Sample.at)
     )
-    grouped: dict[SessionId, list[Sample]] = defaultdict(list)
-    for sample in rows.scalars():
+    grouped: dict[SessionId, list[Row[Any]]] = defaultdict(list)
+    for sample in rows:
         grouped[sample.session_id].append(sample)
     return grouped
 
@@ -143,15 +175,17 @@ class UsageStream:
                 return
             self._last = newest
             rows = await tx.execute(
-                select(Sample, Session.owner_id, Session.project_id, Session.domain_id)
-                .join(Session, Session.id == Sample.session_id)
+                _amounts()
+                .add_columns(Session.owner_id, Session.project_id, Session.domain_id)
+                .join(Session, Session.id == Container.session_id)
                 .where(Sample.at == newest, Session.state == SessionState.RUNNING)
+                .group_by(Session.id)
             )
             by_target: dict[Target, dict[str, object]] = defaultdict(dict)
-            for sample, owner, project, domain in rows:
-                by_target[Target(owner, project, domain)][sample.session_id] = {
-                    "cpu_millis": sample.cpu_millis,
-                    "mem_bytes": sample.mem_bytes,
+            for row in rows:
+                by_target[Target(row.owner_id, row.project_id, row.domain_id)][row.session_id] = {
+                    "cpu_millis": row.cpu_millis,
+                    "mem_bytes": row.mem_bytes,
                 }
         for target, amounts in by_target.items():
             self._events.announce(Happening(None, newest, "usage", "session", "", target, amounts))

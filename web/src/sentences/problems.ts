@@ -56,6 +56,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "auth.wrong_password": { detail: msg`The password is wrong.` },
   command_unusable: { detail: msg`The image cannot run the command.` },
   container_gone: { detail: msg`The session's container is gone.` },
+  "container.not_found": { detail: msg`The session has no such container.` },
   "database.unavailable": { detail: msg`The database does not answer.`, hint: AGAIN },
   engine_error: { detail: msg`The container engine refused.` },
   "engine.unavailable": { detail: msg`The container engine does not answer.`, hint: AGAIN },

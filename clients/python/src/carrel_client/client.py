@@ -143,14 +143,18 @@ class Sessions(operations.Sessions):
             if not cursor:
                 return
 
-    def logs(self, ref: str, *, tail: int | None = None) -> str:
-        """What its main process wrote, the last `tail` lines of it when given."""
-        blocks = self._transport.stream(_session(ref, "logs"), query={"tail": tail}, patience=lambda: 60.0)
+    def logs(self, ref: str, *, tail: int | None = None, container: str | None = None) -> str:
+        """What its main process wrote, the last `tail` lines of it when given. container: main when left out."""
+        query = {"tail": tail, "container": container}
+        blocks = self._transport.stream(_session(ref, "logs"), query=query, patience=lambda: 60.0)
         return b"".join(blocks).decode("utf-8", "replace")
 
-    def follow_logs(self, ref: str, *, tail: int | None = None) -> Iterator[bytes]:
+    def follow_logs(
+        self, ref: str, *, tail: int | None = None, container: str | None = None
+    ) -> Iterator[bytes]:
         """The same piece by piece, and then what comes until the session ends."""
-        return self._transport.stream(_session(ref, "logs"), query={"tail": tail, "follow": True})
+        query = {"tail": tail, "container": container, "follow": True}
+        return self._transport.stream(_session(ref, "logs"), query=query)
 
     def wait(
         self, ref: str, *, until: Container[str] = SETTLED, timeout_s: float | None = None
@@ -165,12 +169,18 @@ class Sessions(operations.Sessions):
         return next(session for session in sightings if session["state"] in until)
 
     def run(
-        self, ref: str, command: Sequence[str], *, stdin: bytes = b"", env: Mapping[str, str] | None = None
+        self,
+        ref: str,
+        command: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        container: str | None = None,
     ) -> Completed:
-        """The exit code and the output of a command in the session."""
+        """The exit code and the output of a command in the session. container: main when left out."""
         from carrel_client.execution import run
 
-        return run(self._transport, ref, command, env=env, stdin=stdin)
+        return run(self._transport, ref, command, env=env, stdin=stdin, container=container)
 
     def exec(
         self,
@@ -179,19 +189,28 @@ class Sessions(operations.Sessions):
         *,
         env: Mapping[str, str] | None = None,
         tty: tuple[int, int] | None = None,
+        container: str | None = None,
     ) -> Execution:
         """A command in the session, to feed and to read while it runs. tty: columns and rows of a terminal."""
         from carrel_client.execution import Execution
 
-        return Execution(self._transport, ref, command, env=env, tty=tty)
+        return Execution(self._transport, ref, command, env=env, tty=tty, container=container)
 
     def terminal(
-        self, ref: str, *, cols: int = 80, rows: int = 24, terminal_id: str | None = None
+        self,
+        ref: str,
+        *,
+        cols: int = 80,
+        rows: int = 24,
+        terminal_id: str | None = None,
+        container: str | None = None,
     ) -> Terminal:
         """A shell in a terminal; with the id of one, that one again."""
         from carrel_client.execution import Terminal
 
-        return Terminal(self._transport, ref, cols=cols, rows=rows, terminal_id=terminal_id)
+        return Terminal(
+            self._transport, ref, cols=cols, rows=rows, terminal_id=terminal_id, container=container
+        )
 
 
 class Events(operations.Events):

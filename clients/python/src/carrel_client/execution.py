@@ -39,8 +39,10 @@ class Execution:
         *,
         env: Mapping[str, str] | None = None,
         tty: tuple[int, int] | None = None,
+        container: str | None = None,
     ) -> None:
-        self._channel = Channel(transport, f"/api/v1/sessions/{segment(ref)}/exec")
+        query = {"container": container} if container else {}
+        self._channel = Channel(transport, f"/api/v1/sessions/{segment(ref)}/exec", query=query)
         self.exit_code: int | None = None
         cols, rows = tty or (80, 24)
         start = {
@@ -119,9 +121,17 @@ class Terminal:
     """
 
     def __init__(
-        self, transport: Transport, ref: str, *, cols: int, rows: int, terminal_id: str | None = None
+        self,
+        transport: Transport,
+        ref: str,
+        *,
+        cols: int,
+        rows: int,
+        terminal_id: str | None = None,
+        container: str | None = None,
     ) -> None:
         self._transport = transport
+        self._container = container
         self._path = f"/api/v1/sessions/{segment(ref)}/terminal"
         self._size = (cols, rows)
         self.id = terminal_id
@@ -183,6 +193,8 @@ class Terminal:
     def _join(self) -> Channel:
         cols, rows = self._size
         query: dict[str, object] = {"cols": cols, "rows": rows}
+        if self._container:
+            query["container"] = self._container
         if self.id:
             query |= {"terminal": self.id, "offset": self._offset}
         return Channel(self._transport, self._path, query=query)
@@ -199,11 +211,17 @@ class Terminal:
 
 
 def run(
-    transport: Transport, ref: str, command: Sequence[str], *, env: Mapping[str, str] | None, stdin: bytes
+    transport: Transport,
+    ref: str,
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str] | None,
+    stdin: bytes,
+    container: str | None = None,
 ) -> Completed:
     """The command's exit code and all of its output, after it got all of stdin."""
     outputs: dict[int, list[bytes]] = {STDOUT: [], STDERR: []}
-    with Execution(transport, ref, command, env=env) as execution:
+    with Execution(transport, ref, command, env=env, container=container) as execution:
         for start in range(0, len(stdin), 65536):
             execution.send(stdin[start : start + 65536])
         execution.end_input()

@@ -232,6 +232,29 @@ class CheckView(TypedDict):
 Clash = Literal["refuse", "replace", "rename"]
 
 
+ContainerRole = Literal["main", "sub"]
+
+
+ContainerState = Literal["PENDING", "SCHEDULED", "PREPARING", "STARTING", "RUNNING", "EXITED", "GONE"]
+
+
+class ContainerView(TypedDict):
+    """name: what `?container=` and `--container` take: main, sub1, sub2 ... id: the engine's name of it has this.
+
+    state: EXITED is one that ended and is not started again, GONE one of which nothing is left. exit_code: of its main
+    process, when it is known."""
+
+    ended_at: str | None
+    exit_code: int | None
+    id: str
+    index: int
+    name: str
+    node: str | None
+    role: ContainerRole
+    started_at: str | None
+    state: ContainerState
+
+
 class DeviceView(TypedDict):
     """An accelerator. family: how its slots begin. set: those with the same number are near each other.
 
@@ -1793,9 +1816,10 @@ class SessionCreate(TypedDict):
 
 
 class SessionDetail(TypedDict):
-    """env: values are shown to the owner; others see ******** for each."""
+    """env: values are shown to the owner; others see ******** for each. containers: the main one first."""
 
     apps: list[AppRef]
+    containers: list[ContainerView]
     created_at: str
     ended_at: str | None
     env: dict[str, str]

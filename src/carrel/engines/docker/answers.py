@@ -14,22 +14,22 @@ from carrel.engines.port import (
     IDLE,
     ContainerGone,
     ContainerSpec,
-    ContainerState,
     EngineError,
     ImageUnusable,
     MountUnusable,
     NodeInfo,
     Observed,
+    ObservedState,
     Usage,
 )
 from carrel.engines.refused import RefusedProcess, forbidden, missing, unstartable
 
 _NO_TAG = "<none>:<none>"
 _STATES = {
-    "created": ContainerState.STARTING,
-    "restarting": ContainerState.STARTING,
-    "running": ContainerState.RUNNING,
-    "paused": ContainerState.RUNNING,
+    "created": ObservedState.STARTING,
+    "restarting": ObservedState.STARTING,
+    "running": ObservedState.RUNNING,
+    "paused": ObservedState.RUNNING,
 }
 
 
@@ -37,13 +37,13 @@ def observed(inspected: Mapping[str, Any]) -> Observed:
     """From an inspection; `out_of_memory` as far as the daemon's flag tells, which is only after an exit."""
     state = inspected["State"]
     labels = inspected["Config"]["Labels"]
-    mapped = _STATES.get(state["Status"], ContainerState.EXITED)
+    mapped = _STATES.get(state["Status"], ObservedState.EXITED)
     # The daemon calls a container it could not start "created", with a code and an error.
-    ended = mapped is ContainerState.EXITED
+    ended = mapped is ObservedState.EXITED
     return Observed(
         id=labels[LABEL_ID],
         state=mapped,
-        address=address(inspected) if mapped is ContainerState.RUNNING else None,
+        address=address(inspected) if mapped is ObservedState.RUNNING else None,
         exit_code=state["ExitCode"] if ended else None,
         out_of_memory=bool(state["OOMKilled"]),
         epoch=int(labels.get(LABEL_EPOCH) or 0),

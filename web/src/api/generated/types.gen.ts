@@ -595,6 +595,62 @@ export type CheckView = {
 export type Clash = 'refuse' | 'replace' | 'rename';
 
 /**
+ * ContainerRole
+ *
+ * main: where terminals, commands, logs and apps are unless another is named.
+ */
+export type ContainerRole = 'main' | 'sub';
+
+/**
+ * ContainerState
+ *
+ * Of one container of a session. PENDING: without a node. EXITED: it ended, or disappeared, and is not started
+ * again; what is left of it is still to be removed. GONE: nothing of it is left on the engine, and it holds no slots.
+ */
+export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'GONE';
+
+/**
+ * ContainerView
+ *
+ * name: what `?container=` and `--container` take: main, sub1, sub2 ... id: the engine's name of it has this.
+ *
+ * state: EXITED is one that ended and is not started again, GONE one of which nothing is left. exit_code: of its main
+ * process, when it is known.
+ */
+export type ContainerView = {
+    /**
+     * Ended At
+     */
+    ended_at: string | null;
+    /**
+     * Exit Code
+     */
+    exit_code: number | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Index
+     */
+    index: number;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Node
+     */
+    node: string | null;
+    role: ContainerRole;
+    /**
+     * Started At
+     */
+    started_at: string | null;
+    state: ContainerState;
+};
+
+/**
  * DeviceView
  *
  * An accelerator. family: how its slots begin. set: those with the same number are near each other.
@@ -4688,13 +4744,17 @@ export type SessionCreate = {
 /**
  * SessionDetail
  *
- * env: values are shown to the owner; others see ******** for each.
+ * env: values are shown to the owner; others see ******** for each. containers: the main one first.
  */
 export type SessionDetail = {
     /**
      * Apps
      */
     apps: Array<AppRef>;
+    /**
+     * Containers
+     */
+    containers: Array<ContainerView>;
     /**
      * Created At
      */
@@ -11531,6 +11591,12 @@ export type SessionsLogsData = {
          * Have browsers save it.
          */
         download?: boolean;
+        /**
+         * Container
+         *
+         * A container of the session, such as main or sub1; the main one when left out.
+         */
+        container?: string | null;
     };
     url: '/api/v1/sessions/{ref}/logs';
 };

@@ -14,7 +14,7 @@ from carrel_client.cli.asking import no_terminal
 from carrel_client.cli.context import Context
 from carrel_client.cli.escape import Escape
 from carrel_client.cli.output import say, write_bytes
-from carrel_client.cli.parser import Arguments
+from carrel_client.cli.parser import Arguments, container_argument
 from carrel_client.errors import CarrelError
 from carrel_client.execution import STDERR, STDOUT, Output, Terminal
 
@@ -31,6 +31,7 @@ def execute_arguments(parser: Arguments) -> None:
     parser.add_argument("-i", "--stdin", action="store_true", help="pass standard input to the command")
     parser.add_argument("-t", "--tty", action="store_true", help="give the command a terminal; with -i, this one")
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="environment variable, K=V")
+    container_argument(parser)
     parser.followed_by_command()
     parser.explain(
         "Run a command in a session. Its output and errors go to standard output and error, and its exit code is the\n"
@@ -54,7 +55,7 @@ def execute(args: argparse.Namespace, context: Context) -> int:
     if args.tty and args.stdin and not sys.stdin.isatty():
         raise no_terminal("-it needs a terminal, and standard input is none.", "Give -i alone to pass a pipe.")
     with (
-        context.client.sessions.exec(args.id, args.command, env=env, tty=tty) as execution,
+        context.client.sessions.exec(args.id, args.command, env=env, tty=tty, container=args.container) as execution,
         Keyboard(raw=args.tty and args.stdin, used=args.stdin) as keys,
     ):
         if not args.stdin:
@@ -66,6 +67,7 @@ def execute(args: argparse.Namespace, context: Context) -> int:
 def terminal_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
     parser.add_argument("--attach", metavar="TERMINAL", help="come back to a terminal that was left")
+    container_argument(parser)
     parser.without_output()
     parser.explain(
         "Work in a session. The terminal follows the size of yours, and comes back by itself after a break of the\n"
@@ -82,7 +84,9 @@ def terminal(args: argparse.Namespace, context: Context) -> int:
             "A shell needs a terminal, and this is none.", f"For a script: carrel session exec {args.id} -- CMD"
         )
     cols, rows = _size()
-    shell = context.client.sessions.terminal(args.id, cols=cols, rows=rows, terminal_id=args.attach)
+    shell = context.client.sessions.terminal(
+        args.id, cols=cols, rows=rows, terminal_id=args.attach, container=args.container
+    )
     code = None
     try:
         with Keyboard(raw=True) as keys:
@@ -90,7 +94,8 @@ def terminal(args: argparse.Namespace, context: Context) -> int:
     finally:
         shell.close()
     if code is None:
-        say(f"\nLeft. For five minutes: carrel session terminal {args.id} --attach {shell.id}")
+        where = f" --container {args.container}" if args.container else ""
+        say(f"\nLeft. For five minutes: carrel session terminal {args.id}{where} --attach {shell.id}")
     return code or 0
 
 

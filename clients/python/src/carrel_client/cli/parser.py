@@ -237,3 +237,8 @@ def fail_unknown(words: list[str]) -> int:
     say(f"error: there is no command {tried!r} (usage)")
     say(f"hint: did you mean: carrel {near[0]}" if near else f"hint: carrel {group}--help")
     return USAGE
+
+
+def container_argument(parser: Arguments) -> None:
+    """Which of several is meant."""
+    parser.add_argument("--container", metavar="NAME", help="container of the session, such as sub1; default: main")

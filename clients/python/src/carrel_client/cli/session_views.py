@@ -17,7 +17,7 @@ from carrel_client.cli.output import (
     state_column,
     write_bytes,
 )
-from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.parser import Arguments, container_argument, reading, whole_number
 from carrel_client.cli.times import age, local_time
 from carrel_client.slots import slots_text
 from carrel_client.units import format_cpu, format_duration, format_size
@@ -151,6 +151,7 @@ def logs_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
     parser.add_argument("-f", "--follow", action="store_true", help="go on until the session ends")
     parser.add_argument("--tail", type=reading(whole_number), metavar="N", help="only the last N lines")
+    container_argument(parser)
     parser.explain(
         "Print what a session wrote. Logs are kept after its end. With -o json: one object for each line."
     )
@@ -161,9 +162,9 @@ def logs(args: argparse.Namespace, context: Context) -> int:
     """Print a session's log."""
     sessions = context.client.sessions
     if args.follow:
-        blocks: Iterable[bytes] = sessions.follow_logs(args.id, tail=args.tail)
+        blocks: Iterable[bytes] = sessions.follow_logs(args.id, tail=args.tail, container=args.container)
     else:
-        blocks = [sessions.logs(args.id, tail=args.tail).encode()]
+        blocks = [sessions.logs(args.id, tail=args.tail, container=args.container).encode()]
     if context.structured:
         for line in _lines(blocks):
             context.writer.write_line({"text": line})
@@ -198,6 +199,7 @@ def print_session(session: models.SessionDetail) -> None:
             *(("folder", mount_text(mount)) for mount in session["mounts"]),
             ("env", " ".join(f"{name}={value}" for name, value in session["env"].items())),
             *(("warning", warning) for warning in session["warnings"]),
+            *(("container", container_text(one)) for one in session["containers"]),
         ]
     )
 
@@ -213,6 +215,13 @@ def rule_text(rule: models.IdleRuleView) -> str:
     # The server looks now and then, and waits a minute for what it does not know yet.
     ends = f"in {format_duration(left_s)}" if left_s > 0 else "any moment now"
     return f"for {format_duration(gone_s)} of {most}; ends {ends}"
+
+
+def container_text(container: models.ContainerView) -> str:
+    """What it is and where: "sub1 (abcdefghijkl), RUNNING on node3"."""
+    node = f" on {container['node']}" if container["node"] else ""
+    code = f", exit code {container['exit_code']}" if container["exit_code"] is not None else ""
+    return f"{container['name']} ({container['id']}), {container['state']}{node}{code}"
 
 
 def mount_text(mount: models.MountView) -> str:

@@ -1,0 +1,211 @@
+"""The containers of sessions: the only writer of their rows, but for the moves that take a whole session along.
+
+Whoever changes one locks its session first; so nobody derives the session's state from what is about to change.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+import orjson
+from sqlalchemy import ColumnElement, bindparam, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import NotFound
+from carrel.core.ids import ContainerId, NodeId, SessionId, new_id
+from carrel.core.units import Slots
+from carrel.sessions import transitions
+from carrel.sessions.derive import Member, derive
+from carrel.sessions.model import Container, Session
+from carrel.sessions.states import (
+    CONTAINER_LIFECYCLE,
+    ContainerRole,
+    ContainerState,
+    SessionState,
+)
+
+MAIN = str(ContainerRole.MAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes known of a container that changes its state."""
+
+    id: ContainerId
+    address: str | None = None
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A container that was given a node. index: its number in its session."""
+
+    id: ContainerId
+    session: SessionId
+    index: int
+
+
+def make(session: SessionId, image: str, slots: Slots, count: int) -> list[Container]:
+    """Rows for so many containers of a new session, the main one first."""
+    return [
+        Container(
+            id=ContainerId(new_id()),
+            session_id=session,
+            role=ContainerRole.SUB if index else ContainerRole.MAIN,
+            index=index,
+            image=image,
+            slots=dict(slots),
+        )
+        for index in range(count)
+    ]
+
+
+async def in_states(tx: AsyncSession, *states: SessionState) -> Mapping[SessionId, Sequence[Container]]:
+    """The containers of all sessions in these states, the main one first. One query."""
+    rows = await tx.execute(
+        select(Container)
+        .join(Session, Session.id == Container.session_id)
+        .where(_is_in(states))
+        .order_by(Container.session_id, Container.index)
+    )
+    found: defaultdict[SessionId, list[Container]] = defaultdict(list)
+    for container in rows.scalars():
+        found[container.session_id].append(container)
+    return found
+
+
+def _is_in(states: Iterable[SessionState]) -> ColumnElement[bool]:
+    # Written out, so that a plan that is made once can use the index of the live ones.
+    return Session.state.in_(bindparam("states", sorted(map(str, states)), expanding=True, literal_execute=True))
+
+
+async def ids_in_states(tx: AsyncSession, *states: SessionState) -> frozenset[ContainerId]:
+    """The ids of the same."""
+    rows = await tx.execute(
+        select(Container.id).join(Session, Session.id == Container.session_id).where(_is_in(states))
+    )
+    return frozenset(rows.scalars())
+
+
+async def of(tx: AsyncSession, session: SessionId) -> Sequence[Container]:
+    """All of one session, the main one first."""
+    rows = await tx.execute(
+        select(Container).where(Container.session_id == session).order_by(Container.index)
+    )
+    return rows.scalars().all()
+
+
+async def named(tx: AsyncSession, session: Session, name: str | None) -> Container:
+    """The one of this name, such as sub1, or id; the main one for None. Raises: NotFound."""
+    own = await of(tx, session.id)
+    for container in own:
+        if (name or MAIN) in (container.name, container.id):
+            return container
+    raise NotFound(
+        "container.not_found",
+        f"{session.name} has no container {name}.",
+        hint="It has " + ", ".join(container.name for container in own) + ".",
+        field="container",
+    )
+
+
+_PLACE = text("""
+WITH given AS (
+    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS g(session_id text, index smallint, node_id text)
+), waiting AS (
+    SELECT id FROM sessions WHERE id IN (SELECT session_id FROM given) AND state = 'PENDING' ORDER BY id FOR UPDATE
+)
+UPDATE containers c SET state = 'SCHEDULED', node_id = g.node_id
+FROM given g JOIN waiting w ON w.id = g.session_id
+WHERE c.session_id = g.session_id AND c.index = g.index AND c.state = 'PENDING'
+RETURNING c.id, c.session_id, c.index AS number
+""")
+
+
+async def place(tx: AsyncSession, nodes: Mapping[SessionId, Sequence[NodeId]]) -> list[Placed]:
+    """Give the containers of waiting sessions their nodes; what no longer waits is left out.
+
+    nodes: one for each container, in order. Move the sessions to SCHEDULED in the same transaction.
+    """
+    rows = [
+        {"session_id": session, "index": index, "node_id": node}
+        for session, own in nodes.items()
+        for index, node in enumerate(own)
+    ]
+    placed = await tx.execute(_PLACE, {"rows": orjson.dumps(rows).decode()})
+    return [Placed(ContainerId(row.id), SessionId(row.session_id), row.number) for row in placed]
+
+
+_CHANGE = text("""
+WITH given AS (
+    SELECT g.*, CAST(:target AS text) AS target, CAST(:now AS timestamptz) AS now
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS g(id text, address text, exit_code int)
+), changed AS (
+    UPDATE containers c SET
+        state = g.target,
+        address = g.address,
+        exit_code = CASE WHEN g.target = 'GONE' THEN c.exit_code ELSE g.exit_code END,
+        started_at = CASE WHEN g.target = 'RUNNING' THEN coalesce(c.started_at, g.now) ELSE c.started_at END,
+        ended_at = CASE WHEN g.target IN ('EXITED', 'GONE') THEN coalesce(c.ended_at, g.now) END
+    FROM given g WHERE c.id = g.id AND c.session_id = :session AND c.state = ANY(:sources)
+    RETURNING c.id, c.state, c.exit_code
+)
+SELECT c.role, coalesce(changed.state, c.state) AS state, coalesce(changed.exit_code, c.exit_code) AS exit_code
+FROM containers c LEFT JOIN changed ON changed.id = c.id WHERE c.session_id = :session
+""")
+
+
+async def change(
+    tx: AsyncSession,
+    session: SessionId,
+    changes: Iterable[Change],
+    target: ContainerState,
+    *,
+    states: Iterable[SessionState],
+    cause: str,
+    now: datetime,
+    reason: str | None = None,
+) -> bool:
+    """Bring containers of one session into a state, and the session into the one that follows from it.
+
+    False, and nothing changes, when the session is in none of the states any more. cause, reason: of the session's
+    move, if it moves; while it ends, None leaves the reason as it is.
+    """
+    # 1. the session stays as it is meanwhile
+    found = await tx.execute(
+        select(Session.kind, Session.state, Session.outcome, Session.reason)
+        .where(Session.id == session, Session.state.in_(list(states)))
+        .with_for_update()
+    )
+    if (before := found.first()) is None:
+        return False
+    # 2. the containers, and how all of them are then
+    rows = await tx.execute(
+        _CHANGE,
+        {
+            "session": session,
+            "rows": orjson.dumps([asdict(one) for one in changes]).decode(),
+            "target": str(target),
+            "sources": sorted(map(str, CONTAINER_LIFECYCLE.sources(target))),
+            "now": now,
+        },
+    )
+    members = [Member(ContainerRole(row.role), ContainerState(row.state), row.exit_code) for row in rows]
+    # 3. what follows for the session
+    outcome = SessionState(before.outcome) if before.outcome else None
+    after = derive(before.kind, members, outcome)
+    if after.state != before.state:
+        await transitions.move(
+            tx, [session], after.state, sources=[SessionState(before.state)], outcome=after.outcome,
+            cause=cause, reason=reason or (before.reason if outcome else None), now=now,
+        )  # fmt: skip
+    return True
+
+
+async def relocate(tx: AsyncSession, container: ContainerId, address: str) -> None:
+    """A running container answers at another address now."""
+    await tx.execute(_RELOCATE, {"id": container, "address": address})
+
+
+_RELOCATE = text("UPDATE containers SET address = :address WHERE id = :id AND state = 'RUNNING'")

@@ -1,0 +1,94 @@
+"""The state of a session follows from its containers, whatever became of each of them."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from carrel.sessions.derive import END_RULES, Member, derive
+from carrel.sessions.states import LIFECYCLE, ContainerRole
+from carrel.sessions.states import ContainerState as C
+from carrel.sessions.states import SessionState as S
+
+ENDED = frozenset({C.EXITED, C.GONE})
+IN_ORDER = (C.SCHEDULED, C.PREPARING, C.STARTING, C.RUNNING)
+OUTCOMES = sorted((*LIFECYCLE.final, S.PENDING))
+
+kinds = st.sampled_from(sorted(END_RULES))
+outcomes = st.sampled_from(OUTCOMES)
+
+
+@st.composite
+def sessions(draw: st.DrawFn, states: frozenset[C] = frozenset(C)) -> list[Member]:
+    """The containers of one session, in these states; the first is the main one."""
+    drawn = draw(st.lists(st.sampled_from(sorted(states)), min_size=1, max_size=5))
+    return [
+        Member(
+            ContainerRole.SUB if index else ContainerRole.MAIN,
+            state,
+            draw(st.none() | st.integers(0, 255)) if state in ENDED else None,
+        )
+        for index, state in enumerate(drawn)
+    ]
+
+
+def states(members: list[Member]) -> set[C]:
+    return {member.state for member in members}
+
+
+@given(kinds, sessions(), st.none() | outcomes)
+def test_of_one_container_or_many_the_same_is_said_in_any_order(kind, members, outcome):
+    assert derive(kind, members, outcome) == derive(kind, members[::-1], outcome)
+    assert derive(kind, members, outcome) == derive(kind, [*members, members[0]], outcome)
+
+
+@given(kinds, sessions())
+def test_it_runs_when_all_run_and_never_before(kind, members):
+    assert (derive(kind, members, None).state == S.RUNNING) == (states(members) == {C.RUNNING})
+
+
+@given(kinds, sessions(frozenset(C) - ENDED))
+def test_it_counts_as_placed_when_all_are_and_never_before(kind, members):
+    assert (derive(kind, members, None).state == S.PENDING) == (C.PENDING in states(members))
+
+
+@given(kinds, sessions(frozenset(IN_ORDER)))
+def test_progress_of_one_container_never_takes_its_session_back(kind, members):
+    order = [S.SCHEDULED, S.PREPARING, S.STARTING, S.RUNNING]
+    before = order.index(derive(kind, members, None).state)
+    for index, member in enumerate(members):
+        for later in IN_ORDER[IN_ORDER.index(member.state) :]:
+            further = [*members[:index], Member(member.role, later), *members[index + 1 :]]
+            assert order.index(derive(kind, further, None).state) >= before
+
+
+@given(kinds, sessions(), outcomes)
+def test_what_is_to_end_ends_with_the_last_container_and_where_it_is_to(kind, members, outcome):
+    derived = derive(kind, members, outcome)
+    assert derived.outcome == outcome
+    assert derived.state == (outcome if states(members) == {C.GONE} else S.TERMINATING)
+
+
+@given(sessions())
+def test_an_interactive_session_ends_with_the_first_container_that_is_lost_main_or_sub(members):
+    assume(states(members) & ENDED)
+    derived = derive("interactive", members, None)
+    assert derived.outcome == S.ERROR
+    assert derived.state == (S.ERROR if states(members) == {C.GONE} else S.TERMINATING)
+
+
+@pytest.mark.parametrize(
+    ("containers", "expected"),
+    [
+        ([C.PENDING], S.PENDING),
+        ([C.SCHEDULED, C.SCHEDULED], S.SCHEDULED),
+        ([C.SCHEDULED, C.PREPARING], S.PREPARING),
+        ([C.PREPARING, C.RUNNING], S.PREPARING),
+        ([C.STARTING, C.RUNNING], S.STARTING),
+        ([C.RUNNING, C.RUNNING], S.RUNNING),
+        ([C.RUNNING, C.EXITED], S.TERMINATING),
+        ([C.GONE, C.EXITED], S.TERMINATING),
+    ],
+)
+def test_each_row_of_the_table(containers, expected):
+    members = [Member(ContainerRole.MAIN, state) for state in containers]
+    assert derive("interactive", members, None).state == expected
