@@ -75,7 +75,7 @@ async def _place() -> AsyncIterator[_Place]:
     database = Database(url)
     try:
         migrate(url)
-        await _found(database, "debian:12")
+        await _found(database, "debian:12", "correct horse battery 9")
         async with database.transaction() as tx:
             user = await tenancy.user_by_email(tx, EMAIL)
             assert user is not None
