@@ -62,20 +62,10 @@ class Schedule:
     async def _apply(self, tx: AsyncSession, snapshot: Snapshot, decided: Plan) -> int:
         """How many sessions were given a node."""
         now = snapshot.now
-        parts = {one.session: one.parts for one in decided.placements}
         moved: list[SessionId] = []
-        if parts:
-            nodes_of = {session: [part.node for part in own] for session, own in parts.items()}
-            placed = await containers.place(tx, nodes_of)
-            moved = await transitions.move(
-                tx, {one.session for one in placed}, SessionState.SCHEDULED, cause="scheduled", now=now
-            )
-            slots = {one.id: one.slots for one in snapshot.waiting}
-            entries = [
-                nodes.Entry(one.id, one.session, parts[one.session][one.index], slots[one.session])
-                for one in placed
-            ]
-            await nodes.allocate(tx, entries, now)
+        if decided.placements:
+            placed = await containers.place(tx, decided.placements, now)
+            moved = await transitions.move(tx, placed, SessionState.SCHEDULED, cause="scheduled", now=now)
         if decided.refusals:
             shown = {one.session: one.position for one in decided.refusals if one.position <= _PLACES_SHOWN}
             await self._tell(

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import ColumnElement, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import ContainerId, GroupId, NodeId, SessionId, new_id
+from carrel.core.ids import ContainerId, GroupId, NodeId, new_id
 from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
@@ -20,7 +20,7 @@ from carrel.nodes.model import Allocation, Node, NodeState
 from carrel.policy.actions import Role
 from carrel.policy.decide import Actor, Target
 from carrel.scheduling.devices import available, family_of
-from carrel.scheduling.snapshot import DeviceView, Part
+from carrel.scheduling.snapshot import DeviceView
 from carrel.site import service as site
 
 SYSTEM_MEM_BYTES = 1 << 30
@@ -209,43 +209,6 @@ async def devices_of(
         for device, amount in (devices or {}).items():
             found[container][device] += amount
     return found
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What one container is to hold, and where."""
-
-    container: ContainerId
-    session: SessionId
-    part: Part
-    slots: Slots
-
-
-_ALLOCATE = text("""
-    INSERT INTO allocations (session_id, container_id, node_id, slot, amount, devices, created_at)
-    SELECT r.session_id, r.container_id, r.node_id, r.slot, r.amount, r.devices, :now
-    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(
-        session_id text, container_id text, node_id text, slot text, amount bigint, devices jsonb)
-""")
-
-
-async def allocate(tx: AsyncSession, entries: Iterable[Entry], now: datetime) -> None:
-    """Enter containers into the ledger. Only the scheduler calls this."""
-    rows = [
-        {
-            "session_id": entry.session,
-            "container_id": entry.container,
-            "node_id": entry.part.node,
-            "slot": slot,
-            "amount": amount,
-            "devices": dict(entry.part.devices[slot]) if slot in entry.part.devices else None,
-        }
-        for entry in entries
-        for slot, amount in entry.slots.items()
-        if amount
-    ]
-    if rows:
-        await tx.execute(_ALLOCATE, {"rows": orjson.dumps(rows).decode(), "now": now})
 
 
 async def release(tx: AsyncSession, containers: Iterable[ContainerId], now: datetime) -> None:

@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, bindparam, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
-from carrel.core.ids import ContainerId, NodeId, SessionId, new_id
+from carrel.core.ids import ContainerId, SessionId, new_id
 from carrel.core.units import Slots
+from carrel.scheduling.snapshot import Placement
 from carrel.sessions import transitions
 from carrel.sessions.derive import Member, derive
 from carrel.sessions.model import Container, Session
@@ -35,15 +36,6 @@ class Change:
     id: ContainerId
     address: str | None = None
     exit_code: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A container that was given a node. index: its number in its session."""
-
-    id: ContainerId
-    session: SessionId
-    index: int
 
 
 def make(session: SessionId, image: str, slots: Slots, count: int) -> list[Container]:
@@ -112,29 +104,36 @@ async def named(tx: AsyncSession, session: Session, name: str | None) -> Contain
 
 _PLACE = text("""
 WITH given AS (
-    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS g(session_id text, index smallint, node_id text)
+    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb))
+        AS g(session_id text, index smallint, node_id text, devices jsonb)
 ), waiting AS (
     SELECT id FROM sessions WHERE id IN (SELECT session_id FROM given) AND state = 'PENDING' ORDER BY id FOR UPDATE
+), placed AS (
+    UPDATE containers c SET state = 'SCHEDULED', node_id = g.node_id
+    FROM given g JOIN waiting w ON w.id = g.session_id
+    WHERE c.session_id = g.session_id AND c.index = g.index AND c.state = 'PENDING'
+    RETURNING c.id, c.session_id, c.node_id, c.slots, g.devices
+), entered AS (
+    INSERT INTO allocations (session_id, container_id, node_id, slot, amount, devices, created_at)
+    SELECT p.session_id, p.id, p.node_id, s.key, CAST(s.value AS bigint), p.devices -> s.key, :now
+    FROM placed p, jsonb_each_text(p.slots) s WHERE CAST(s.value AS bigint) > 0
 )
-UPDATE containers c SET state = 'SCHEDULED', node_id = g.node_id
-FROM given g JOIN waiting w ON w.id = g.session_id
-WHERE c.session_id = g.session_id AND c.index = g.index AND c.state = 'PENDING'
-RETURNING c.id, c.session_id, c.index AS number
+SELECT DISTINCT session_id FROM placed
 """)
 
 
-async def place(tx: AsyncSession, nodes: Mapping[SessionId, Sequence[NodeId]]) -> list[Placed]:
-    """Give the containers of waiting sessions their nodes; what no longer waits is left out.
+async def place(tx: AsyncSession, placements: Iterable[Placement], now: datetime) -> list[SessionId]:
+    """Give the containers of waiting sessions their nodes, and enter them into the ledger; those that still waited.
 
-    nodes: one for each container, in order. Move the sessions to SCHEDULED in the same transaction.
+    Only the scheduler calls this. Move the sessions to SCHEDULED in the same transaction.
     """
     rows = [
-        {"session_id": session, "index": index, "node_id": node}
-        for session, own in nodes.items()
-        for index, node in enumerate(own)
+        {"session_id": one.session, "index": index, "node_id": part.node, "devices": part.devices}
+        for one in placements
+        for index, part in enumerate(one.parts)
     ]
-    placed = await tx.execute(_PLACE, {"rows": orjson.dumps(rows).decode()})
-    return [Placed(ContainerId(row.id), SessionId(row.session_id), row.number) for row in placed]
+    placed = await tx.execute(_PLACE, {"rows": orjson.dumps(rows).decode(), "now": now})
+    return [SessionId(session) for session in placed.scalars()]
 
 
 _CHANGE = text("""
