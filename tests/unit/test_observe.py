@@ -211,3 +211,10 @@ def test_a_session_whose_nodes_are_all_lost_ends_if_one_of_their_groups_says_so(
 def test_a_session_waits_for_the_node_of_one_container_while_another_runs():
     rows = [row(), row(SUB, node=NODE)]
     assert nothing_but(found(container(), now=session(), rows=rows, gone={NODE: None}))
+
+
+def test_a_session_that_ended_while_the_live_ones_were_read_is_left_alone():
+    """Its row was read, and its containers, a moment later, no longer are those of a live session."""
+    now = session()
+    before = Before({ID: queries.mark(now)}, frozenset([MAIN]))
+    assert nothing_but(compare([], before, Live({ID: now}, {}), {}, {}))

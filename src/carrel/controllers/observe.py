@@ -100,7 +100,8 @@ def compare(
     strays: list[tuple[Session, ContainerId]] = []
     node_lost: list[tuple[Session, NodeLoss]] = []
     for session in live.sessions.values():
-        own = live.containers[session.id]
+        # None, when it ended between the two reads.
+        own = live.containers.get(session.id, ())
         there = [(one, listed[one.id]) for one in own if one.id in listed]
         if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
             out_of_memory.append(session)
