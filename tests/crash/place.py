@@ -55,6 +55,13 @@ class Place:
             row = look.execute("SELECT reason FROM sessions WHERE id = %s", (session,)).fetchone()
         return str(row[0]) if row else ""
 
+    def main_of(self, session: str) -> str:
+        """The id of its main container."""
+        with self.looking() as look:
+            row = look.execute("SELECT id FROM containers WHERE session_id = %s AND index = 0", (session,)).fetchone()
+        assert row, session
+        return str(row[0])
+
     async def wrong(self) -> list[str]:
         """What must not be once nothing is under way."""
         with self.looking() as look:
