@@ -16,8 +16,6 @@ from carrel.gateway import admission
 
 __all__ = ["world"]
 
-BIG = 8 << 30
-
 
 @pytest.fixture
 async def gate(world: World, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Gate]:
@@ -31,13 +29,11 @@ async def app(request: web.Request) -> web.StreamResponse:
     """A page, a download without end, or a WebSocket that stays."""
     if request.path == "/":
         return web.Response(text="hello")
-    if request.path == "/big":
-        response = web.StreamResponse(headers={"Content-Length": str(BIG)})
+    if request.path == "/endless":
+        response = web.StreamResponse()
         await response.prepare(request)
-        piece = bytes(1 << 18)
-        for _ in range(BIG // len(piece)):
-            await response.write(piece)
-        return response
+        while True:
+            await response.write(bytes(1 << 18))
     line = web.WebSocketResponse()
     await line.prepare(request)
     async for _ in line:
@@ -57,7 +53,10 @@ class Visit:
         assert await self.status() == 200
         self._client = self._gate.client(self._session, self._cookie)
         self._line = await self._client.ws_connect("/ws", origin=f"http://{self._gate.host(self._session)}")
+        self._comes = asyncio.Event()
         self._download = asyncio.create_task(self._read())
+        # A download that has not begun would be refused, not cut.
+        await asyncio.wait_for(self._comes.wait(), 30)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -66,9 +65,9 @@ class Visit:
         await self._client.close()
 
     async def _read(self) -> None:
-        async with self._client.get("/big", timeout=aiohttp.ClientTimeout(total=None)) as answer:
+        async with self._client.get("/endless", timeout=aiohttp.ClientTimeout(total=None)) as answer:
             async for _ in answer.content.iter_any():
-                pass
+                self._comes.set()
 
     async def status(self) -> int:
         return (await self._gate.get(self._session, cookie=self._cookie)).status
