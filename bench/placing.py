@@ -125,6 +125,13 @@ async def _at_once(place: _Place) -> float:
             FROM sessions s, generate_series(2, :count) n WHERE s.id = :first"""),
             {"first": first, "count": _AT_ONCE},
         )
+        await tx.execute(
+            text("""
+            INSERT INTO containers SELECT (jsonb_populate_record(c, jsonb_build_object(
+                'id', 'bench' || n, 'session_id', 'bench' || n))).*
+            FROM containers c, generate_series(2, :count) n WHERE c.session_id = :first"""),
+            {"first": first, "count": _AT_ONCE},
+        )
     leader = await lead(place.database.url)
     schedule = Schedule(
         Tools(
