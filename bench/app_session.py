@@ -15,11 +15,15 @@ from carrel.core.ids import SessionId, new_id
 from carrel.tenancy import service as tenancy
 
 _SESSION = """
-    INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, env, state, warnings,
-        force, attempts, restarts, address, created_at, started_at)
-    SELECT :id, 'app', 'interactive', u.id, p.id, u.domain_id, 'app', CAST(:apps AS jsonb), '{"cpu": 1, "mem": 1}',
-        '{}', 'RUNNING', '[]', false, 0, 0, '127.0.0.1', now(), now()
-    FROM users u, projects p
+    WITH made AS (
+        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, env, state,
+            warnings, force, attempts, restarts, created_at, started_at)
+        SELECT :id, 'app', 'interactive', u.id, p.id, u.domain_id, 'app', CAST(:apps AS jsonb),
+            '{"cpu": 1, "mem": 1}', '{}', 'RUNNING', '[]', false, 0, 0, now(), now()
+        FROM users u, projects p RETURNING *
+    )
+    INSERT INTO containers (id, session_id, role, index, image, slots, state, address, started_at)
+    SELECT id, id, 'main', 0, image, slots, 'RUNNING', '127.0.0.1', started_at FROM made
 """
 
 

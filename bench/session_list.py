@@ -18,14 +18,18 @@ _HISTORY = 1_000_000
 _PATH = "/api/v1/sessions?limit=20"
 
 _FILL = """
-    INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, env,
-        state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
-    SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
-        u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]',
-        '{"cpu": 1000, "mem": 1073741824}', '{"A": "b"}',
-        'TERMINATED', '[]', false, 0, 0,
-        now() - n * interval '30 s', now() - n * interval '29 s', now() - n * interval '1 s'
-    FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p
+    WITH filled AS (
+        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, env,
+            state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
+        SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
+            u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]',
+            '{"cpu": 1000, "mem": 1073741824}', '{"A": "b"}',
+            'TERMINATED', '[]', false, 0, 0,
+            now() - n * interval '30 s', now() - n * interval '29 s', now() - n * interval '1 s'
+        FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p RETURNING *
+    )
+    INSERT INTO containers (id, session_id, role, index, image, slots, state, started_at, ended_at)
+    SELECT id, id, 'main', 0, image, slots, 'GONE', started_at, ended_at FROM filled
 """
 
 
@@ -66,7 +70,7 @@ async def _fill(own: Plane, first: int, last: int) -> None:
     async with own.database.transaction() as tx:
         await tx.execute(text(_FILL), {"first": first, "last": last})
     async with own.database.transaction() as tx:
-        await tx.execute(text("ANALYZE sessions"))
+        await tx.execute(text("ANALYZE sessions, containers"))
 
 
 @asynccontextmanager
