@@ -24,8 +24,8 @@ from carrel.server.children import FIRST_PAUSE_S, ForkServer, Role, report
 ROLES = ("api,controllers", "gateway")
 _LONGEST_DATABASE_PAUSE_S = 4.0
 _STOP_S = 10.0
-_TICK_S = 0.1
-_LOG_TICKS = 300
+_TICK_S = 0.2
+_LOG_TICKS = 150
 _LOG_BYTES = 10 << 20
 
 
