@@ -13,11 +13,13 @@ from psycopg.rows import dict_row
 
 from carrel.engines.port import Observed, ObservedState
 from carrel.sessions.derive import Member, derive
-from carrel.sessions.states import HOLDING, LIFECYCLE, ContainerRole, ContainerState, SessionState
+from carrel.sessions.states import LIFECYCLE, ContainerRole, ContainerState, SessionState
 
 Row = dict[str, Any]
 
 TRANSITIONAL = frozenset(LIFECYCLE.deadlines)
+HOLDING = frozenset(ContainerState) - {ContainerState.PENDING, ContainerState.GONE}
+"""States in which a container holds its slots."""
 
 
 def always(connection: psycopg.Connection[Any]) -> list[str]:

@@ -41,7 +41,7 @@ _STORAGE_PAUSE_S = 30
 
 
 @dataclass(frozen=True)
-class Member:
+class PlacedContainer:
     """One container of a session that is to start. node: the name of its node. devices: thousandths of each."""
 
     row: Container
@@ -52,7 +52,7 @@ class Member:
 class FailedStart(Exception):
     """The engine did not start one of the containers."""
 
-    def __init__(self, member: Member, error: EngineError) -> None:
+    def __init__(self, member: PlacedContainer, error: EngineError) -> None:
         super().__init__(error.message)
         self.member = member
         self.error = error
@@ -95,7 +95,7 @@ class Launch:
         for session in sessions:
             key = session.id
             members = [
-                Member(one, names.get(one.node_id or NodeId(""), ""), devices.get(one.id, {}))
+                PlacedContainer(one, names.get(one.node_id or NodeId(""), ""), devices.get(one.id, {}))
                 for one in own.get(key, ())
             ]
             leaving = next((one for one in members if one.row.node_id in left), None)
@@ -132,7 +132,7 @@ class Launch:
             del self._tasks[session]
             self._sent_back.discard(session)
 
-    async def _launch(self, session: Session, members: Sequence[Member], held: Sequence[Mounted]) -> None:
+    async def _launch(self, session: Session, members: Sequence[PlacedContainer], held: Sequence[Mounted]) -> None:
         # Say that we are at it before waiting for room: others may be pulling for long.
         if not await self._begin(session, members):
             return
@@ -151,7 +151,7 @@ class Launch:
                 await self._give_up(session, members, failed)
 
     async def _mounts(
-        self, session: Session, members: Sequence[Member], held: Sequence[Mounted]
+        self, session: Session, members: Sequence[PlacedContainer], held: Sequence[Mounted]
     ) -> tuple[Mount, ...] | None:
         """What to mount; None when it cannot start now, or not at all, which is then written down."""
         try:
@@ -169,7 +169,7 @@ class Launch:
             await self._end(session, cause=NO_MOUNT, reason=str(error))
         return None
 
-    async def _wait_for_storage(self, session: Session, members: Sequence[Member], reason: str) -> None:
+    async def _wait_for_storage(self, session: Session, members: Sequence[PlacedContainer], reason: str) -> None:
         log.warning("launch.no_storage", session=session.id, error=reason)
         if session.started_at:
             # It has files of its own on its node: it stays there until the storage is back.
@@ -180,7 +180,7 @@ class Launch:
             pause = timedelta(seconds=min(2 ** await self._failed(session, NO_STORAGE), _STORAGE_PAUSE_S))
             await self._take_back(session, members, cause=NO_STORAGE, reason=reason, pause=pause)
 
-    async def _miss_folder(self, session: Session, members: Sequence[Member], reason: str) -> None:
+    async def _miss_folder(self, session: Session, members: Sequence[PlacedContainer], reason: str) -> None:
         """Some tries, between which it would be seen that its host is away after all; or the end."""
         log.warning("launch.no_folder", session=session.id, error=reason)
         if session.started_at:
@@ -192,12 +192,12 @@ class Launch:
                 session, members, cause=NO_MOUNT, reason=reason, pause=timedelta(seconds=_STORAGE_PAUSE_S)
             )
 
-    async def _send_back(self, session: Session, members: Sequence[Member], leaving: Member) -> None:
+    async def _send_back(self, session: Session, members: Sequence[PlacedContainer], leaving: PlacedContainer) -> None:
         """Nothing of it stays on its nodes; it waits for another place."""
         reason = f"Its node {leaving.node} is lost or is being emptied before it ran there."
         await self._take_back(session, members, cause="node_closed", reason=reason, blamed=leaving.row.node_id)
 
-    async def _begin(self, session: Session, members: Sequence[Member]) -> bool:
+    async def _begin(self, session: Session, members: Sequence[PlacedContainer]) -> bool:
         """False when it is no longer to be started."""
         async with self._tools.transaction() as tx:
             if session.state != SessionState.SCHEDULED:
@@ -207,13 +207,13 @@ class Launch:
                 states=[SessionState.SCHEDULED], cause="launch", now=self._tools.clock.now(),
             )  # fmt: skip
 
-    async def _start(self, session: Session, member: Member, folders: tuple[Mount, ...]) -> None:
+    async def _start(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
         """Have the engine make one container run. Raises: FailedStart."""
         # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
         async with self._starting if member.row.state == ContainerState.STARTING else self._preparing:
             await self._ensure(session, member, folders)
 
-    async def _ensure(self, session: Session, member: Member, folders: tuple[Mount, ...]) -> None:
+    async def _ensure(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
         tools = self._tools
         spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
         # 1. the engine makes it so; what a crash left of it is continued
@@ -264,7 +264,7 @@ class Launch:
             await transitions.show_progress(tx, session.id, LAUNCHING, progress=None, reason=reason)
         await asyncio.sleep(_ENGINE_PAUSE_S)
 
-    async def _give_up(self, session: Session, members: Sequence[Member], start: FailedStart) -> None:
+    async def _give_up(self, session: Session, members: Sequence[PlacedContainer], start: FailedStart) -> None:
         """Another try later with nothing left of this one, or the end."""
         error, failed = start.error, await self._failed(session, _RETRY)
         log.warning(
@@ -294,7 +294,7 @@ class Launch:
     async def _take_back(
         self,
         session: Session,
-        members: Sequence[Member],
+        members: Sequence[PlacedContainer],
         *,
         cause: str,
         reason: str,
@@ -338,7 +338,7 @@ async def _kept(session: SessionId, work: Callable[[], Awaitable[None]]) -> None
 
 
 def container_spec(
-    session: Session, member: Member, folders: tuple[Mount, ...], seal: Seal, *, epoch: int
+    session: Session, member: PlacedContainer, folders: tuple[Mount, ...], seal: Seal, *, epoch: int
 ) -> ContainerSpec:
     """What the engine is to make of a container of a session."""
     container = member.row

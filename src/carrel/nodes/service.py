@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import orjson
-from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy import ColumnElement, Select, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, GroupId, NodeId, new_id
@@ -211,11 +211,13 @@ async def devices_of(
     return found
 
 
-async def release(tx: AsyncSession, containers: Iterable[ContainerId], now: datetime) -> None:
+async def release(
+    tx: AsyncSession, containers: Sequence[ContainerId] | Select[ContainerId], now: datetime
+) -> None:
     """Close what the containers hold. Twice: no-op."""
     await tx.execute(
         update(Allocation)
-        .where(Allocation.container_id.in_(list(containers)), Allocation.released_at.is_(None))
+        .where(Allocation.container_id.in_(containers), Allocation.released_at.is_(None))
         .values(released_at=now)
     )
 

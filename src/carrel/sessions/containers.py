@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import orjson
-from sqlalchemy import ColumnElement, bindparam, select, text
+from sqlalchemy import ColumnElement, Select, bindparam, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
@@ -86,6 +86,11 @@ async def of(tx: AsyncSession, session: SessionId) -> Sequence[Container]:
         select(Container).where(Container.session_id == session).order_by(Container.index)
     )
     return rows.scalars().all()
+
+
+def ids_of(session: SessionId) -> Select[ContainerId]:
+    """The ids of the same, as a part of another statement."""
+    return select(Container.id).where(Container.session_id == session)
 
 
 async def named(tx: AsyncSession, session: Session, name: str | None) -> Container:

@@ -26,7 +26,7 @@ from carrel.policy.decide import Actor, Target, require
 from carrel.sessions import containers, door, mounting, queries, transitions
 from carrel.sessions.containers import Change
 from carrel.sessions.door import Wish
-from carrel.sessions.model import Container, KeptLog, Session
+from carrel.sessions.model import KeptLog, Session
 from carrel.sessions.names import generated_name
 from carrel.sessions.schemas import MountRequest
 from carrel.sessions.states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
@@ -310,12 +310,7 @@ async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: st
         tx, [session], SessionState(outcome), sources=[SessionState.TERMINATING],
         cause=cause, reason=reason, now=now,
     )  # fmt: skip
-    await _release_all(tx, session, now)
-
-
-async def _release_all(tx: AsyncSession, session: SessionId, now: datetime) -> None:
-    own = await tx.execute(select(Container.id).where(Container.session_id == session))
-    await nodes.release(tx, own.scalars(), now)
+    await nodes.release(tx, containers.ids_of(session), now)
 
 
 async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:
@@ -352,7 +347,7 @@ async def requeue(
         cause=cause, reason=reason, now=now, not_before=not_before, blamed=blamed,
     )  # fmt: skip
     if moved:
-        await _release_all(tx, session, now)
+        await nodes.release(tx, containers.ids_of(session), now)
 
 
 async def keep_log(tx: AsyncSession, container: ContainerId, content: bytes) -> None:

@@ -81,9 +81,6 @@ CONTAINER_LIFECYCLE = Lifecycle(
     deadlines={},
 )
 
-HOLDING = frozenset(ContainerState) - {_C.PENDING, _C.GONE}
-"""States in which a container holds its slots."""
-
 
 class ContainerRole(StrEnum):
     """main: where terminals, commands, logs and apps are unless another is named."""
