@@ -3,15 +3,17 @@
 import errno
 import hashlib
 import os
+import select
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.server.backup.manifest import Progress, StoredFile
 
 _PIECE = 1 << 20
+_WAIT_MS = 500
 
 
 class ProgramFailed(Unavailable):
@@ -41,7 +43,7 @@ def into_file(
         assert process.stdout is not None
         try:
             with target.open("wb") as file:
-                while piece := process.stdout.read(_PIECE):
+                for piece in _pieces(process.stdout.fileno()):
                     file.write(piece)
                     digest.update(piece)
                     size += len(piece)
@@ -57,6 +59,22 @@ def into_file(
     if code and code not in tolerated:
         raise ProgramFailed(Path(command[0]).name, code, complaint)
     return StoredFile(size, digest.hexdigest()), code
+
+
+def _pieces(pipe: int) -> Iterator[bytes]:
+    """What comes through a pipe, until its end.
+
+    Waits are short: Python acts on a signal between two system calls, and one that arrives just before a call would
+    be noticed only when that call returns.
+    """
+    readable = select.poll()
+    readable.register(pipe, select.POLLIN)
+    while True:
+        if readable.poll(_WAIT_MS):
+            piece = os.read(pipe, _PIECE)
+            if not piece:
+                return
+            yield piece
 
 
 def running(
