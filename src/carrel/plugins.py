@@ -1,19 +1,20 @@
 """Back ends by entry points: our own, and those of other distributions, in the same way.
 
 Each port has a group of entry points. The name of an entry point is the kind of the back end; what it names is a
-`Plugin`. Looking one up loads the module of that kind and of no other.
+`Plugin`. Looking one up loads the module of that kind and of no other. The settings model of a plug-in is the only
+description of its settings: API, command line and page show the JSON schema that is made from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint, distribution, entry_points
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from carrel.core.errors import Unavailable
+from carrel.core.errors import Invalid, Unavailable
 
 DISTRIBUTION = "carrel-compute"
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -32,15 +33,52 @@ class Plugin(Generic[Settings, Backend]):
     """One kind of back end.
 
     settings: what one is made from; secrets are SecretStr. make: touches neither disk nor network. Raises: Invalid for
-    settings with which none could work.
+    settings with which none could work. title: its name for people; empty: its kind.
     """
 
     settings: type[Settings]
     make: Callable[[Settings], Backend]
+    title: str = ""
 
     def made(self, **values: object) -> Backend:
         """A back end with these settings; those that it has no use for are left out. Raises: as `make`."""
         return self.make(self.settings.model_validate(values))
+
+    def checked(self, values: Mapping[str, object]) -> Settings:
+        """The settings that these values make. Raises: Invalid naming the first setting that is wrong or unknown."""
+        unknown = sorted(values.keys() - self.settings.model_fields.keys())
+        if unknown:
+            raise _wrong(unknown[0], "there is no such setting")
+        try:
+            return self.settings.model_validate(values)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            raise _wrong(".".join(map(str, first["loc"])), first["msg"]) from None
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the settings, for forms and command lines.
+
+        Shape: {"type": "object", "properties": {name: {...}}, "required": [name, ...]}, in the order of the model,
+        without $ref; what may be null has the schema of what it is otherwise. Secrets have "format": "password" and
+        "writeOnly": true.
+        """
+        return settings_schema(self.settings)
+
+
+def settings_schema(settings: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a settings model; see `Plugin.schema`."""
+    whole = settings.model_json_schema()
+    definitions = whole.pop("$defs", {})
+    schema: dict[str, Any] = _without_references(whole, definitions)
+    schema.pop("title", None)
+    schema.setdefault("properties", {})
+    schema.setdefault("required", [])
+    return schema
+
+
+def secrets_of(schema: Mapping[str, Any]) -> frozenset[str]:
+    """The settings that are secrets: kept sealed, and never shown. schema: as `Plugin.schema` gives it."""
+    return frozenset(name for name, one in schema["properties"].items() if one.get("writeOnly"))
 
 
 @cache
@@ -55,6 +93,44 @@ def find(port: Port, kind: str) -> Plugin[Any, Any]:
         names = sorted(each.dist.name for each in found if each.dist)
         raise _unusable(port, kind, f"{' and '.join(names)} both bring it" if names else "nothing installed brings it")
     return _loaded(port, found[0])
+
+
+def kinds(port: Port) -> dict[str, Plugin[Any, Any]]:
+    """Every kind of this port that can be used, by name; ours come first. One that does not load is left out."""
+    own = {entry.name: None for entry in distribution(DISTRIBUTION).entry_points.select(group=port)}
+    usable = {}
+    for kind in [*own, *sorted({entry.name for entry in entry_points(group=port)} - own.keys())]:
+        try:
+            usable[kind] = find(port, kind)
+        except Unavailable:
+            continue
+    return usable
+
+
+def _without_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """The same with each $ref replaced by what it names, and without null as a choice."""
+    if isinstance(schema, list):
+        return [_without_references(one, definitions) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if reference := schema.get("$ref"):
+        named = definitions[reference.removeprefix("#/$defs/")]
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        return _without_references({**named, **rest}, definitions)
+    choices = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    if len(choices) == 1:
+        rest = {key: value for key, value in schema.items() if key != "anyOf"}
+        return _without_references({**choices[0], **rest}, definitions)
+    return {key: _without_references(value, definitions) for key, value in schema.items()}
+
+
+def _wrong(setting: str, why: str) -> Invalid:
+    return Invalid(
+        "plugin.setting_invalid",
+        f"The setting {setting} cannot be used: {why}.",
+        hint="See which settings this kind has.",
+        field=f"settings.{setting}" if setting else "settings",
+    )
 
 
 def _loaded(port: Port, entry: EntryPoint) -> Plugin[Any, Any]:

@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from enum import StrEnum
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from pydantic import BaseModel, Field, SecretStr
 
 from carrel import plugins
-from carrel.core.errors import Unavailable
-from carrel.plugins import Port, find
+from carrel.core.errors import Invalid, Unavailable
+from carrel.plugins import Plugin, Port, find, kinds, secrets_of
 from carrel.providers.schemas import ProviderKind
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
@@ -83,3 +85,69 @@ def test_what_cannot_be_used_says_why(install: Install):
     assert "acme and other both bring it" in refusal("one")
     assert "it does not load" in refusal("gone")
     assert "acme:NO_PLUGIN is no Plugin" in refusal("wrong")
+
+
+class Tls(StrEnum):
+    """How it is encrypted."""
+
+    OFF = "off"
+    ON = "on"
+
+
+class Settings(BaseModel):
+    """What the tests' back end is made from."""
+
+    host: str = Field(description="A name or an address.")
+    port: int | None = Field(default=None, ge=1)
+    tls: Tls = Tls.ON
+    token: SecretStr | None = None
+
+
+SOME: Plugin[Settings, Settings] = Plugin(Settings, lambda settings: settings)
+
+
+def test_a_schema_describes_the_settings_without_references_and_null():
+    schema = SOME.schema()
+    assert schema["required"] == ["host"]
+    assert list(schema["properties"]) == ["host", "port", "tls", "token"]
+    properties = schema["properties"]
+    assert properties["host"] == {"type": "string", "title": "Host", "description": "A name or an address."}
+    assert properties["port"] == {"type": "integer", "title": "Port", "minimum": 1, "default": None}
+    assert (properties["tls"]["enum"], properties["tls"]["default"]) == (["off", "on"], "on")
+    assert (properties["token"]["format"], properties["token"]["writeOnly"]) == ("password", True)
+    assert secrets_of(schema) == {"token"}
+
+
+@pytest.mark.parametrize(
+    ("values", "setting"),
+    [
+        ({}, "host"),
+        ({"host": "one", "port": 0}, "port"),
+        ({"host": "one", "tls": "half"}, "tls"),
+        ({"host": "one", "colour": "blue"}, "colour"),
+    ],
+)
+def test_settings_that_are_wrong_are_refused_by_name(values: dict[str, object], setting: str):
+    with pytest.raises(Invalid, match=setting) as refused:
+        SOME.checked(values)
+    assert (refused.value.code, refused.value.field) == ("plugin.setting_invalid", f"settings.{setting}")
+
+
+def test_a_refused_secret_is_not_in_the_message():
+    with pytest.raises(Invalid) as refused:
+        SOME.checked({"host": "one", "token": {"key": "hunter2"}})
+    assert "hunter2" not in refused.value.message
+
+
+def test_settings_that_are_right_are_as_given():
+    settings = SOME.checked({"host": "one", "token": "hunter2"})
+    assert (settings.host, settings.tls) == ("one", Tls.ON)
+    assert settings.token
+    assert settings.token.get_secret_value() == "hunter2"
+
+
+def test_all_kinds_that_can_be_used_are_listed_ours_first(install: Install):
+    install("acme", acme="PLUGIN", gone="NOTHING", posix="PLUGIN")
+    listed = kinds(Port.STORAGE)
+    assert list(listed) == ["btrfs", "posix", "acme"]
+    assert "root" in listed["acme"].schema()["properties"]
