@@ -6,7 +6,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,11 @@ from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.engines.fake import FakeEngine
 from carrel.http.sendfile import ZeroCopyProtocol
+from carrel.http.services import install
 from carrel.keypairs import service as keypairs
 from carrel.policy.decide import Actor
 from carrel.server import compose
+from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
 from carrel.storage_hosts import service as storage_hosts
 
@@ -101,6 +103,14 @@ class Api:
     people: People
     _stack: AsyncExitStack
     _callers: dict[str, Caller] = field(default_factory=dict)
+
+    @property
+    def services(self) -> ApiServices:
+        return self.app.state.services  # type: ignore[no-any-return]
+
+    def replace_services(self, **changes: object) -> None:
+        """What the routes of this installation work with from now on."""
+        install(self.app, replace(self.services, **changes))  # type: ignore[arg-type]
 
     @property
     def port(self) -> int:

@@ -136,7 +136,7 @@ async def world(database: Database, people: People, tmp_path: Path) -> AsyncIter
             text = f"{pair.access_key}:{pair.secret_key}".encode()
             keys[actor.user_id] = "Basic " + base64.b64encode(text).decode()
     async with compose.api(settings, database, engine) as app, listening(app) as url:
-        yield World(url, engine, database, people, settings, keys, app.state.terminals)
+        yield World(url, engine, database, people, settings, keys, app.state.services.terminals)
     for process in engine.processes:
         if process.returncode is None:
             process.kill()

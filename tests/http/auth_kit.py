@@ -31,13 +31,12 @@ class Clock:
 
 def wind(api: Api, **ahead: float) -> datetime:
     """Let so much time go by for the server; gives its time."""
-    clock = api.app.state.clock
+    clock = api.services.clock
     if not isinstance(clock, Clock):
-        clock = api.app.state.clock = api.app.state.authenticator._clock = api.app.state.mailer._clock = (
-            Clock()
-        )
+        clock = api.services.authenticator._clock = api.services.mailer._clock = Clock()
+        api.replace_services(clock=clock)
     clock.ahead += timedelta(**ahead)
-    api.app.state.authenticator.forget()
+    api.services.authenticator.forget()
     return clock.now()
 
 

@@ -63,6 +63,6 @@ async def known(api: Api, who: Caller, id_: str) -> Folder:
     async with api.database.transaction() as tx:
         row = await tx.get(VFolder, id_)
     assert row is not None
-    backend = (await api.app.state.storages.of(row.host_id)).backend
+    backend = (await api.services.storages.of(row.host_id)).backend
     place = Place(row.scope, row.id)
     return Folder(who, row.id, backend.files(place), backend.stage(place))

@@ -26,7 +26,7 @@ async def second_host(api: Api, root: Path, name: str = "second") -> str:
 
 
 async def backend(api: Api, host: str) -> StorageBackend:
-    return (await api.app.state.storages.of(host)).backend  # type: ignore[no-any-return]
+    return (await api.services.storages.of(host)).backend  # type: ignore[no-any-return]
 
 
 async def files_of(api: Api, folder: str) -> Path:

@@ -62,8 +62,8 @@ class Sso:
 @asynccontextmanager
 async def single_sign_on(api: Api, folder: Path) -> AsyncIterator[Sso]:
     """"corp" is set up and runs; ends with the block."""
-    api.app.state.settings.public_url = api.url
-    elsewhere = api.app.state.elsewhere
+    api.services.settings.public_url = api.url
+    elsewhere = api.services.elsewhere
     elsewhere.ground = replace(elsewhere.ground, public_url=api.url)
     with open_id_provider(folder / "provider", redirect_uris=[api.url + CALLBACK]) as there:
         there.accounts["ada"] = dict(ADA)

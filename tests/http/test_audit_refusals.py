@@ -77,7 +77,7 @@ async def test_a_flood_of_refusals_is_a_few_rows_and_a_count(api: Api, monkeypat
     mine, theirs = await _rows(user, outcome="refused"), await _rows(colleague, outcome="refused")
     assert [row["object"]["id"] for row in mine] == ["none2", "none1", "none0"]
     assert [row["object"]["id"] for row in theirs] == ["same"]
-    noted: Refusals = api.app.state.refusals
+    noted: Refusals = api.services.refusals
     await noted.close_window()
     summary = (await _rows(user, outcome="refused"))[0]
     assert (summary["action"], summary["reason"]) == (
@@ -93,7 +93,7 @@ async def test_a_flood_of_refusals_is_a_few_rows_and_a_count(api: Api, monkeypat
 
 async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_fill_nothing(api: Api, monkeypatch):
     monkeypatch.setattr(refusals, "MOST_STRANGERS", 4)
-    noted: Refusals = api.app.state.refusals
+    noted: Refusals = api.services.refusals
     user, superadmin = await api.as_("user"), await api.as_("superadmin")
     assert user.actor
     access_key, _ = await api.keypair(user.actor)
@@ -133,7 +133,7 @@ async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_f
 async def test_what_was_only_counted_is_written_when_the_server_stops(api: Api, monkeypatch):
     monkeypatch.setattr(refusals, "MOST", 1)
     user = await api.as_("user")
-    noted: Refusals = api.app.state.refusals
+    noted: Refusals = api.services.refusals
     task = asyncio.create_task(noted.run())
     await user.delete("/sessions/none1")
     await user.delete("/sessions/none2")

@@ -105,7 +105,7 @@ async def test_someone_inactive_is_not_let_in(api: Api):
     assert (await keys.get("/auth/me")).status_code == 200
     async with api.database.transaction() as tx:
         await tx.execute(text("UPDATE users SET state = 'inactive' WHERE email = 'user@example.org'"))
-    api.app.state.authenticator.forget()
+    api.services.authenticator.forget()
     assert (await login(api, "user@example.org", PASSWORD)).json()["code"] == "auth.bad_credentials"
     assert (await user.get("/auth/me")).status_code == 401
     assert (await keys.get("/auth/me")).status_code == 401
@@ -115,7 +115,7 @@ async def test_a_sign_in_ends_by_itself(api: Api):
     user = await api.browser("user")
     async with api.database.transaction() as tx:
         await tx.execute(text("UPDATE logins SET expires_at = now() - interval '1 second'"))
-    api.app.state.authenticator.forget()
+    api.services.authenticator.forget()
     assert (await user.get("/auth/me")).json()["code"] == "auth.required"
 
 
@@ -175,7 +175,7 @@ async def test_a_keypair_works_until_it_is_removed(api: Api):
     assert all("secret" not in key for item in listed for key in item)
     used = {item["access_key"]: item["last_used_at"] for item in listed}[made["access_key"]]
     assert used
-    api.app.state.authenticator.forget()
+    api.services.authenticator.forget()
     assert (await script.get(f"{API}/auth/me")).status_code == 200
     again = (await user.get("/keypairs")).json()["items"]
     assert used in [item["last_used_at"] for item in again], "told to a minute, without a commit each time"

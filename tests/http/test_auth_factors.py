@@ -177,7 +177,7 @@ async def test_administrators_switch_the_factors_of_others_off(api: Api):
     assert (await (await api.as_("colleague")).delete(f"/users/{ref}/factors")).status_code == 404
     assert (await (await api.as_("foreigner")).delete(f"/users/{ref}/factors")).status_code == 404
     assert (await (await api.as_("superadmin")).delete(f"/users/{ref}/factors")).status_code == 204
-    api.app.state.authenticator.forget()
+    api.services.authenticator.forget()
     assert (await user.get("/auth/me")).status_code == 401
     assert (await (await sign_in(api, "user")).get("/auth/me")).json()["pending"] is None
     rows = await sql(api, "SELECT actor_email, owner_id FROM audit WHERE action = 'factor.reset' AND outcome = 'done'")

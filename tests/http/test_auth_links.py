@@ -85,8 +85,10 @@ async def mail_server(api: Api) -> AsyncIterator[Letters]:
 
 async def post_letters(api: Api, **later: float) -> timedelta | None:
     """What the leader does with letters, so much later."""
-    state = api.app.state
-    return await outbox.send_due(api.database.transaction, state.seal, state.clock.now() + timedelta(**later))
+    services = api.services
+    return await outbox.send_due(
+        api.database.transaction, services.seal, services.clock.now() + timedelta(**later)
+    )
 
 
 @pytest.fixture
@@ -233,7 +235,7 @@ async def test_a_letter_is_tried_again_until_the_mail_server_takes_it(api: Api):
 
 async def test_a_letter_that_nobody_can_read_keeps_no_other_back(api: Api):
     async with mail_server(api) as letters:
-        seal, now = api.app.state.seal, SystemClock().now()
+        seal, now = api.services.seal, SystemClock().now()
         async with api.database.transaction() as tx:
             strange = seal.close(b'{"heading": "of another version"}', "outbox:strange")
             tx.add(QueuedLetter(id="strange", recipient="a@example.org", letter=strange,
@@ -340,7 +342,7 @@ async def test_nobody_fills_the_mailbox_of_who_has_an_account(api: Api, mailbox:
         for _ in range(times):
             again = await post(api, "/auth/sign-up", {**ADA, "email": "user@example.org"})
             assert again.status_code == 202
-        await api.app.state.mailer.close()
+        await api.services.mailer.close()
         return (await sql(api, "SELECT count(*) FROM outbox"))[0][0]  # type: ignore[no-any-return]
 
     assert await written(3) == 1
@@ -360,7 +362,7 @@ async def test_accounts_that_nobody_verifies_are_deleted_after_a_week(api: Api, 
     for days, gone in ((0, set()), (7, {"late@example.org"})):
         await set_site(api, sign_up_keep_days=days)
         async with api.database.transaction() as tx:
-            await sign_up.prune(tx, api.app.state.clock.now())
+            await sign_up.prune(tx, api.services.clock.now())
         names = {"late@example.org", "fresh@example.org", "proved@example.org", "stranger@example.org"}
         kept = {email for (email,) in await sql(api, "SELECT email FROM users")}
         assert names - kept == gone

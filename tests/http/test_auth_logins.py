@@ -184,7 +184,7 @@ async def test_a_password_typed_as_the_email_is_not_kept(api: Api):
 
 async def test_somebody_proved_by_another_is_let_in_by_the_same_rules(api: Api):
     here = Client("192.0.2.1", FIREFOX)
-    clock, person = api.app.state.clock, api.people.user.user_id
+    clock, person = api.services.clock, api.people.user.user_id
 
     async def pending(token: str) -> str | None:
         client = await api.client(cookies={"carrel_session": token})

@@ -180,10 +180,10 @@ async def test_somebody_inactive_hears_why_only_after_proving_who_they_are(api: 
 
 async def test_an_address_without_a_name_takes_no_passkeys(api: Api):
     user = await sign_in(api, "user")
-    settings = api.app.state.settings
+    settings = api.services.settings
     for url, possible in (("http://192.0.2.7:8700", False), ("http://carrel.example.org", False),
                           ("https://carrel.example.org", True), (ORIGIN, True)):  # fmt: skip
-        api.app.state.settings = settings.model_copy(update={"public_url": url})
+        api.replace_services(settings=settings.model_copy(update={"public_url": url}))
         assert (await user.get("/factors")).json()["passkeys_possible"] is possible
         assert (await user.get("/auth/greeting")).json()["passkeys"] is possible
         asked = await user.post("/factors/passkeys/options")

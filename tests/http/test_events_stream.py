@@ -239,7 +239,7 @@ async def test_a_slow_reader_is_cut_and_can_resume(api: Api, monkeypatch):
         )
 
         async def follows() -> bool:
-            return bool(api.app.state.events._followers)
+            return bool(api.services.events._followers)
 
         await eventually(follows)
         async with await psycopg.AsyncConnection.connect(api.database.url, autocommit=True) as connection:
@@ -253,7 +253,7 @@ async def test_a_slow_reader_is_cut_and_can_resume(api: Api, monkeypatch):
                 await connection.execute("SELECT pg_notify('carrel', 'events')")
 
         async def cut() -> bool:
-            return not api.app.state.events._followers
+            return not api.services.events._followers
 
         await eventually(cut)
         slow.setblocking(False)
@@ -285,10 +285,10 @@ async def test_an_idle_line_is_kept_open_and_closed_to_who_has_signed_out(api: A
 async def test_a_reader_who_leaves_is_forgotten(api: Api):
     user = await api.as_("user")
     async with following(user):
-        assert len(api.app.state.events._followers) == 1
+        assert len(api.services.events._followers) == 1
 
     async def forgotten() -> bool:
-        return not api.app.state.events._followers
+        return not api.services.events._followers
 
     await eventually(forgotten)
 

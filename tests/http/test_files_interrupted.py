@@ -95,7 +95,7 @@ async def entries(api: Api, data: Folder) -> list[tuple[str, list[str], bool]]:
 
 
 async def write_down(api: Api) -> None:
-    await interrupted.write_down_all(api.database.transaction, api.app.state.storages, SystemClock())
+    await interrupted.write_down_all(api.database.transaction, api.services.storages, SystemClock())
 
 
 async def nothing_left(data: Folder) -> None:
@@ -167,14 +167,14 @@ async def test_what_somebody_is_still_at_is_left_to_them(
     api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
 ):
     reached, go_on = asyncio.Event(), asyncio.Event()
-    waiting = api.app.state.file_notes._commit
+    waiting = api.services.file_notes._commit
 
     async def commit(*given: object) -> object:
         reached.set()
         await go_on.wait()
         return await waiting(*given)
 
-    monkeypatch.setattr(api.app.state.file_notes, "_commit", commit)
+    monkeypatch.setattr(api.services.file_notes, "_commit", commit)
     writing = asyncio.create_task(data.write("new", b"new"))
     await reached.wait()
     await write_down(api)
@@ -221,7 +221,7 @@ async def test_an_api_that_starts_writes_down_what_one_before_it_left(
     with monkeypatch.context() as patched:
         fail(patched)
         assert (await data.write("new", b"new")).status_code == 503
-    data_dir = api.app.state.settings.data_dir
+    data_dir = api.services.settings.data_dir
     async with installation(api.database, api.people, data_dir, controllers=False, engine=api.engine):
         await eventually(lambda: entries(api, data))
         await nothing_left(data)

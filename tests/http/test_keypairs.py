@@ -84,7 +84,7 @@ async def test_a_token_ends_by_its_expiry_and_by_revocation(api: Api):
     assert (await script.get("/auth/me")).status_code == 200
     async with api.database.transaction() as tx:
         await tx.execute(text("UPDATE tokens SET expires_at = now()"))
-    api.app.state.authenticator.forget()
+    api.services.authenticator.forget()
     assert (await script.get("/auth/me")).status_code == 401
     other = (await user.post("/tokens", {"name": "u", "scopes": ["*"], "expires_in_days": None})).json()
     assert other["expires_at"] is None

@@ -47,7 +47,7 @@ async def test_one_that_cannot_be_deleted_keeps_no_other(api: Api, data: Folder,
     for upload in found[:3]:
         spoil(data, leftovers.staged_name(upload))
     later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
-    await leftovers.prune(api.database.transaction, api.app.state.storages, later)
+    await leftovers.prune(api.database.transaction, api.services.storages, later)
     assert await known(api) == set(found[:3])
 
 
@@ -57,7 +57,7 @@ async def test_uploads_into_a_folder_whose_directory_is_gone_keep_no_other(api: 
     await begun(data, "file")
     os.rename(lost.stage.parent, data.stage.parent.parent / f"{data.id}-elsewhere")
     later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
-    await leftovers.prune(api.database.transaction, api.app.state.storages, later)
+    await leftovers.prune(api.database.transaction, api.services.storages, later)
     assert await known(api) == {kept}
 
 
@@ -78,7 +78,7 @@ async def test_a_host_that_is_away_is_asked_once_and_holds_up_no_other(
 
     monkeypatch.setattr(Storage, "call", called)
     later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
-    await leftovers.prune(api.database.transaction, api.app.state.storages, later)
+    await leftovers.prune(api.database.transaction, api.services.storages, later)
     assert (await known(api), asked) == (set(away), ["fast", "slow"])
     assert here not in await known(api)
 
@@ -93,7 +93,7 @@ async def test_a_stage_that_cannot_be_swept_keeps_no_other(api: Api, data: Folde
     os.rename(spoilt, f"{spoilt}-elsewhere")
     spoilt.touch()
     later = SystemClock().now() + leftovers.OLD + timedelta(minutes=1)
-    await leftovers.sweep(api.database.transaction, api.app.state.storages, later)
+    await leftovers.sweep(api.database.transaction, api.services.storages, later)
     assert [list(stage.glob(f"{staged.WRITTEN}*")) for stage in stages[1:]] == [[], []]
 
 
@@ -117,7 +117,7 @@ async def test_housekeeping_cuts_the_audit_trail_and_sweeps_again_when_a_sweep_d
         async with api.database.transaction() as tx:
             yield tx
 
-    tools = SimpleNamespace(clock=SystemClock(), transaction=transaction, storages=api.app.state.storages)
+    tools = SimpleNamespace(clock=SystemClock(), transaction=transaction, storages=api.services.storages)
     keeper = Housekeeping(tools)  # type: ignore[arg-type]
     with pytest.raises(StorageUnavailable):
         await keeper.step()

@@ -64,7 +64,7 @@ async def files_of(api: Api, made: dict[str, Any]) -> Path:
     """Where the storage has the folder's files."""
     async with api.database.transaction() as tx:
         row = (await tx.execute(select(VFolder).where(VFolder.id == made["id"]))).scalar_one()
-    storage = await api.app.state.storages.of(row.host_id)
+    storage = await api.services.storages.of(row.host_id)
     return storage.backend.files(Place(row.scope, row.id))  # type: ignore[no-any-return]
 
 

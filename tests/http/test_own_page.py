@@ -10,7 +10,7 @@ async def test_a_csrf_token_from_a_foreign_origin_is_refused(api: Api):
     for origin in ("https://evil.example", "null", f"http://127.0.0.1:{api.port + 1}"):
         answer = await user.post("/keypairs", headers={"Origin": origin})
         assert (answer.status_code, answer.json()["code"]) == (403, "auth.origin"), origin
-    public = api.app.state.settings.effective_public_url
+    public = api.services.settings.effective_public_url
     for origin in (api.url, public):
         assert (await user.post("/keypairs", headers={"Origin": origin})).status_code == 201, origin
     assert (await user.post("/keypairs")).status_code == 201

@@ -45,7 +45,7 @@ async def test_a_secret_is_never_shown_and_lies_sealed(api: Api):
         row = (await tx.execute(text("SELECT id, secret, providers::text FROM providers"))).one()
         texts += [row[2], bytes(row.secret).decode("latin-1")]
     assert not [shown for shown in texts if SECRET in shown]
-    assert api.app.state.seal.open(row.secret, f"provider:{row.id}").decode() == SECRET + "!"
+    assert api.services.seal.open(row.secret, f"provider:{row.id}").decode() == SECRET + "!"
 
 
 async def test_the_audit_trail_says_what_changed(api: Api):

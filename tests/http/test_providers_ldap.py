@@ -157,7 +157,7 @@ async def test_dangerous_changes_are_confirmed_with_the_password_of_the_director
     client.headers["X-Carrel-CSRF"] = answer.json()["csrf_token"]
     async with office.api.database.transaction() as tx:
         await tx.execute(text("UPDATE logins SET confirmed_at = confirmed_at - interval '1 hour'"))
-    office.api.app.state.authenticator.forget()
+    office.api.services.authenticator.forget()
     assert (await client.post(f"{API}/keypairs", json={})).json()["code"] == "auth.confirm_needed"
     wrong = await client.post(f"{API}/auth/confirm", json={"password": "wrong"})
     assert wrong.json()["code"] == "auth.wrong_password"

@@ -311,7 +311,7 @@ async def test_coming_from_a_provider_is_proof_as_far_as_it_was_proved_there(sso
     assert await proved(browser) == first
     async with sso.api.database.transaction() as tx:
         await tx.execute(text("UPDATE logins SET confirmed_at = confirmed_at - interval '16 minutes'"))
-    sso.api.app.state.authenticator.forget()
+    sso.api.services.authenticator.forget()
     browser.headers["X-Carrel-CSRF"] = (await me(browser))["csrf_token"]
     assert (await browser.post(f"{API}/keypairs", json={})).json()["code"] == "auth.confirm_needed"
     # Who shall be asked there is, if it was long ago; a command line always wants that.

@@ -83,7 +83,7 @@ async def _behind(kind: str, api: Api, own: Path) -> AsyncIterator[Behind]:
         gate = await stack.enter_async_context(
             gate_at_work(api.database, api.people, f"https://{own_proxy.APPS}")
         )
-        given = api.app.state.settings.model_copy(update={"trusted_proxies": "127.0.0.1"})
+        given = api.services.settings.model_copy(update={"trusted_proxies": "127.0.0.1"})
         config = listening(api.app, given)
         config.port = 0
         server = uvicorn.Server(config)

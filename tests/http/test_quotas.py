@@ -114,7 +114,7 @@ async def fill(api: Api, folder: str, size: int, name: str = "file") -> None:
     """Put a file of that size into a folder, and say that it changed."""
     async with api.database.transaction() as tx:
         row = await tx.get_one(VFolder, FolderId(folder))
-        storage = await api.app.state.storages.of(row.host_id)
+        storage = await api.services.storages.of(row.host_id)
         (storage.backend.files(Place(row.scope, row.id)) / name).write_bytes(b"x" * size)
         row.touched_at = (row.measured_at or datetime(2026, 6, 15, 12, tzinfo=UTC)) + timedelta(milliseconds=1)
 

@@ -131,14 +131,14 @@ async def _sign_up(api: Api) -> None:
     assert await signed_up(api) == 409
     await open_sign_up(api, sign_up_verification=False)
     assert await signed_up(api) == 202
-    await api.app.state.mailer.close()
+    await api.services.mailer.close()
     ada = (await (await sign_in(api, "ada", ADA["password"])).get("/auth/me")).json()
     assert [project["id"] for project in ada["projects"]] == [api.people.project]
     assert await sql(api, "SELECT domain_id FROM users WHERE email = 'ada@example.org'") == [(api.people.domain,)]
     async with mail_server(api):
         await set_site(api, sign_up_verification=True)
         assert await signed_up(api, "eve@example.org") == 202
-        await api.app.state.mailer.close()
+        await api.services.mailer.close()
         assert await login(api, ADA["password"], "eve@example.org") == 401
 
 
@@ -154,11 +154,11 @@ async def _keep_days(api: Api) -> None:
     async with mail_server(api):
         await open_sign_up(api)
         await signed_up(api)
-        await api.app.state.mailer.close()
+        await api.services.mailer.close()
 
     async def kept_after(days: int) -> bool:
         async with api.database.transaction() as tx:
-            await sign_up.prune(tx, api.app.state.clock.now() + timedelta(days=days))
+            await sign_up.prune(tx, api.services.clock.now() + timedelta(days=days))
         return bool(await sql(api, "SELECT 1 FROM users WHERE email = 'ada@example.org'"))
 
     await set_site(api, sign_up_keep_days=20)
@@ -228,7 +228,7 @@ async def _nodes_visible(api: Api) -> None:
 async def _audit_retention(api: Api) -> None:
     await sign_in(api, "user")
     await seal(api.database)
-    later = api.app.state.clock.now() + timedelta(days=40)
+    later = api.services.clock.now() + timedelta(days=40)
     housekeeping = Housekeeping(SimpleNamespace(transaction=api.database.transaction))  # type: ignore[arg-type]
 
     async def is_cut() -> bool:

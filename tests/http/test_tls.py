@@ -71,7 +71,7 @@ async def secured(api: Api, files: Path, **settings: object) -> AsyncIterator[Se
     files.mkdir()
     ca = certificates(files, "carrel.test")
     given = Settings(
-        data_dir=api.app.state.settings.data_dir, host="127.0.0.1",
+        data_dir=api.services.settings.data_dir, host="127.0.0.1",
         tls_cert=str(files / "server.pem"), tls_key=str(files / "server.key"), **settings,
     )  # type: ignore[arg-type]  # fmt: skip
     config = listening(api.app, given)

@@ -87,7 +87,7 @@ async def test_downloads_that_nobody_reads_are_bounded(api: Api, data: Folder, p
         assert resident() - memory < 128 * MIB
         assert len((await other.content("theirs")).content) == MIB
         assert (await data.owner.get("/vfolders")).status_code == 200
-        api.app.state.downloads._most_per_person = found["200"]
+        api.services.downloads._most_per_person = found["200"]
         refused = await data.get(path)
         assert said(refused) == (429, "file.too_many_transfers")
         assert int(refused.headers["retry-after"]) > 0

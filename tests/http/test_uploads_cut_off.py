@@ -65,7 +65,7 @@ async def test_an_upload_that_nobody_goes_on_with_is_forgotten(api: Api, data: F
     upload, other = await begun(data, "a", 6), await begun(data, "b", 6)
     await patch(data, upload, 0, b"abc")
     now = SystemClock().now()
-    transaction, storages = api.database.transaction, api.app.state.storages
+    transaction, storages = api.database.transaction, api.services.storages
     await leftovers.prune(transaction, storages, now)
     assert len(staged(data)) == 2
     with line(api, data, other, 0, 6, await basic(api, data)) as connection:
@@ -73,7 +73,7 @@ async def test_an_upload_that_nobody_goes_on_with_is_forgotten(api: Api, data: F
 
         # Asked by another request, it could be that one which is at it.
         async def arriving() -> bool:
-            return api.app.state.arrivals.is_arriving(other.rsplit("/", 1)[1])
+            return api.services.arrivals.is_arriving(other.rsplit("/", 1)[1])
 
         assert await eventually(arriving)
         await leftovers.prune(transaction, storages, now + upload_rows.KEPT + timedelta(minutes=1))
@@ -86,7 +86,7 @@ async def test_what_a_killed_server_left_of_a_request_is_swept(api: Api, data: F
     for name in (f"{staging.WRITTEN}dead", "upload-a.part", "upload-a", "removed-a"):
         (data.stage / name).touch()
     now = SystemClock().now()
-    transaction, storages = api.database.transaction, api.app.state.storages
+    transaction, storages = api.database.transaction, api.services.storages
     await leftovers.sweep(transaction, storages, now)
     assert len(staged(data)) == 5, "they may be being written"
     await leftovers.sweep(transaction, storages, now + leftovers.OLD + timedelta(minutes=1))

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from tus_kit import BYTES, VERSION, arrived, basic, begun, metadata, patch, staged
 
 from carrel.core.errors import Unavailable
-from carrel.files.reach import FileChanges
+from carrel.files.changes import FileChanges
 from carrel.storage import staged as staging
 
 ROOM = 3 << 20
@@ -116,7 +116,7 @@ async def test_a_thousand_parts_take_a_few_questions_and_one_open_file_at_a_time
 
 
 async def test_what_could_not_be_told_is_told_later(data: Folder, api: Api):
-    changes: FileChanges = api.app.state.file_changes
+    changes: FileChanges = api.services.file_changes
 
     class Away:
         def transaction(self) -> object:
@@ -205,7 +205,7 @@ async def test_a_full_disk_says_so_and_leaves_nothing_half(
         assert (await data.ask("DELETE", upload, headers=VERSION)).status_code == 204
         assert (await data.write("b", bytes(1 << 20))).status_code == 200, "there is room again"
     finally:
-        api.app.state.storages.close()
+        api.services.storages.close()
         subprocess.run(["umount", "-l", str(root)], check=True)
 
 

@@ -194,7 +194,7 @@ async def test_the_page_must_be_confirmed_anew_before_somebody_is_appointed_or_p
     browser = await api.browser("admin")
     async with api.database.transaction() as tx:
         await tx.execute(text("UPDATE logins SET confirmed_at = confirmed_at - interval '1 hour'"))
-    api.app.state.authenticator.forget()
+    api.services.authenticator.forget()
     for path, body in (
         ("/users/user@example.org", {"role": "domain_admin"}),
         ("/users/user@example.org/purge", {"confirm": "user@example.org"}),

@@ -226,7 +226,7 @@ async def test_a_folder_that_its_host_cannot_make_leaves_no_trace(
 ):
     user = await living.as_("user")
     await folder(user, "first")
-    storages = living.app.state.storages
+    storages = living.services.storages
     known = next(iter(storages._known.values()))
     key = {"Idempotency-Key": "again"}
 

@@ -53,3 +53,13 @@ def test_above_the_engines_nobody_knows_which_engine_it_is():
         if file.parts[len(SOURCE.parts)] not in ("engines", "server") and "docker" in file.read_text().lower()
     ]
     assert [relative(file) for file in above] == []
+
+
+def test_the_applications_state_is_touched_in_one_place():
+    touching = [relative(file) for file in FILES if re.search(r"\bapp\.state\b", file.read_text())]
+    assert touching == ["http/services.py"]
+
+
+def test_no_parameter_is_a_bag_of_anything():
+    for file in FILES:
+        assert not re.search(r"\b(state|services|app): Any\b", file.read_text()), relative(file)

@@ -16,6 +16,7 @@ from carrel.core.errors import Unavailable
 from carrel.core.hosts import is_this_machine, literal
 from carrel.core.ids import ContainerId, SessionId
 from carrel.engines.port import Engine, EngineError
+from carrel.http.services import ApiSettings
 
 TICKET_PARAMETER = "carrel_ticket"
 START_TIMEOUT_S = 60.0
@@ -36,7 +37,7 @@ _IN_BACKGROUND = (
 )
 
 
-class AppsSettings(Protocol):
+class AppsSettings(ApiSettings, Protocol):
     """What is needed of the server's settings."""
 
     @property

@@ -12,15 +12,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.access import opening
 from carrel.access.logs import LogReader, prompt
-from carrel.access.opening import AppsSettings, AppStarter, Place
+from carrel.access.opening import AppsSettings, Place
 from carrel.access.refusals import not_running
 from carrel.access.schemas import AppList, AppToken, AppView, ContainerName, OpenedApp
+from carrel.access.services import AccessServices
 from carrel.apps import catalogue, ports
 from carrel.apps import service as apps
 from carrel.apps.model import AppPort
 from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
 from carrel.http.query import DECIMAL, QueryBool
+from carrel.http.services import ServicesOf
 from carrel.policy.decide import Actor
 from carrel.sessions import containers
 from carrel.sessions import service as sessions
@@ -47,16 +49,15 @@ def _place(session: Session, main: Container, settings: AppsSettings) -> Place:
     summary="List apps of a session",
     openapi_extra=names("app.read"),
 )
-async def list_apps(request: Request, actor: CurrentActor, ref: Ref) -> AppList:
+async def list_apps(services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref) -> AppList:
     """The apps of a session, and whether each answers."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref, "app.read")
         main = await containers.named(tx, session, None)
     known = list(catalogue.templates(session.apps).values())
     running: Mapping[str, bool] = {}
     if session.state == SessionState.RUNNING and main.address and known:
-        running = await opening.running_apps(_place(session, main, state.settings), known)
+        running = await opening.running_apps(_place(session, main, services.settings), known)
     return AppList(
         items=[
             AppView(
@@ -74,15 +75,16 @@ async def list_apps(request: Request, actor: CurrentActor, ref: Ref) -> AppList:
     summary="Open an app in a browser",
     openapi_extra=names("app.open"),
 )
-async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName) -> OpenedApp:
+async def open_app(
+    request: Request, services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref, app: AppName
+) -> OpenedApp:
     """A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment."""
-    state = request.app.state
-    session = await _started(request, actor, ref, app)
-    async with state.database.transaction() as tx:
-        now = state.clock.now()
+    session = await _started(services, actor, ref, app)
+    async with services.database.transaction() as tx:
+        now = services.clock.now()
         sessions.note(tx, actor, "app.open", session, details={"app": app})
         ticket = await apps.issue_ticket(tx, actor, session=session.id, app=app, now=now)
-        url = opening.with_ticket(await _url(request, tx, session, app, now), ticket.token)
+        url = opening.with_ticket(await _url(request, services, tx, session, app, now), ticket.token)
     return OpenedApp(url=url, expires_at=ticket.expires_at)
 
 
@@ -92,32 +94,33 @@ async def open_app(request: Request, actor: CurrentActor, ref: Ref, app: AppName
     summary="Create an app token for a program",
     openapi_extra=names("app.open"),
 )
-async def create_token(request: Request, actor: CurrentActor, ref: Ref, app: AppName) -> AppToken:
+async def create_token(
+    request: Request, services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref, app: AppName
+) -> AppToken:
     """A token with which a program uses this app for 12 hours, HTTP and WebSockets. Starts the app if necessary."""
-    state = request.app.state
-    session = await _started(request, actor, ref, app)
-    async with state.database.transaction() as tx:
-        now = state.clock.now()
+    session = await _started(services, actor, ref, app)
+    async with services.database.transaction() as tx:
+        now = services.clock.now()
         sessions.note(tx, actor, "app.open", session, details={"app": app, "by": "token"})
         issued = await apps.issue_token(tx, actor, session=session.id, app=app, now=now)
-        url = await _url(request, tx, session, app, now)
+        url = await _url(request, services, tx, session, app, now)
     return AppToken(url=url, token=issued.token, expires_at=issued.expires_at)
 
 
-async def _started(request: Request, actor: Actor, ref: str, app: str) -> Session:
+async def _started(services: AccessServices, actor: Actor, ref: str, app: str) -> Session:
     """The session, once the app in it answers."""
-    state = request.app.state
-    starter: AppStarter = state.app_starter
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref, "app.open")
         main = await containers.named(tx, session, None)
-    await starter.ensure(_place(session, main, state.settings), catalogue.template(session.apps, app))
+    await services.app_starter.ensure(_place(session, main, services.settings), catalogue.template(session.apps, app))
     return session
 
 
-async def _url(request: Request, tx: AsyncSession, session: Session, app: str, now: datetime) -> str:
+async def _url(
+    request: Request, services: AccessServices, tx: AsyncSession, session: Session, app: str, now: datetime
+) -> str:
     """The app's origin as whoever asks sees it: a name of its own, or a port of its own."""
-    settings = request.app.state.settings
+    settings = services.settings
     group = await tx.get_one(ResourceGroup, session.group_id)
     if group.app_address:
         return opening.app_url(group.app_address, session.id, app)
@@ -138,7 +141,7 @@ async def _url(request: Request, tx: AsyncSession, session: Session, app: str, n
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The log"}},
 )
 async def logs(
-    request: Request,
+    services: ServicesOf[AccessServices],
     actor: CurrentActor,
     ref: Ref,
     follow: Annotated[QueryBool, Query(description="Go on until the session ends.")] = False,
@@ -149,15 +152,14 @@ async def logs(
     container: ContainerName = None,
 ) -> StreamingResponse:
     """What the session's main process and its apps wrote; kept after the end."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref)
         inside = await containers.named(tx, session, container)
         # Following one's own log is what the page does all the time, and tells nobody anything new.
         if download or session.owner_id != actor.user_id:
             details = {"read": "log", "download": download}
             sessions.note(tx, actor, "session.read", session, details=details)
-    reader = LogReader(state.database, state.engine, state.session_changes)
+    reader = LogReader(services.database, services.engine, services.session_changes)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     if download:
         part = "" if inside.role == ContainerRole.MAIN else f"-{inside.name}"

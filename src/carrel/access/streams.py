@@ -6,23 +6,22 @@ from contextlib import asynccontextmanager
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, FastAPI, Query, WebSocket
+from fastapi import APIRouter, Query, WebSocket
 from sqlalchemy import select
 from starlette.websockets import WebSocketDisconnect
 
 from carrel.access import sockets
 from carrel.access.changes import SessionChanges
-from carrel.access.opening import AppStarter
 from carrel.access.refusals import not_running, of_engine, stopped_running
 from carrel.access.schemas import MAX_COLUMNS, ContainerName
+from carrel.access.services import AccessServices
 from carrel.access.terminals import Terminals
-from carrel.audit.refusals import Refusals
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import ContainerId
 from carrel.db.database import Database
 from carrel.engines.port import EngineError, TerminalSize
 from carrel.http.auth import current_actor
-from carrel.idle.activity import Activity
+from carrel.http.services import services_of
 from carrel.policy.decide import Actor
 from carrel.sessions import containers
 from carrel.sessions import service as sessions
@@ -36,19 +35,16 @@ _DATABASE_PAUSE_S = 1.0
 
 
 @asynccontextmanager
-async def running(app: FastAPI) -> AsyncIterator[None]:
-    """What the routes of this package share, until the block ends. Shells outlive it; their terminals do not."""
-    state = app.state
-    state.terminals = Terminals(state.engine)
-    state.app_starter = AppStarter(state.engine)
-    state.session_changes = SessionChanges(state.listener)
-    watching = asyncio.create_task(_end_terminals(state.database, state.session_changes, state.terminals))
+async def terminals_watched(services: AccessServices) -> AsyncIterator[None]:
+    """End terminals with their sessions, and all when the block ends. Shells outlive it."""
+    terminals = services.terminals
+    watching = asyncio.create_task(_end_terminals(services.database, services.session_changes, terminals))
     try:
         yield
     finally:
         watching.cancel()
         await asyncio.wait([watching])
-        await state.terminals.close()
+        await terminals.close()
 
 
 async def _end_terminals(database: Database, changes: SessionChanges, terminals: Terminals) -> None:
@@ -89,7 +85,8 @@ async def terminal(
     """A shell in the session. terminal, offset: go on with one that is there, from that byte of its output."""
 
     async def serve(session: Session, inside: ContainerId, actor: Actor) -> None:
-        terminals: Terminals = socket.app.state.terminals
+        services = services_of(socket, AccessServices)
+        terminals = services.terminals
         size = TerminalSize(cols, rows)
         found = terminals.find(terminal, inside, actor.user_id) if terminal else None
         if found:
@@ -97,7 +94,7 @@ async def terminal(
         else:
             if terminal:
                 await sockets.say(socket, type="gone")
-            async with socket.app.state.database.transaction() as tx:
+            async with services.database.transaction() as tx:
                 liked = (await tx.get_one(User, actor.user_id)).preferences.get("shell") or ""
             found = await terminals.open(inside, actor.user_id, size, shell=liked)
             await _note(socket, actor, session, {"terminal": found.id})
@@ -115,7 +112,7 @@ async def exec_command(socket: WebSocket, ref: str, container: ContainerName = N
         start = await sockets.receive_command(socket)
         await _note(socket, actor, session, {"command": start.command[0]})
         size = TerminalSize(start.cols, start.rows) if start.tty else None
-        engine = socket.app.state.engine
+        engine = services_of(socket, AccessServices).engine
         async with engine.exec(inside, start.command, env=start.env, terminal=size) as stream:
             await sockets.carry_command(socket, stream, _beat_of(socket, session))
 
@@ -131,9 +128,10 @@ async def _entering(
     """Let the right person into a container of a running session, and say why to everybody else."""
     # Accepted first, since a browser learns nothing from a handshake that is refused.
     await socket.accept()
+    services = services_of(socket, AccessServices)
     try:
         actor = await current_actor(socket)
-        async with socket.app.state.database.transaction() as tx:
+        async with services.database.transaction() as tx:
             session = await sessions.find(tx, actor, ref, "session.exec")
             inside = (await containers.named(tx, session, container)).id
         if session.state != SessionState.RUNNING:
@@ -141,8 +139,7 @@ async def _entering(
         await serve(session, inside, actor)
     except CarrelError as error:
         if actor := socket.scope["state"].get("actor"):
-            refusals: Refusals = socket.app.state.refusals
-            await refusals.note(actor, "session.exec", ref, error)
+            await services.refusals.note(actor, "session.exec", ref, error)
         await sockets.refuse(socket, error)
     except EngineError as error:
         await sockets.refuse(socket, of_engine(error))
@@ -152,12 +149,11 @@ async def _entering(
 
 def _beat_of(socket: WebSocket, session: Session) -> Callable[[], None]:
     """Beaten once already: somebody has come in."""
-    activity: Activity = socket.app.state.activity
-    beat = activity.beat_of(session.id)
+    beat = services_of(socket, AccessServices).activity.beat_of(session.id)
     beat()
     return beat
 
 
 async def _note(socket: WebSocket, actor: Actor, session: Session, details: dict[str, object]) -> None:
-    async with socket.app.state.database.transaction() as tx:
+    async with services_of(socket, AccessServices).database.transaction() as tx:
         sessions.note(tx, actor, "session.exec", session, details=details)

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from carrel.audit.refusals import NOTED, Refusals
+from carrel.audit.refusals import NOTED
+from carrel.audit.services import AuditServices
 from carrel.http.auth import ACTION
+from carrel.http.services import services_of
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -37,8 +39,7 @@ async def _note(scope: Scope) -> None:
     # Steps of signing in leave rows of their own, whether anybody is known or not.
     if error is None or actor is None or action in (None, "auth.login"):
         return
-    refusals: Refusals = scope["app"].state.refusals
-    await refusals.note(actor, action, _object(scope.get("path_params", {})), error)
+    await services_of(scope, AuditServices).refusals.note(actor, action, _object(scope.get("path_params", {})), error)
 
 
 def _action(route: BaseRoute | None) -> str | None:

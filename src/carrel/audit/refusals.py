@@ -67,7 +67,7 @@ class _Attempts:
 
 
 class Refusals:
-    """Lives in `app.state.refusals`."""
+    """Records refusals; a flood of them is one row."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from carrel.audit import export, queries, service
@@ -22,6 +22,7 @@ from carrel.audit.schemas import (
     AuditVerifyQuery,
 )
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 
 router = APIRouter(tags=["audit"])
 _FILE: dict[int | str, dict[str, Any]] = {
@@ -36,10 +37,10 @@ _FILE: dict[int | str, dict[str, Any]] = {
     "/audit", operation_id="audit.list", summary="List audit entries", openapi_extra=names("audit.read")
 )
 async def list_entries(
-    request: Request, actor: CurrentActor, wanted: Annotated[AuditQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditQuery, Query()]
 ) -> AuditList:
     """Who did what, newest first: what you did and what was done to what is yours; administrators see their reach."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await queries.page(tx, actor, wanted, limit=wanted.limit, cursor=wanted.cursor)
     return AuditList(items=[_view(entry) for entry in found.entries], next_cursor=found.next_cursor)
 
@@ -53,17 +54,16 @@ async def list_entries(
     responses=_FILE,
 )
 async def export_entries(
-    request: Request, actor: CurrentActor, wanted: Annotated[AuditExportQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditExportQuery, Query()]
 ) -> StreamingResponse:
     """Everything that fits, as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check."""
-    state = request.app.state
     asked = wanted.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         service.record(tx, actor, "audit.export", "", details={**asked, "format": wanted.format})
     write = export.as_csv if wanted.format == "csv" else export.as_json_lines
-    name = f"audit-{state.clock.now():%Y-%m-%d}.{wanted.format}"
+    name = f"audit-{services.clock.now():%Y-%m-%d}.{wanted.format}"
     return StreamingResponse(
-        write(queries.everything(state.database, actor, wanted)),
+        write(queries.everything(services.database, actor, wanted)),
         media_type="text/csv; charset=utf-8" if wanted.format == "csv" else "application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -76,10 +76,10 @@ async def export_entries(
     openapi_extra=names("audit.verify"),
 )
 async def verify(
-    request: Request, actor: CurrentActor, wanted: Annotated[AuditVerifyQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditVerifyQuery, Query()]
 ) -> AuditCheck:
     """Look through a part of the chain for what was altered, is missing or was moved, and say exactly where."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await service.verify(tx, actor, after=wanted.after, expected=_noted(wanted.expect))
     return _check(found)
 

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from carrel.domains import queries, service
 from carrel.domains.schemas import DomainCreate, DomainList, DomainQuery, DomainUpdate, DomainView
 from carrel.http.auth import CurrentActor, RecentlyConfirmed, names
+from carrel.http.services import Services, ServicesOf
 from carrel.tenancy import queries as tenancy
 
 router = APIRouter(tags=["domains"])
@@ -17,10 +18,10 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     "/domains", operation_id="domains.list", summary="List domains", openapi_extra=names("domain.read")
 )
 async def list_domains(
-    request: Request, actor: CurrentActor, wanted: Annotated[DomainQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[DomainQuery, Query()]
 ) -> DomainList:
     """Domains with how many people, projects and live sessions each holds, and who its administrators are."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
@@ -31,20 +32,19 @@ async def list_domains(
     openapi_extra=names("domain.create"),
     status_code=201,
 )
-async def create(request: Request, actor: CurrentActor, body: DomainCreate) -> DomainView:
+async def create(services: ServicesOf[Services], actor: CurrentActor, body: DomainCreate) -> DomainView:
     """Make a domain. Its name is unique, whatever the case of its letters."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        domain = await service.create(tx, state.clock, actor, body)
+    async with services.database.transaction() as tx:
+        domain = await service.create(tx, services.clock, actor, body)
         return await queries.detail(tx, domain)
 
 
 @router.get(
     "/domains/{ref}", operation_id="domains.show", summary="Get a domain", openapi_extra=names("domain.read")
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> DomainView:
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> DomainView:
     """One domain."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         domain = await tenancy.domain(tx, actor, ref)
         return await queries.detail(tx, domain.id)
 
@@ -55,13 +55,14 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> DomainView:
     summary="Update a domain",
     openapi_extra=names("domain.update"),
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: DomainUpdate) -> DomainView:
+async def update(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: DomainUpdate
+) -> DomainView:
     """Change a domain. Disabled, its people are signed out at once, and it takes no new sessions."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         domain = await service.update(tx, actor, ref, body)
         view = await queries.detail(tx, domain)
-    state.authenticator.forget()
+    services.authenticator.forget()
     return view
 
 
@@ -72,8 +73,7 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: DomainUp
     openapi_extra=names("domain.remove"),
     status_code=204,
 )
-async def remove(request: Request, actor: RecentlyConfirmed, ref: Ref) -> None:
+async def remove(services: ServicesOf[Services], actor: RecentlyConfirmed, ref: Ref) -> None:
     """Remove a domain that holds nothing but a past: purged users, archived projects and sessions that ended."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        await service.remove(tx, state.clock, actor, ref)
+    async with services.database.transaction() as tx:
+        await service.remove(tx, services.clock, actor, ref)

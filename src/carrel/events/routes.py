@@ -13,9 +13,11 @@ from pydantic import Field
 from carrel.core.errors import Unauthorized, Unavailable
 from carrel.events import service
 from carrel.events.schemas import EventList, EventObject, EventView
-from carrel.events.service import EventStream, Happening
+from carrel.events.service import Happening
+from carrel.events.services import EventServices
 from carrel.http.auth import CurrentActor, current_actor, names
 from carrel.http.query import DECIMAL, QueryBool
+from carrel.http.services import ServicesOf
 from carrel.policy.decide import Actor
 
 router = APIRouter(tags=["events"])
@@ -42,6 +44,7 @@ _STREAMS = Gauge("carrel_event_streams_open", "Clients that follow the event str
 )
 async def list_events(
     request: Request,
+    services: ServicesOf[EventServices],
     actor: CurrentActor,
     follow: QueryBool = False,
     last_event_id: Annotated[str | None, Query(max_length=50)] = None,
@@ -55,11 +58,11 @@ async def list_events(
         if position:
             service.parse(position)
         return StreamingResponse(
-            _frames(request, actor, position),
+            _frames(request, services, actor, position),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         happenings = await service.latest(tx, actor, before=cursor, limit=limit)
     full = len(happenings) == limit
     return EventList(
@@ -67,10 +70,11 @@ async def list_events(
     )
 
 
-async def _frames(request: Request, actor: Actor, position: str | None) -> AsyncIterator[bytes]:
+async def _frames(
+    request: Request, services: EventServices, actor: Actor, position: str | None
+) -> AsyncIterator[bytes]:
     """Frames of text/event-stream; a comment every 15 s keeps proxies from closing an idle line."""
-    stream: EventStream = request.app.state.events
-    with _STREAMS.track_inprogress(), stream.following(actor, position) as happenings:
+    with _STREAMS.track_inprogress(), services.events.following(actor, position) as happenings:
         yield b"event: hello\ndata: {}\n\n"
         upcoming = asyncio.ensure_future(anext(happenings, None))
         looked = asyncio.get_running_loop().time()

@@ -15,6 +15,7 @@ from carrel.files import reach, sizes, tus
 from carrel.files.model import Upload
 from carrel.files.reach import Reached
 from carrel.policy.decide import Actor, within
+from carrel.storage_hosts.services import StorageServices
 from carrel.vfolders import access, quotas
 from carrel.vfolders.model import Permission, VFolder
 
@@ -44,7 +45,7 @@ class Admitted:
         """How many bytes a request may bring that does not say it before. at_once: where there is room."""
         return at_once if self.room is None else min(at_once, self.room)
 
-    async def require(self, state: Any, size: int, largest: int | None = None) -> None:
+    async def require(self, services: StorageServices, size: int, largest: int | None = None) -> None:
         """Return when so much more may come in. largest: of the files that it is; None: it is one.
 
         Raises: TooLarge, Refused.
@@ -52,7 +53,7 @@ class Admitted:
         if (size if largest is None else largest) > self.largest:
             raise sizes.too_large(self.largest)
         if self.room is not None and (self.room <= 0 or size > self.room):
-            async with state.database.transaction() as tx:
+            async with services.database.transaction() as tx:
                 await quotas.require_room(tx, self.reached.folder, size)
 
     async def require_beside(self, tx: AsyncSession, size: int) -> None:
@@ -75,34 +76,34 @@ class Admitted:
         await quotas.require_room_in(tx, scope, size + int((await tx.execute(begun)).scalar_one() or 0))
 
 
-async def outward(state: Any, actor: Actor, ref: str) -> Reached:
+async def outward(services: StorageServices, actor: Actor, ref: str) -> Reached:
     """A folder whose files the actor may read. Raises: NotFound, Forbidden, Conflict."""
-    held, _ = await _glanced(state, actor, ref, _OUT)
+    held, _ = await _glanced(services, actor, ref, _OUT)
     if held is None:
-        return await reach.reach(state, actor, ref, Permission.READ)
+        return await reach.reach(services, actor, ref, Permission.READ)
     access.require(held, Permission.READ)
-    return await reach.at(state, actor, held)
+    return await reach.at(services, actor, held)
 
 
-async def inward(state: Any, actor: Actor, ref: str) -> Admitted:
+async def inward(services: StorageServices, actor: Actor, ref: str) -> Admitted:
     """A folder that the actor may write into. Raises: NotFound, Forbidden, Conflict."""
-    held, found = await _glanced(state, actor, ref, _IN)
+    held, found = await _glanced(services, actor, ref, _IN)
     if held is None or found["limit"] is None:
-        reached = await reach.reach(state, actor, ref, Permission.WRITE)
-        async with state.database.transaction() as tx:
+        reached = await reach.reach(services, actor, ref, Permission.WRITE)
+        async with services.database.transaction() as tx:
             largest, room = await sizes.largest(tx), await quotas.room_of(tx, reached.folder.scope)
         return Admitted(reached, largest, room)
     access.require(held, Permission.WRITE)
     room = quotas.room_in(found["limit"], found["used"])
-    return Admitted(await reach.at(state, actor, held), found["largest"] or tus.LARGEST, room)
+    return Admitted(await reach.at(services, actor, held), found["largest"] or tus.LARGEST, room)
 
 
 async def _glanced(
-    state: Any, actor: Actor, ref: str, statement: str
+    services: StorageServices, actor: Actor, ref: str, statement: str
 ) -> tuple[access.Held | None, dict[str, Any]]:
     """What the actor holds by this id, or name of their own, and what else was asked; None when that is not plain."""
     bound = {"ref": ref, "user": actor.user_id, "projects": sorted(actor.projects)}
-    rows = await state.database.texts(statement, bound)
+    rows = await services.database.texts(statement, bound)
     if not rows or not within(actor.scopes, _ACTION):
         return None, {}
     found: dict[str, Any] = orjson.loads(rows[0])

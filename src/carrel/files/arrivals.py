@@ -3,95 +3,36 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from typing import TypeVar
 
 from fastapi import Request
-from prometheus_client import Gauge
 from starlette.requests import ClientDisconnect
 
 from carrel.core.errors import CarrelError, Unavailable
+from carrel.files.arriving import Arrival, LineBroke
 from carrel.files.reach import Reached
+from carrel.files.services import FileServices
 from carrel.files.transfers import Slot, Transfers
 from carrel.files.tus import Checksum
 from carrel.http.intake import EXTENSION, Intake
+from carrel.http.services import services_of
 from carrel.http.shell import UNBOUNDED
 from carrel.storage import staged
 from carrel.storage.staged import Staged
 
 BATCH = 1 << 20
 """So much is collected before it is written, while the batch before it is being written."""
-STALLED_S = 2.0
 PROGRESS_TIMEOUT_S = 30.0
 """A client that sends nothing of an announced body for so long is disconnected; what came is kept."""
-_PATIENCE_S = 5.0
 _POURED = 4 << 20
 _MOST_PIECES = 1024
 """Each has a price of its own, however small it is."""
 T = TypeVar("T")
-_UPLOADS = Gauge("carrel_uploads_in_progress", "Requests that are sending the content of a file.")
 
 
 class TooLarge(CarrelError):
     status = 413
-
-
-class LineBroke(ClientDisconnect):
-    """The client is gone, or somebody goes on in its place. What came until then is kept."""
-
-
-@dataclass
-class Arrival:
-    """A request that is sending. last: when bytes came, by the monotonic clock."""
-
-    patience: asyncio.Timeout
-    last: float = field(default_factory=time.monotonic)
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-class Arrivals:
-    """Which uploads arrive in this process; lives in `app.state.arrivals`.
-
-    A line that broke is noticed late, or never. Who goes on with an upload over another line must not wait for that.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[str, Arrival] = {}
-
-    @asynccontextmanager
-    async def arriving(self, upload: str) -> AsyncIterator[Arrival]:
-        """While the block lasts, bytes come, unless somebody cuts it. Raises: LineBroke."""
-        arrival = None
-        try:
-            async with asyncio.timeout(None) as patience:
-                arrival = self._known[upload] = Arrival(patience)
-                with _UPLOADS.track_inprogress():
-                    yield arrival
-        except TimeoutError:
-            if not patience.expired():
-                raise
-            raise LineBroke from None
-        finally:
-            if arrival:
-                arrival.over.set()
-                if self._known.get(upload) is arrival:
-                    del self._known[upload]
-
-    def is_arriving(self, upload: str) -> bool:
-        """Whether a request is sending this."""
-        return upload in self._known
-
-    async def cut(self, upload: str, *, unless_busy: bool) -> None:
-        """End the request that is sending this; unless_busy: only when nothing came from it for a while."""
-        arrival = self._known.get(upload)
-        if arrival is None or (unless_busy and time.monotonic() - arrival.last < STALLED_S):
-            return
-        if not arrival.patience.expired():
-            arrival.patience.reschedule(asyncio.get_running_loop().time())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE_S):
-                await arrival.over.wait()
 
 
 @contextmanager
@@ -290,7 +231,7 @@ async def _pieces(request: Request) -> AsyncIterator[bytes]:
 
 def _slot(request: Request, reached: Reached) -> Slot:
     """Raises: TooManyTransfers, Unavailable."""
-    uploads: Transfers = request.app.state.uploads
+    uploads: Transfers = services_of(request, FileServices).uploads
     return uploads.open(reached.actor.user_id)
 
 

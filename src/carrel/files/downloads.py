@@ -16,10 +16,12 @@ from carrel.core.errors import Invalid
 from carrel.files import admission
 from carrel.files.notes import FileNotes
 from carrel.files.reach import Reached
+from carrel.files.services import FileServices
 from carrel.files.transfers import Slot, Transfers
 from carrel.files.zip_stream import MadeStream
 from carrel.http import problems
 from carrel.http.sendfile import EXTENSION
+from carrel.http.services import services_of
 from carrel.policy.decide import Actor
 from carrel.storage import listing
 from carrel.storage.listing import etag
@@ -41,12 +43,12 @@ APART = {
 
 async def file(request: Request, actor: Actor, ref: str, path: str) -> Response:
     """A file's bytes, or a part of them. Raises: NotFound, Forbidden, Conflict, Invalid, Changed."""
-    return await sent(request, await admission.outward(request.app.state, actor, ref), path)
+    return await sent(request, await admission.outward(services_of(request, FileServices), actor, ref), path)
 
 
 async def archive(request: Request, actor: Actor, ref: str, paths: list[str]) -> Response:
     """A zip file of things. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    return await zipped(request, await admission.outward(request.app.state, actor, ref), paths)
+    return await zipped(request, await admission.outward(services_of(request, FileServices), actor, ref), paths)
 
 
 async def sent(request: Request, reached: Reached, path: str) -> Response:
@@ -73,7 +75,7 @@ async def sent(request: Request, reached: Reached, path: str) -> Response:
         if request.method != "HEAD":
             if content.file:
                 slot = unless_sent.enter_context(_slot(request, reached))
-            notes: FileNotes = request.app.state.file_notes
+            notes: FileNotes = services_of(request, FileServices).file_notes
             await notes.write(reached, "file.download", [path], in_place=False, bytes=span[1] - span[0])
         unless_sent.pop_all()
         return FileResponse(content, *span, headers, reached, slot)
@@ -95,7 +97,7 @@ async def zipped(request: Request, reached: Reached, paths: list[str]) -> Respon
     slot = _slot(request, reached)
     name = paths[0].rpartition("/")[2] if len(paths) == 1 and paths[0] else reached.folder.name
     if request.method != "HEAD":
-        notes: FileNotes = request.app.state.file_notes
+        notes: FileNotes = services_of(request, FileServices).file_notes
         await notes.write(reached, "file.download", paths, in_place=False, archive=True)
     headers = {**APART, "Content-Type": "application/zip", "Content-Disposition": disposition(f"{name}.zip")}
     make = partial(write_zip, reached.root, paths, reached.folder.name)
@@ -104,7 +106,7 @@ async def zipped(request: Request, reached: Reached, paths: list[str]) -> Respon
 
 def _slot(request: Request, reached: Reached) -> Slot:
     """Raises: TooManyTransfers, Unavailable."""
-    downloads: Transfers = request.app.state.downloads
+    downloads: Transfers = services_of(request, FileServices).downloads
     return downloads.open(reached.actor.user_id)
 
 

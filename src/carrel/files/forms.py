@@ -19,6 +19,8 @@ from carrel.core.errors import Invalid
 from carrel.files import admission, arrivals, packs
 from carrel.files.arrivals import BATCH, TooLarge
 from carrel.files.schemas import PATH_PATTERN, FilesDone
+from carrel.files.services import FileServices
+from carrel.http.services import services_of
 from carrel.policy.decide import Actor
 from carrel.storage.paths import names
 from carrel.storage.tree import Clash
@@ -51,7 +53,7 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
     Raises: NotFound, Forbidden, Conflict, Refused, TooLarge, Invalid.
     """
     names(to)
-    admitted = await admission.inward(request.app.state, actor, ref)
+    admitted = await admission.inward(services_of(request, FileServices), actor, ref)
     if not arrivals.is_small(request):
         raise TooLarge(
             "file.too_large",
@@ -59,7 +61,7 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
             hint="Send the files in several forms, and large ones each by itself.",
         )
     content = b"".join(await arrivals.read(request, admitted.reached))
-    await admitted.require(request.app.state, len(content), largest=0)
+    await admitted.require(services_of(request, FileServices), len(content), largest=0)
     tar = as_tar(content, request.headers["content-type"])
     return await packs.unpack_tar(request, admitted, BytesIO(tar), len(tar), to, clash)
 

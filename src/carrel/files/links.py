@@ -13,7 +13,9 @@ from carrel.core.ids import UserId
 from carrel.files import downloads
 from carrel.files.reach import Reached, reach
 from carrel.files.schemas import LinkView
+from carrel.files.services import FileServices
 from carrel.http.auth import by_address, client_address
+from carrel.http.services import services_of
 from carrel.logins.service import allowed_from
 from carrel.policy.decide import Actor
 from carrel.storage.listing import FileKind, entry
@@ -30,13 +32,13 @@ _MOST_BYTES = 8 << 20
 
 async def make(request: Request, actor: Actor, ref: str, paths: list[str]) -> LinkView:
     """An address for these things. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    state = request.app.state
+    services = services_of(request, FileServices)
     for path in paths:
         names(path)
-    reached = await reach(state, actor, ref, Permission.READ)
-    ends = state.clock.now() + LASTS
+    reached = await reach(services, actor, ref, Permission.READ)
+    ends = services.clock.now() + LASTS
     said = orjson.dumps([reached.folder.id, actor.user_id, ends.isoformat(), paths])
-    sealed = base64.urlsafe_b64encode(state.seal.close(zlib.compress(said), _PURPOSE)).decode().rstrip("=")
+    sealed = base64.urlsafe_b64encode(services.seal.close(zlib.compress(said), _PURPOSE)).decode().rstrip("=")
     if len(sealed) > _LONGEST:
         raise Invalid(
             "file.too_many",
@@ -50,12 +52,12 @@ async def make(request: Request, actor: Actor, ref: str, paths: list[str]) -> Li
 async def follow(request: Request, token: str) -> Response:
     """What the address is for, as far as its maker may have it. Raises: NotFound, Forbidden, Conflict."""
     await by_address(request)
-    state = request.app.state
+    services = services_of(request, FileServices)
     folder, user, ends, paths = _opened(request, token)
-    if datetime.fromisoformat(ends) <= state.clock.now():
+    if datetime.fromisoformat(ends) <= services.clock.now():
         raise _over()
     actor = await _actor(request, UserId(user))
-    reached = await reach(state, actor, folder, Permission.READ)
+    reached = await reach(services, actor, folder, Permission.READ)
     if len(paths) == 1 and paths[0] and not await _is_directory(reached, paths[0]):
         return await downloads.sent(request, reached, paths[0])
     return await downloads.zipped(request, reached, paths)
@@ -64,7 +66,8 @@ async def follow(request: Request, token: str) -> Response:
 def _opened(request: Request, token: str) -> tuple[str, str, str, list[str]]:
     try:
         sealed = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
-        said = zlib.decompressobj().decompress(request.app.state.seal.open(sealed, _PURPOSE), _MOST_BYTES)
+        packed = services_of(request, FileServices).seal.open(sealed, _PURPOSE)
+        said = zlib.decompressobj().decompress(packed, _MOST_BYTES)
     except (ValueError, Unavailable):
         raise _over() from None
     folder, user, ends, paths = orjson.loads(said)
@@ -72,7 +75,7 @@ def _opened(request: Request, token: str) -> tuple[str, str, str, list[str]]:
 
 
 async def _actor(request: Request, user_id: UserId) -> Actor:
-    async with request.app.state.database.transaction() as tx:
+    async with services_of(request, FileServices).database.transaction() as tx:
         address = client_address(request)
         known = select(User).join(Domain, Domain.id == User.domain_id)
         user = (await tx.execute(known.where(User.id == user_id, User.active, Domain.active))).scalar()

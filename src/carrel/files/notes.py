@@ -41,7 +41,7 @@ class _Waiting:
 
 
 class FileNotes:
-    """Writes to the audit trail for many requests at once; lives in `app.state.file_notes`.
+    """Writes to the audit trail for many requests at once.
 
     A request waits until what it did is committed, as if it had a transaction of its own: while one is being
     committed, the next ones gather.

@@ -12,13 +12,15 @@ from carrel.core.errors import Refused
 from carrel.core.ids import new_id
 from carrel.files import admission, arrivals, sizes, views
 from carrel.files.admission import Admitted
-from carrel.files.arrivals import Arrivals
+from carrel.files.arriving import Arrivals
 from carrel.files.downloads import APART
 from carrel.files.interrupted import ending, intent
 from carrel.files.notes import FileNotes
 from carrel.files.reach import LONG_S, MOST_TOLD, Reached
 from carrel.files.schemas import FilesDone
+from carrel.files.services import FileServices
 from carrel.files.zip_stream import MadeStream
+from carrel.http.services import services_of
 from carrel.policy.decide import Actor
 from carrel.storage import staged
 from carrel.storage.packs import Step, Unpacking, require_some, write_pack
@@ -37,12 +39,12 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
     Raises: NotFound, Forbidden, Conflict, Refused, TooLarge, Invalid.
     """
     names(to)
-    state = request.app.state
-    admitted = await admission.inward(state, actor, ref)
+    services = services_of(request, FileServices)
+    admitted = await admission.inward(services, actor, ref)
     announced = int(request.headers.get("content-length") or 0)
     if announced > LARGEST:
         raise _too_large()
-    await admitted.require(state, announced, largest=0)
+    await admitted.require(services, announced, largest=0)
     most = admitted.most(LARGEST)
     try:
         if arrivals.is_small(request):
@@ -50,7 +52,7 @@ async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash
             return await unpack_tar(request, admitted, BytesIO(content), len(content), to, clash)
         return await _unpacked_from_disk(request, admitted, most, to, clash)
     except arrivals.TooLarge:
-        await admitted.require(state, most + 1, largest=0)
+        await admitted.require(services, most + 1, largest=0)
         raise _too_large() from None
 
 
@@ -61,11 +63,11 @@ async def pack(request: Request, actor: Actor, ref: str, paths: Sequence[str]) -
     """
     for path in paths:
         names(path)
-    state = request.app.state
-    reached = await admission.outward(state, actor, ref)
-    slot = state.downloads.open(actor.user_id)
+    services = services_of(request, FileServices)
+    reached = await admission.outward(services, actor, ref)
+    slot = services.downloads.open(actor.user_id)
     await reached.call(require_some, reached.root, paths)
-    notes: FileNotes = state.file_notes
+    notes: FileNotes = services.file_notes
     await asyncio.gather(
         *[
             notes.write(reached, "file.download", some, in_place=False, archive=True)
@@ -82,7 +84,7 @@ async def _unpacked_from_disk(
     """The same of a body that is not kept in memory. most: how many bytes it may have."""
     reached, name = admitted.reached, f"{staged.WRITTEN}{new_id()}"
     file = await reached.call(staged.create, reached.stage, name)
-    arriving: Arrivals = request.app.state.arrivals
+    arriving: Arrivals = services_of(request, FileServices).arrivals
     with arrivals.let_go(file):
         try:
             async with arriving.arriving(name) as arrival:
@@ -103,7 +105,7 @@ async def unpack_tar(
     unpacking = Unpacking(
         source, reached.root, reached.stage, to, clash, name=f"{staged.WRITTEN}{new_id()}",
         largest=admitted.largest, too_large=partial(sizes.too_large, admitted.largest),
-        intent=partial(intent, request.app.state.clock, reached, "file.upload"),
+        intent=partial(intent, services_of(request, FileServices).clock, reached, "file.upload"),
     )  # fmt: skip
     while not unpacking.over:
         try:
@@ -120,8 +122,8 @@ async def unpack_tar(
 
 async def _note(request: Request, reached: Reached, step: Step) -> None:
     """Have all of it in the audit trail: in several entries that name every path, and one transaction."""
-    state = request.app.state
-    notes: FileNotes = state.file_notes
+    services = services_of(request, FileServices)
+    notes: FileNotes = services.file_notes
     entries = [
         notes.write(
             reached,
@@ -135,7 +137,7 @@ async def _note(request: Request, reached: Reached, step: Step) -> None:
     if entries and step.intent:
         async with ending(reached, step.intent):
             await asyncio.gather(*entries)
-        state.file_changes.note(reached.folder, sum(size for _, size in step.placed))
+        services.file_changes.note(reached.folder, sum(size for _, size in step.placed))
 
 
 def batched(many: Sequence[T]) -> Iterator[Sequence[T]]:

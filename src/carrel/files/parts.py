@@ -1,6 +1,5 @@
 """Parts that have arrived put together to one upload."""
 
-from typing import Any
 from urllib.parse import quote
 
 from fastapi import Response
@@ -12,17 +11,18 @@ from carrel.files.arrivals import let_go
 from carrel.files.leftovers import discard, staged_name
 from carrel.files.model import Upload
 from carrel.files.reach import LONG_S, Reached
+from carrel.files.services import FileServices
 from carrel.files.upload_rows import finish, forget, missing, theirs
 from carrel.storage import staged
 from carrel.storage.staged import Staged
 from carrel.vfolders import quotas
 
 
-async def joined(state: Any, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> Response:
+async def joined(services: FileServices, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> Response:
     """A file from parts that have all arrived, in this order."""
-    lengths = await _parts(state, reached, parts)
+    lengths = await _parts(services, reached, parts)
     upload.parts, upload.length = list(parts), sum(lengths[part] for part in parts)
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await sizes.require_fitting(tx, upload.length)
         # What is in the parts counts already.
         await quotas.require_room(tx, reached.folder)
@@ -32,22 +32,22 @@ async def joined(state: Any, reached: Reached, upload: Upload, parts: tuple[str,
         try:
             for part in parts:
                 await _take(reached, file, part, lengths[part])
-            await finish(state, reached, upload, file)
+            await finish(services, reached, upload, file)
         except BaseException:
             await reached.call(file.remove)
-            await forget(state, [upload.id])
+            await forget(services, [upload.id])
             raise
     for part in lengths:
         await reached.call(discard, reached.stage, staged_name(UploadId(part)))
-    await forget(state, lengths)
+    await forget(services, lengths)
     headers = {"Location": f"uploads/{upload.id}", "Carrel-Path": quote(upload.done_path or "")}
     return Response(status_code=201, headers=headers)
 
 
-async def _parts(state: Any, reached: Reached, parts: tuple[str, ...]) -> dict[str, int]:
+async def _parts(services: FileServices, reached: Reached, parts: tuple[str, ...]) -> dict[str, int]:
     """How long each of the parts is that are to be put together. Raises: NotFound, Conflict."""
-    async with state.database.transaction() as tx:
-        found = (await tx.execute(theirs(reached, state.clock.now()).where(Upload.id.in_(parts)))).scalars()
+    async with services.database.transaction() as tx:
+        found = (await tx.execute(theirs(reached, services.clock.now()).where(Upload.id.in_(parts)))).scalars()
         rows = {row.id: row for row in found}
     if not set(parts) <= set(rows):
         raise missing()

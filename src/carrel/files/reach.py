@@ -1,37 +1,31 @@
 """Getting at the files of a folder as somebody, and telling afterwards what became of them."""
 
-import asyncio
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import structlog
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
-from carrel.core.clock import Clock
-from carrel.core.errors import Conflict, Unavailable
+from carrel.core.errors import Conflict
 from carrel.core.ids import FolderId
-from carrel.db.database import Database
 from carrel.policy.decide import Actor
 from carrel.storage.port import Place
 from carrel.storage.threads import DEADLINE_S
+from carrel.storage_hosts.services import StorageServices
 from carrel.storage_hosts.storages import Storage
-from carrel.vfolders import access, told
+from carrel.vfolders import access
 from carrel.vfolders.model import Permission, VFolder
 from carrel.vfolders.states import FolderState
 
-log = structlog.get_logger()
 T = TypeVar("T")
 Places = Mapping[FolderId, tuple[str, str, str]]
 """State, host and scope of folders."""
 
 LONG_S = 900.0
 """For what takes as long as a file is large."""
-_TELL_EVERY_S = 0.5
 MOST_TOLD = 50
 """So many paths are named in one audit entry."""
 
@@ -52,18 +46,18 @@ class Reached:
         return await self.storage.call(work, *args, deadline_s=deadline_s)
 
 
-async def reach(state: Any, actor: Actor, ref: str, needed: Permission) -> Reached:
+async def reach(services: StorageServices, actor: Actor, ref: str, needed: Permission) -> Reached:
     """The files of a folder, for an actor who may use them like that. Raises: NotFound, Forbidden, Conflict."""
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         held = await access.find(tx, actor, ref, "vfolder.use")
         access.require(held, needed)
-    return await at(state, actor, held)
+    return await at(services, actor, held)
 
 
-async def at(state: Any, actor: Actor, held: access.Held) -> Reached:
+async def at(services: StorageServices, actor: Actor, held: access.Held) -> Reached:
     """The files of a folder that was found and may be used."""
     assert held.permission is not None
-    storage = await state.storages.of(held.folder.host_id)
+    storage = await services.storages.of(held.folder.host_id)
     place = Place(held.folder.scope, held.folder.id)
     files, stage = storage.backend.files(place), storage.backend.stage(place)
     return Reached(actor, held.folder, held.permission, storage, files, stage)
@@ -107,48 +101,3 @@ def left(folder: VFolder, now: Places) -> Conflict | None:
         hint="Look, and do it again.",
         details={"state": found[0] if found else None},
     )
-
-
-class FileChanges:
-    """Tells of changed files, and has their folders measured; lives in `app.state.file_changes`.
-
-    Whoever looks at a folder need not be told of each of a thousand files: what happens together is told of once.
-    What came in is added to what the folder takes until it is measured, so that a quota holds meanwhile.
-    """
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._noted: Counter[FolderId] = Counter()
-
-    def note(self, folder: VFolder, more_bytes: int = 0) -> None:
-        """Something in it was made, changed or removed."""
-        self._noted[folder.id] += more_bytes
-
-    async def run(self) -> None:
-        """Tell, now and then, until cancelled."""
-        try:
-            while True:
-                await asyncio.sleep(_TELL_EVERY_S)
-                await self.tell()
-        finally:
-            await self.tell()
-
-    async def tell(self) -> None:
-        """Tell of what was noted; of what cannot be told now, the next time."""
-        for folder in sorted(self._noted):
-            more_bytes = self._noted.pop(folder)
-            try:
-                async with self._database.transaction() as tx:
-                    await self._tell(tx, folder, more_bytes)
-            except Unavailable:
-                self._noted[folder] += more_bytes
-                log.warning("files.changes_not_told", folders=len(self._noted))
-                return
-
-    async def _tell(self, tx: AsyncSession, folder: FolderId, more_bytes: int) -> None:
-        used = VFolder.used_bytes + more_bytes
-        changed = update(VFolder).values(touched_at=self._clock.now(), used_bytes=used)
-        found = (await tx.execute(changed.where(VFolder.id == folder).returning(VFolder))).scalar()
-        if found is not None:
-            await told.folder_changed(tx, "files.changed", found)

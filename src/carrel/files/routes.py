@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from carrel.files import service
@@ -18,8 +18,10 @@ from carrel.files.schemas import (
     FileView,
     FoundFiles,
 )
+from carrel.files.services import FileServices
 from carrel.http.auth import CurrentActor, names
 from carrel.http.query import DECIMAL
+from carrel.http.services import ServicesOf
 from carrel.vfolders.routes import Ref
 from carrel.vfolders.schemas import TaskView
 
@@ -35,10 +37,10 @@ PathQuery = Annotated[str, Query(max_length=4096, pattern=PATH_PATTERN, descript
     "/vfolders/{ref}/files", operation_id="files.list", summary="List a directory", openapi_extra=_USE
 )
 async def list_files(
-    request: Request, actor: CurrentActor, ref: Ref, wanted: Annotated[FileQuery, Query()]
+    services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, wanted: Annotated[FileQuery, Query()]
 ) -> FileList:
     """What a directory holds, directories first, a page at a time."""
-    return await service.listing(request.app.state, actor, ref, wanted)
+    return await service.listing(services, actor, ref, wanted)
 
 
 @router.get(
@@ -47,9 +49,11 @@ async def list_files(
     summary="Get a file or directory",
     openapi_extra=_USE,
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref, path: PathQuery) -> FileView:
+async def show(
+    services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, path: PathQuery
+) -> FileView:
     """One file or directory."""
-    return await service.show(request.app.state, actor, ref, path)
+    return await service.show(services, actor, ref, path)
 
 
 @router.get(
@@ -59,7 +63,7 @@ async def show(request: Request, actor: CurrentActor, ref: Ref, path: PathQuery)
     openapi_extra=_USE,
 )
 async def search(
-    request: Request,
+    services: ServicesOf[FileServices],
     actor: CurrentActor,
     ref: Ref,
     q: Annotated[str, Query(min_length=1, max_length=255, description="part of a name")],
@@ -67,7 +71,7 @@ async def search(
     limit: Annotated[int, Field(ge=1, le=1000), DECIMAL, Query()] = 200,
 ) -> FoundFiles:
     """Files and directories below a path whose name holds the text, whatever the case of its letters."""
-    return await service.search(request.app.state, actor, ref, path, q, limit)
+    return await service.search(services, actor, ref, path, q, limit)
 
 
 @router.post(
@@ -77,9 +81,11 @@ async def search(
     openapi_extra=_USE,
     status_code=201,
 )
-async def make_directory(request: Request, actor: CurrentActor, ref: Ref, body: DirectoryCreate) -> FileView:
+async def make_directory(
+    services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, body: DirectoryCreate
+) -> FileView:
     """Make a directory, and those above it."""
-    return await service.make_directory(request.app.state, actor, ref, body.path)
+    return await service.make_directory(services, actor, ref, body.path)
 
 
 @router.post(
@@ -90,11 +96,11 @@ async def make_directory(request: Request, actor: CurrentActor, ref: Ref, body: 
     responses=_PARTLY,
 )
 async def move(
-    request: Request, response: Response, actor: CurrentActor, ref: Ref, body: FilesMove
+    services: ServicesOf[FileServices], response: Response, actor: CurrentActor, ref: Ref, body: FilesMove
 ) -> FilesDone:
     """Move files and directories within a folder, or rename one. 207 when some were refused; when all were, the problem
     of the first, with each in `details.refused`."""
-    return _with_status(response, await service.move(request.app.state, actor, ref, body))
+    return _with_status(response, await service.move(services, actor, ref, body))
 
 
 @router.post(
@@ -104,9 +110,11 @@ async def move(
     openapi_extra=_USE,
     status_code=202,
 )
-async def copy(request: Request, actor: CurrentActor, ref: Ref, body: FilesCopy) -> TaskView:
+async def copy(
+    services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, body: FilesCopy
+) -> TaskView:
     """Copy files and directories, within a folder or into another. The task tells how far it is."""
-    return await service.copy(request.app.state, actor, ref, body)
+    return await service.copy(services, actor, ref, body)
 
 
 @router.post(
@@ -117,11 +125,11 @@ async def copy(request: Request, actor: CurrentActor, ref: Ref, body: FilesCopy)
     responses=_PARTLY,
 )
 async def remove(
-    request: Request, response: Response, actor: CurrentActor, ref: Ref, body: FilesRemove
+    services: ServicesOf[FileServices], response: Response, actor: CurrentActor, ref: Ref, body: FilesRemove
 ) -> FilesDone:
     """Delete files and directories. They are gone at once; their space comes back as a task goes on. 207 when some were
     refused; when all were, the problem of the first, with each in `details.refused`."""
-    return _with_status(response, await service.remove(request.app.state, actor, ref, body.paths))
+    return _with_status(response, await service.remove(services, actor, ref, body.paths))
 
 
 def _with_status(response: Response, done: FilesDone) -> FilesDone:

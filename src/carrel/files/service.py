@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import select
 
@@ -20,6 +19,7 @@ from carrel.files.schemas import (
     FileView,
     FoundFiles,
 )
+from carrel.files.services import FileServices
 from carrel.policy.decide import Actor
 from carrel.storage import listing as looking
 from carrel.storage import tree
@@ -37,11 +37,11 @@ from carrel.vfolders.schemas import TaskView
 _Done = tuple[list[str], list[tuple[str, CarrelError]]]
 
 
-async def listing(state: Any, actor: Actor, ref: str, wanted: FileQuery) -> FileList:
+async def listing(services: FileServices, actor: Actor, ref: str, wanted: FileQuery) -> FileList:
     """A page of a directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
     order = views.order(wanted.sort, wanted.cursor)
     only = FileKind.DIRECTORY if wanted.kind else None
-    reached = await reach(state, actor, ref, Permission.READ)
+    reached = await reach(services, actor, ref, Permission.READ)
     page = await reached.call(_page, reached.root, wanted.path, order, wanted.limit, only)
     return FileList(
         items=[views.view(entry) for entry in page.entries],
@@ -52,38 +52,38 @@ async def listing(state: Any, actor: Actor, ref: str, wanted: FileQuery) -> File
     )
 
 
-async def show(state: Any, actor: Actor, ref: str, path: str) -> FileView:
+async def show(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
     """One file or directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    reached = await reach(state, actor, ref, Permission.READ)
+    reached = await reach(services, actor, ref, Permission.READ)
     return views.view(await reached.call(looking.entry, reached.root, path))
 
 
-async def search(state: Any, actor: Actor, ref: str, path: str, part: str, limit: int) -> FoundFiles:
+async def search(services: FileServices, actor: Actor, ref: str, path: str, part: str, limit: int) -> FoundFiles:
     """What has the part in its name. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    reached = await reach(state, actor, ref, Permission.READ)
+    reached = await reach(services, actor, ref, Permission.READ)
     found = await reached.call(looking.search, reached.root, path, part, limit)
     return FoundFiles(items=[views.view(entry) for entry in found.entries], complete=found.complete)
 
 
-async def make_directory(state: Any, actor: Actor, ref: str, path: str) -> FileView:
+async def make_directory(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
     """A directory, and those above it. Twice: the one that is there. Raises: as `show`."""
-    reached = await reach(state, actor, ref, Permission.WRITE)
-    about = intent(state.clock, reached, "file.make_directory")
+    reached = await reach(services, actor, ref, Permission.WRITE)
+    about = intent(services.clock, reached, "file.make_directory")
     await reached.call(tree.make_directory, reached.root, path, about)
-    await _noted(state, reached, about, "file.make_directory", [path])
+    await _noted(services, reached, about, "file.make_directory", [path])
     return views.view(await reached.call(looking.entry, reached.root, path))
 
 
-async def move(state: Any, actor: Actor, ref: str, wanted: FilesMove) -> FilesDone:
+async def move(services: FileServices, actor: Actor, ref: str, wanted: FilesMove) -> FilesDone:
     """Move what can be moved, and say of the rest why not.
 
     Raises: NotFound, Forbidden, Conflict, Invalid; the first refusal when nothing could be moved.
     """
     moves = _moves(wanted)
     replaces = wanted.clash is Clash.REPLACE
-    reached = await reach(state, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
+    reached = await reach(services, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
     root, clash, known = reached.root, wanted.clash, {"from": list(moves)[:MOST_TOLD]}
-    about = intent(state.clock, reached, "file.move", known)
+    about = intent(services.clock, reached, "file.move", known)
 
     def one(path: str) -> str:
         return tree.move(root, path, moves[path], clash)
@@ -95,36 +95,36 @@ async def move(state: Any, actor: Actor, ref: str, wanted: FilesMove) -> FilesDo
 
     done, refused = await reached.call(all_)
     if done:
-        await _noted(state, reached, about, "file.move", done, **known)
+        await _noted(services, reached, about, "file.move", done, **known)
     return views.outcome(done, refused)
 
 
-async def copy(state: Any, actor: Actor, ref: str, wanted: FilesCopy) -> TaskView:
+async def copy(services: FileServices, actor: Actor, ref: str, wanted: FilesCopy) -> TaskView:
     """Have things copied. Raises: NotFound, Forbidden, Conflict, Invalid, Refused."""
-    source = await reach(state, actor, ref, Permission.READ)
-    target = await reach(state, actor, wanted.folder or source.folder.id, Permission.WRITE)
+    source = await reach(services, actor, ref, Permission.READ)
+    target = await reach(services, actor, wanted.folder or source.folder.id, Permission.WRITE)
     to, name = _goal(wanted)
     size = await source.call(_size, source.root, wanted.paths)
     arguments = {
         "paths": list(wanted.paths), "folder": target.folder.id, "to": to, "name": name, "clash": wanted.clash,
     }  # fmt: skip
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         held = await access.find(tx, actor, source.folder.id, "vfolder.use")
         access.require(held, Permission.READ)
         await quotas.require_room(tx, target.folder, size)
-        task = await tasks.enqueue(tx, state.clock, actor, TaskKind.COPY, held.folder, arguments)
+        task = await tasks.enqueue(tx, services.clock, actor, TaskKind.COPY, held.folder, arguments)
         note(tx, source, "file.copy", wanted.paths, to=wanted.rename_to or to, folder=target.folder.id)
         return TaskView.model_validate(task, from_attributes=True)
 
 
-async def remove(state: Any, actor: Actor, ref: str, paths: Sequence[str]) -> FilesDone:
+async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence[str]) -> FilesDone:
     """Delete what can be deleted, and say of the rest why not.
 
     Raises: NotFound, Forbidden, Conflict; the first refusal when nothing could be deleted.
     """
-    reached = await reach(state, actor, ref, Permission.DELETE)
+    reached = await reach(services, actor, ref, Permission.DELETE)
     root, stage, entry = reached.root, reached.stage, f"{tree.REMOVED}{new_id()}"
-    about, wanted = intent(state.clock, reached, "file.remove"), list(dict.fromkeys(paths))
+    about, wanted = intent(services.clock, reached, "file.remove"), list(dict.fromkeys(paths))
 
     def one(path: str) -> str:
         tree.remove(root, stage, path, entry)
@@ -138,15 +138,15 @@ async def remove(state: Any, actor: Actor, ref: str, paths: Sequence[str]) -> Fi
     done, refused = await reached.call(all_)
     if done:
         async with ending(reached, about):
-            await _removed(state, reached, done)
+            await _removed(services, reached, done)
     return views.outcome(done, refused)
 
 
-async def _removed(state: Any, reached: Reached, paths: Sequence[str]) -> None:
+async def _removed(services: FileServices, reached: Reached, paths: Sequence[str]) -> None:
     # What an earlier request left there before it was killed goes as well.
     entries = await reached.call(tree.removed, reached.stage)
     folder = reached.folder
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await require_in_place(tx, reached)
         note(tx, reached, "file.remove", paths)
         if entries:
@@ -157,17 +157,17 @@ async def _removed(state: Any, reached: Reached, paths: Sequence[str]) -> None:
                 FolderTask.ended_at.is_(None),
             )
             for entry in sorted(set(entries) - set((await tx.execute(waiting)).scalars())):
-                await tasks.enqueue(tx, state.clock, reached.actor, TaskKind.CLEAN, folder, {"entry": entry})
-    state.file_changes.note(folder)
+                await tasks.enqueue(tx, services.clock, reached.actor, TaskKind.CLEAN, folder, {"entry": entry})
+    services.file_changes.note(folder)
 
 
 async def _noted(
-    state: Any, reached: Reached, about: Intent, action: str, paths: Sequence[str], **details: object
+    services: FileServices, reached: Reached, about: Intent, action: str, paths: Sequence[str], **details: object
 ) -> None:
-    async with ending(reached, about), state.database.transaction() as tx:
+    async with ending(reached, about), services.database.transaction() as tx:
         await require_in_place(tx, reached)
         note(tx, reached, action, paths, **details)
-    state.file_changes.note(reached.folder)
+    services.file_changes.note(reached.folder)
 
 
 def _page(root: Path, path: str, order: looking.Order, limit: int, only: FileKind | None) -> looking.Page:

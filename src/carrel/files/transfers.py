@@ -20,7 +20,7 @@ class TooManyTransfers(CarrelError):
 
 
 class Transfers:
-    """Open transfers of one direction in this process; `app.state.downloads` and `app.state.uploads`."""
+    """Open transfers of one direction in this process."""
 
     def __init__(self, *, most_per_person: int = MOST_PER_PERSON, most: int = MOST) -> None:
         self._most_per_person = most_per_person

@@ -4,7 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from fastapi import Request
 from sqlalchemy import Select, delete, select, update
@@ -16,6 +15,8 @@ from carrel.files.interrupted import ending, intent, write_down
 from carrel.files.leftovers import staged_name
 from carrel.files.model import Upload
 from carrel.files.reach import LONG_S, Reached, note, reach, require_in_place
+from carrel.files.services import FileServices
+from carrel.http.services import services_of
 from carrel.policy.decide import Actor
 from carrel.storage import interrupted, staged
 from carrel.storage.staged import Staged
@@ -40,11 +41,11 @@ class Sought:
 
 async def seek(request: Request, actor: Actor, ref: str, upload: str) -> Sought:
     """An upload of the actor's into a folder that they may still write; it is kept for longer now."""
-    state = request.app.state
-    reached = await reach(state, actor, ref, Permission.WRITE)
-    async with state.database.transaction() as tx:
-        row = await _row(tx, reached, upload, state.clock.now())
-        row.expires_at = state.clock.now() + KEPT
+    services = services_of(request, FileServices)
+    reached = await reach(services, actor, ref, Permission.WRITE)
+    async with services.database.transaction() as tx:
+        row = await _row(tx, reached, upload, services.clock.now())
+        row.expires_at = services.clock.now() + KEPT
     return Sought(reached, row)
 
 
@@ -62,24 +63,24 @@ async def recover(request: Request, sought: Sought) -> int:
     It is written down now. Raises: Locked while somebody else puts it into its place; NotFound when it is not there
     either: its folder has moved.
     """
-    state, reached, row = request.app.state, sought.reached, sought.row
-    await write_down(state.database.transaction, reached.storage, state.clock)
+    services, reached, row = services_of(request, FileServices), sought.reached, sought.row
+    await write_down(services.database.transaction, reached.storage, services.clock)
     held = await reached.call(interrupted.held, reached.storage.backend.root)
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         now = await tx.get(Upload, row.id)
     if now is not None and now.done_path is not None:
         row.done_path, row.length = now.done_path, now.length
         return row.length or 0
     if any(known["upload"] == row.id for known in held):
         raise staged.locked()
-    await forget(state, [row.id])
+    await forget(services, [row.id])
     raise missing()
 
 
-async def finish(state: Any, reached: Reached, row: Upload, file: Staged) -> None:
+async def finish(services: FileServices, reached: Reached, row: Upload, file: Staged) -> None:
     """Put what has arrived into its place, and write that down. Raises: as `Staged.put`; Conflict."""
     size = file.size()
-    about = intent(state.clock, reached, "file.upload", upload=row.id)
+    about = intent(services.clock, reached, "file.upload", upload=row.id)
     put = partial(
         file.put,
         intent=about,
@@ -88,23 +89,23 @@ async def finish(state: Any, reached: Reached, row: Upload, file: Staged) -> Non
     )
     path = await reached.call(put, reached.root, row.path, Clash(row.clash), deadline_s=LONG_S)
     async with ending(reached, about):
-        await note_done(state, reached, row, path, size)
+        await note_done(services, reached, row, path, size)
 
 
-async def note_done(state: Any, reached: Reached, row: Upload, path: str, size: int) -> None:
+async def note_done(services: FileServices, reached: Reached, row: Upload, path: str, size: int) -> None:
     """Write down that it is a file now. Raises: Conflict when its folder has left meanwhile."""
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await require_in_place(tx, reached)
-        done = {"done_path": path, "length": size, "expires_at": state.clock.now() + KEPT}
+        done = {"done_path": path, "length": size, "expires_at": services.clock.now() + KEPT}
         await tx.execute(update(Upload).where(Upload.id == row.id).values(done))
         note(tx, reached, "file.upload", [path], bytes=size)
-    state.file_changes.note(reached.folder, size)
+    services.file_changes.note(reached.folder, size)
     row.done_path, row.length = path, size
 
 
-async def forget(state: Any, uploads: Collection[str]) -> None:
+async def forget(services: FileServices, uploads: Collection[str]) -> None:
     """Of none of them is anything known any more. Twice: no-op."""
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await tx.execute(delete(Upload).where(Upload.id.in_(uploads)))
 
 

@@ -11,7 +11,8 @@ from sqlalchemy import select, update
 from carrel.core.errors import CarrelError, Conflict, Forbidden, NotFound
 from carrel.core.ids import UploadId, new_id
 from carrel.files import admission, arrivals, sizes, tus
-from carrel.files.arrivals import Arrivals, LineBroke, let_go
+from carrel.files.arrivals import let_go
+from carrel.files.arriving import Arrivals, LineBroke
 from carrel.files.interrupted import intent
 from carrel.files.leftovers import discard, staged_name
 from carrel.files.model import Upload
@@ -19,7 +20,9 @@ from carrel.files.notes import FileNotes
 from carrel.files.parts import joined
 from carrel.files.reach import Reached, reach
 from carrel.files.schemas import UploadList, UploadView
+from carrel.files.services import FileServices
 from carrel.files.upload_rows import KEPT, Sought, finish, forget, recover, seek, size_of
+from carrel.http.services import services_of
 from carrel.http.shell import HEADERS
 from carrel.policy.decide import Actor
 from carrel.storage import listing, staged
@@ -32,7 +35,7 @@ from carrel.vfolders.model import Permission
 
 async def abilities(request: Request) -> Response:
     """What this server can do of the protocol."""
-    async with request.app.state.database.transaction() as tx:
+    async with services_of(request, FileServices).database.transaction() as tx:
         largest = await sizes.largest(tx)
     return Response(
         status_code=204,
@@ -53,11 +56,11 @@ async def create(request: Request, actor: Actor, ref: str) -> Response:
     """
     _speaks(request)
     wanted = tus.creation(request.headers)
-    state = request.app.state
-    admitted = await admission.inward(state, actor, ref)
+    services = services_of(request, FileServices)
+    admitted = await admission.inward(services, actor, ref)
     reached = admitted.reached
     if not wanted.parts:
-        await admitted.require(state, wanted.length or 0)
+        await admitted.require(services, wanted.length or 0)
     if _is_whole(request, wanted):
         return await _at_once(request, reached, wanted)
     if not wanted.partial:
@@ -65,11 +68,11 @@ async def create(request: Request, actor: Actor, ref: str) -> Response:
     upload = Upload(
         id=UploadId(new_id()), folder_id=reached.folder.id, user_id=actor.user_id, path=wanted.path,
         length=wanted.length, partial=wanted.partial, parts=[], clash=wanted.clash,
-        metadata_text=wanted.metadata, created_at=state.clock.now(), expires_at=state.clock.now() + KEPT,
+        metadata_text=wanted.metadata, created_at=services.clock.now(), expires_at=services.clock.now() + KEPT,
     )  # fmt: skip
     if wanted.parts:
-        return await joined(state, reached, upload, wanted.parts)
-    async with state.database.transaction() as tx:
+        return await joined(services, reached, upload, wanted.parts)
+    async with services.database.transaction() as tx:
         await admitted.require_beside(tx, wanted.length or 0)
         tx.add(upload)
     sought = Sought(reached, upload)
@@ -82,7 +85,7 @@ async def create(request: Request, actor: Actor, ref: str) -> Response:
             headers = {"Location": f"uploads/{upload.id}", **_standing(sought, file)}
     except CarrelError:
         # Nobody will go on with what they never learn the address of.
-        await forget(state, [upload.id])
+        await forget(services, [upload.id])
         with suppress(CarrelError):
             await reached.call(discard, reached.stage, sought.name)
         raise
@@ -98,8 +101,8 @@ def _is_whole(request: Request, wanted: tus.Creation) -> bool:
 
 async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> Response:
     """A small file, of which there is no upload that could be gone on with: it is there, or nothing of it is."""
-    state, upload = request.app.state, UploadId(new_id())
-    about = intent(state.clock, reached, "file.upload")
+    services, upload = services_of(request, FileServices), UploadId(new_id())
+    about = intent(services.clock, reached, "file.upload")
     bring = partial(
         staged.bring,
         intent=about,
@@ -109,9 +112,9 @@ async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> 
     pieces = await arrivals.read(request, reached, wanted.checksum) if wanted.has_body else []
     name = f"{staged.WRITTEN}{upload}"
     made = await reached.call(bring, reached.root, reached.stage, name, pieces, wanted.path, wanted.clash)
-    notes: FileNotes = state.file_notes
+    notes: FileNotes = services.file_notes
     await notes.write(reached, "file.upload", [made.path], in_place=True, intent=about, bytes=made.size_bytes)
-    state.file_changes.note(reached.folder, made.size_bytes)
+    services.file_changes.note(reached.folder, made.size_bytes)
     headers = {
         "Location": f"uploads/{upload}",
         "Upload-Offset": str(made.size_bytes),
@@ -124,7 +127,7 @@ async def offset(request: Request, actor: Actor, ref: str, upload: str) -> Respo
     """How much has arrived; all of it only when the file is in its place. Raises: NotFound, Forbidden, Conflict."""
     _speaks(request)
     sought = await seek(request, actor, ref, upload)
-    arriving: Arrivals = request.app.state.arrivals
+    arriving: Arrivals = services_of(request, FileServices).arrivals
     await arriving.cut(upload, unless_busy=True)
     row = sought.row
     size = row.length or 0 if row.done_path is not None else await size_of(request, sought)
@@ -157,7 +160,7 @@ async def append(request: Request, actor: Actor, ref: str, upload: str) -> Respo
         raise Forbidden("upload.final", "This upload was put together from others; nothing comes behind it.")
     if sought.row.done_path is not None:
         return _over(sought.row, at)
-    arriving: Arrivals = request.app.state.arrivals
+    arriving: Arrivals = services_of(request, FileServices).arrivals
     await arriving.cut(upload, unless_busy=True)
     try:
         file = await sought.reached.call(staged.opened, sought.reached.stage, sought.name)
@@ -177,10 +180,10 @@ async def terminate(request: Request, actor: Actor, ref: str, upload: str) -> Re
     """Give an upload up. Raises: NotFound, Forbidden, Locked."""
     _speaks(request)
     sought = await seek(request, actor, ref, upload)
-    arriving: Arrivals = request.app.state.arrivals
+    arriving: Arrivals = services_of(request, FileServices).arrivals
     await arriving.cut(upload, unless_busy=False)
     await sought.reached.call(discard, sought.reached.stage, sought.name)
-    await forget(request.app.state, [sought.row.id])
+    await forget(services_of(request, FileServices), [sought.row.id])
     return Response(status_code=204)
 
 
@@ -195,8 +198,8 @@ async def overridden(request: Request, actor: Actor, ref: str, upload: str) -> R
 
 async def unfinished(request: Request, actor: Actor, ref: str) -> UploadList:
     """The actor's uploads into the folder that can go on. Raises: NotFound, Forbidden, Conflict."""
-    reached = await reach(request.app.state, actor, ref, Permission.WRITE)
-    async with request.app.state.database.transaction() as tx:
+    reached = await reach(services_of(request, FileServices), actor, ref, Permission.WRITE)
+    async with services_of(request, FileServices).database.transaction() as tx:
         wanted = select(Upload).where(
             Upload.folder_id == reached.folder.id,
             Upload.user_id == actor.user_id,
@@ -228,7 +231,7 @@ async def _receive(
     reached, row = sought.reached, sought.row
     _require_offset(at, file.size())
     most = await _most(request, sought)
-    arriving: Arrivals = request.app.state.arrivals
+    arriving: Arrivals = services_of(request, FileServices).arrivals
     try:
         if at + (tus.number(request.headers, "content-length") or 0) > most:
             raise arrivals.more_than_announced()
@@ -239,14 +242,14 @@ async def _receive(
             await _require_allowed(request, sought, most + 1)
         raise
     if file.size() == row.length and not row.partial:
-        await finish(request.app.state, reached, row, file)
+        await finish(services_of(request, FileServices), reached, row, file)
 
 
 async def _most(request: Request, sought: Sought) -> int:
     """How many bytes the upload may have."""
     if sought.row.length is not None:
         return sought.row.length
-    async with request.app.state.database.transaction() as tx:
+    async with services_of(request, FileServices).database.transaction() as tx:
         largest, room = await sizes.largest(tx), await quotas.room_of(tx, sought.reached.folder.scope)
     return largest if room is None else min(largest, room)
 
@@ -259,14 +262,14 @@ async def _note_length(request: Request, sought: Sought, length: int | None, at:
     if row.length is not None or length < at:
         raise Conflict("upload.length", "The length of this upload is another.", field="Upload-Length")
     await _require_allowed(request, sought, length)
-    async with request.app.state.database.transaction() as tx:
+    async with services_of(request, FileServices).database.transaction() as tx:
         await tx.execute(update(Upload).where(Upload.id == row.id).values(length=length))
     row.length = length
 
 
 async def _require_allowed(request: Request, sought: Sought, length: int) -> None:
     """Return when the upload may have so many bytes. Raises: TooLarge, Refused."""
-    async with request.app.state.database.transaction() as tx:
+    async with services_of(request, FileServices).database.transaction() as tx:
         await sizes.require_fitting(tx, length)
         await quotas.require_room(tx, sought.reached.folder, length)
 

@@ -7,11 +7,13 @@ from fastapi import Request
 from carrel.core.errors import Conflict
 from carrel.core.ids import new_id
 from carrel.files import admission, arrivals, views
-from carrel.files.arrivals import Arrivals
+from carrel.files.arriving import Arrivals
 from carrel.files.interrupted import intent
 from carrel.files.notes import FileNotes
 from carrel.files.reach import Reached
 from carrel.files.schemas import FileView
+from carrel.files.services import FileServices
+from carrel.http.services import services_of
 from carrel.policy.decide import Actor
 from carrel.storage import staged
 from carrel.storage.intents import Intent
@@ -26,26 +28,26 @@ LARGEST = 64 << 20
 async def write(request: Request, actor: Actor, ref: str, path: str) -> FileView:
     """Make or replace a file. Raises: NotFound, Forbidden, Conflict, Refused, Changed, TooLarge."""
     split(path)
-    state = request.app.state
-    admitted = await admission.inward(state, actor, ref)
+    services = services_of(request, FileServices)
+    admitted = await admission.inward(services, actor, ref)
     announced = int(request.headers.get("content-length") or 0)
     if announced > LARGEST:
         raise _too_large()
-    await admitted.require(state, announced)
+    await admitted.require(services, announced)
     reached, most = admitted.reached, admitted.most(min(LARGEST, admitted.largest))
     try:
-        about = intent(state.clock, reached, "file.write")
+        about = intent(services.clock, reached, "file.write")
         made = await _made(request, reached, path, most, about)
     except arrivals.TooLarge:
-        await admitted.require(state, most + 1)
+        await admitted.require(services, most + 1)
         raise _too_large() from None
     except Conflict as error:
         if error.code == "file.exists" and _only_new(request):
             raise changed(path) from None
         raise
-    notes: FileNotes = state.file_notes
+    notes: FileNotes = services.file_notes
     await notes.write(reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes)
-    state.file_changes.note(reached.folder, made.size_bytes)
+    services.file_changes.note(reached.folder, made.size_bytes)
     return views.view(made)
 
 
@@ -58,7 +60,7 @@ async def _made(request: Request, reached: Reached, path: str, most: int, about:
         bring = partial(staged.bring, intent=about)
         return await reached.call(bring, reached.root, reached.stage, name, pieces, path, clash, expected)
     file = await reached.call(staged.create, reached.stage, name)
-    arriving: Arrivals = request.app.state.arrivals
+    arriving: Arrivals = services_of(request, FileServices).arrivals
     with arrivals.let_go(file):
         try:
             async with arriving.arriving(name) as arrival:

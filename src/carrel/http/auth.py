@@ -3,9 +3,9 @@
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import Depends
@@ -13,7 +13,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from carrel.core.errors import Forbidden, Unauthorized, Unavailable
-from carrel.http.limits import ANONYMOUS_LIMIT, RateLimits
+from carrel.http.limits import ANONYMOUS_LIMIT
+from carrel.http.services import Identity, Services, services_of
 from carrel.http.shell import LATE_HEADERS
 from carrel.policy.actions import ACTIONS
 from carrel.policy.decide import Actor, refusal, widest
@@ -26,46 +27,6 @@ OWN_TOKEN = "own_token"
 _MOST_COOKIES = 50
 CONFIRMED_FOR = timedelta(minutes=15)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
-
-
-class Identity(Protocol):
-    """What an authenticator gives back. csrf_token None: no cookie was involved.
-
-    pending: what the sign-in still needs before it counts; None: nothing.
-    rate_limit: requests per quarter of an hour.
-    confirmed_at: when they last proved that it is them; None: no cookie was involved.
-    renewal_due: the answer is to bring another token for the cookie.
-    """
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def actor(self) -> Actor: ...
-
-    @property
-    def csrf_token(self) -> str | None: ...
-
-    @property
-    def pending(self) -> str | None: ...
-
-    @property
-    def rate_limit(self) -> int: ...
-
-    @property
-    def confirmed_at(self) -> datetime | None: ...
-
-    @property
-    def renewal_due(self) -> bool: ...
-
-
-class Authenticator(Protocol):
-    """Looks credentials up; lives in `app.state.authenticator`."""
-
-    async def by_cookie(self, token: str, address: str) -> Identity | None: ...
-
-    async def by_header(self, authorization: str, address: str) -> Identity | None: ...
-
-    async def renewed(self, token: str) -> tuple[str, timedelta] | None: ...
 
 
 def names(action: str) -> dict[str, Any]:
@@ -86,7 +47,7 @@ async def identify(connection: HTTPConnection) -> Identity:
 
 
 async def _identify(connection: HTTPConnection) -> Identity:
-    authenticator: Authenticator = connection.app.state.authenticator
+    authenticator = services_of(connection, Services).authenticator
     address = client_address(connection)
     if authorization := connection.headers.get("authorization"):
         identity = await authenticator.by_header(authorization, address)
@@ -139,7 +100,7 @@ def set_cookie(connection: HTTPConnection, response: Response, token: str, lifet
 
 
 async def _renewed(connection: HTTPConnection, token: str) -> list[tuple[bytes, bytes]]:
-    authenticator: Authenticator = connection.app.state.authenticator
+    authenticator = services_of(connection, Services).authenticator
     try:
         found = await authenticator.renewed(token)
     except Unavailable:  # the next answer brings it
@@ -165,13 +126,13 @@ def _count(connection: HTTPConnection, identity: Identity) -> None:
     """Raises: TooManyRequests."""
     actor = identity.actor
     key = f"login:{actor.login_id.hex()}" if actor.login_id else actor.credential
-    limits: RateLimits = connection.app.state.limits
+    limits = services_of(connection, Services).limits
     connection.scope.setdefault("state", {})["standing"] = limits.count(key, identity.rate_limit)
 
 
 async def by_address(connection: HTTPConnection) -> None:
     """Count a request of nobody we know, for routes that are for everybody. Raises: TooManyRequests."""
-    limits: RateLimits = connection.app.state.limits
+    limits = services_of(connection, Services).limits
     key = f"address:{client_address(connection)}"
     connection.scope.setdefault("state", {})["standing"] = limits.count(key, ANONYMOUS_LIMIT)
 
@@ -205,7 +166,7 @@ def _require_own_page(connection: HTTPConnection, identity: Identity) -> None:
 
 def _is_own(connection: HTTPConnection, origin: str) -> bool:
     """Whether a page of ours has that origin: as the request's Host says, or the installation's public address."""
-    public = urlsplit(connection.app.state.settings.effective_public_url)
+    public = urlsplit(services_of(connection, Services).settings.effective_public_url)
     own = {connection.headers.get("host", "").lower(), public.netloc.lower()}
     return urlsplit(origin).netloc.lower() in own - {""}
 
@@ -264,7 +225,7 @@ async def _entitled(connection: HTTPConnection, step: str | None = None) -> Iden
 
 
 def _require_confirmed(connection: HTTPConnection, identity: Identity) -> None:
-    now: datetime = connection.app.state.clock.now()
+    now = services_of(connection, Services).clock.now()
     if identity.confirmed_at and now - identity.confirmed_at > CONFIRMED_FOR:
         raise Forbidden(
             "auth.confirm_needed",

@@ -50,7 +50,7 @@ class Standing:
 
 
 class RateLimits:
-    """Lives in `app.state.limits`. now: seconds since 1970."""
+    """Requests of the current window, by who asks. now: seconds since 1970."""
 
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
         self._database = database

@@ -18,13 +18,14 @@ from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.http.auth import current_actor
+from carrel.http.services import Services, services_of
 
 _REMEMBERED = 512
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class QuickRoute(APIRoute):
-    """For endpoints `(request, actor, wanted)` that give a Response; `wanted` is a model of the query."""
+    """For endpoints `(services, actor, wanted)` that give a Response; `wanted` is a model of the query."""
 
     def get_route_handler(self) -> Handler:
         endpoint = self.endpoint
@@ -41,7 +42,7 @@ class QuickRoute(APIRoute):
             except ValidationError as error:
                 found = [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
                 raise RequestValidationError(found) from None
-            response: Response = await endpoint(request, actor, wanted)
+            response: Response = await endpoint(services_of(request, Services), actor, wanted)
             return response
 
         return handle

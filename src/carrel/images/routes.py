@@ -1,8 +1,9 @@
 """GET /images: the catalogue."""
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.images import service
 from carrel.images.schemas import ImageList, ImageView
 
@@ -10,10 +11,10 @@ router = APIRouter(tags=["images"])
 
 
 @router.get("/images", operation_id="images.list", summary="List images", openapi_extra=names("image.read"))
-async def list_images(request: Request, actor: CurrentActor) -> ImageList:
+async def list_images(services: ServicesOf[Services], actor: CurrentActor) -> ImageList:
     """The images that sessions can be started from by name, without those from registries that one's domain may
     not use.
     """
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         images = await service.usable(tx, actor)
     return ImageList(items=[ImageView.model_validate(image, from_attributes=True) for image in images])

@@ -3,10 +3,11 @@
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from sqlalchemy import Row
 
 from carrel.http.auth import Confirmed, CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.keypairs import service, ssh_keys, tokens
 from carrel.keypairs.model import Keypair
 from carrel.keypairs.schemas import (
@@ -38,12 +39,12 @@ router = APIRouter()
     tags=["keypairs"],
 )
 async def list_keypairs(
-    request: Request,
+    services: ServicesOf[Services],
     actor: CurrentActor,
     owner: Annotated[str, Query(max_length=64, description="A user's id, me, or all that you reach.")] = "me",
 ) -> KeypairList:
     """Keypairs, newest first; secrets are never shown again."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await service.list_of(tx, actor, owner=owner)
     return KeypairList(items=[_view(row) for row in found])
 
@@ -58,11 +59,11 @@ async def list_keypairs(
     dependencies=[Confirmed],
 )
 async def create_keypair(
-    request: Request, actor: CurrentActor, body: KeypairCreate | None = None
+    services: ServicesOf[Services], actor: CurrentActor, body: KeypairCreate | None = None
 ) -> KeypairCreated:
     """Make a keypair of yours. The secret is in this answer and nowhere else."""
-    async with request.app.state.database.transaction() as tx:
-        made = await service.create(tx, request.app.state.clock, actor, name=body.name if body else "")
+    async with services.database.transaction() as tx:
+        made = await service.create(tx, services.clock, actor, name=body.name if body else "")
     return KeypairCreated.model_validate(made, from_attributes=True)
 
 
@@ -74,12 +75,12 @@ async def create_keypair(
     tags=["keypairs"],
 )
 async def update_keypair(
-    request: Request, actor: CurrentActor, access_key: str, body: KeypairUpdate
+    services: ServicesOf[Services], actor: CurrentActor, access_key: str, body: KeypairUpdate
 ) -> KeypairView:
     """Name a keypair, activate or deactivate it; administrators also set its rate limit."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await service.update(tx, actor, access_key, body.model_dump(exclude_unset=True))
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
     return _view(found)
 
 
@@ -91,11 +92,13 @@ async def update_keypair(
     tags=["keypairs"],
     dependencies=[Confirmed],
 )
-async def rotate_keypair(request: Request, actor: CurrentActor, access_key: str) -> KeypairCreated:
+async def rotate_keypair(
+    services: ServicesOf[Services], actor: CurrentActor, access_key: str
+) -> KeypairCreated:
     """Give a keypair of yours another secret; the former is refused from now on."""
-    async with request.app.state.database.transaction() as tx:
-        made = await service.rotate(tx, request.app.state.clock, actor, access_key)
-    request.app.state.authenticator.forget()
+    async with services.database.transaction() as tx:
+        made = await service.rotate(tx, services.clock, actor, access_key)
+    services.authenticator.forget()
     return KeypairCreated.model_validate(made, from_attributes=True)
 
 
@@ -107,11 +110,11 @@ async def rotate_keypair(request: Request, actor: CurrentActor, access_key: str)
     status_code=204,
     tags=["keypairs"],
 )
-async def remove_keypair(request: Request, actor: CurrentActor, access_key: str) -> None:
+async def remove_keypair(services: ServicesOf[Services], actor: CurrentActor, access_key: str) -> None:
     """Remove a keypair; what still uses it is refused from now on."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await service.remove(tx, actor, access_key)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.get(
@@ -121,9 +124,9 @@ async def remove_keypair(request: Request, actor: CurrentActor, access_key: str)
     openapi_extra=names("token.read"),
     tags=["tokens"],
 )
-async def list_tokens(request: Request, actor: CurrentActor) -> TokenList:
+async def list_tokens(services: ServicesOf[Services], actor: CurrentActor) -> TokenList:
     """Your personal tokens, newest first."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await tokens.list_own(tx, actor)
     return TokenList(items=[TokenView.model_validate(token, from_attributes=True) for token in found])
 
@@ -137,12 +140,14 @@ async def list_tokens(request: Request, actor: CurrentActor) -> TokenList:
     tags=["tokens"],
     dependencies=[Confirmed],
 )
-async def create_token(request: Request, actor: CurrentActor, body: TokenCreate) -> TokenCreated:
+async def create_token(
+    services: ServicesOf[Services], actor: CurrentActor, body: TokenCreate
+) -> TokenCreated:
     """Make a personal token. It is in this answer and nowhere else."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         made = await tokens.create(
             tx,
-            request.app.state.clock,
+            services.clock,
             actor,
             name=body.name,
             scopes=body.scopes,
@@ -160,11 +165,11 @@ async def create_token(request: Request, actor: CurrentActor, body: TokenCreate)
     status_code=204,
     tags=["tokens"],
 )
-async def remove_token(request: Request, actor: CurrentActor, token: str) -> None:
+async def remove_token(services: ServicesOf[Services], actor: CurrentActor, token: str) -> None:
     """Revoke a personal token by its id."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await tokens.remove(tx, actor, token)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.get(
@@ -174,9 +179,9 @@ async def remove_token(request: Request, actor: CurrentActor, token: str) -> Non
     openapi_extra=names("ssh_key.read"),
     tags=["ssh-keys"],
 )
-async def list_ssh_keys(request: Request, actor: CurrentActor) -> SshKeyList:
+async def list_ssh_keys(services: ServicesOf[Services], actor: CurrentActor) -> SshKeyList:
     """Your SSH keys, newest first."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await ssh_keys.list_own(tx, actor)
     return SshKeyList(items=[SshKeyView.model_validate(key, from_attributes=True) for key in found])
 
@@ -189,11 +194,11 @@ async def list_ssh_keys(request: Request, actor: CurrentActor) -> SshKeyList:
     status_code=201,
     tags=["ssh-keys"],
 )
-async def add_ssh_key(request: Request, actor: CurrentActor, body: SshKeyAdd) -> SshKeyAdded:
+async def add_ssh_key(services: ServicesOf[Services], actor: CurrentActor, body: SshKeyAdd) -> SshKeyAdded:
     """Keep a public key of yours, or make a pair."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         made = await ssh_keys.add(
-            tx, request.app.state.clock, actor, name=body.name, public_key=body.public_key
+            tx, services.clock, actor, name=body.name, public_key=body.public_key
         )
     shown = SshKeyView.model_validate(made.key, from_attributes=True)
     return SshKeyAdded(**shown.model_dump(), private_key=made.private_key)
@@ -207,9 +212,9 @@ async def add_ssh_key(request: Request, actor: CurrentActor, body: SshKeyAdd) ->
     status_code=204,
     tags=["ssh-keys"],
 )
-async def remove_ssh_key(request: Request, actor: CurrentActor, key: str) -> None:
+async def remove_ssh_key(services: ServicesOf[Services], actor: CurrentActor, key: str) -> None:
     """Forget an SSH key of yours."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await ssh_keys.remove(tx, actor, key)
 
 

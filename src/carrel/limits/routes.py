@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.limits import holders, queries, service
 from carrel.limits.schemas import (
     OwnPolicyList,
@@ -28,10 +29,10 @@ Ref = Annotated[str, Path(max_length=64, description="An id, or a name that only
     openapi_extra=names("policy.read"),
 )
 async def list_policies(
-    request: Request, actor: CurrentActor, wanted: Annotated[PolicyQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[PolicyQuery, Query()]
 ) -> PolicyList:
     """Resource policies, with how many have each, of those that you administer."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
@@ -41,9 +42,9 @@ async def list_policies(
     summary="Show the limits that apply to you",
     openapi_extra=names("limit.read"),
 )
-async def mine(request: Request, actor: CurrentActor) -> OwnPolicyList:
+async def mine(services: ServicesOf[Services], actor: CurrentActor) -> OwnPolicyList:
     """What limits you: as a person, with each keypair and without one, and in each of your projects."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.own(tx, actor)
 
 
@@ -54,11 +55,10 @@ async def mine(request: Request, actor: CurrentActor) -> OwnPolicyList:
     openapi_extra=names("policy.create"),
     status_code=201,
 )
-async def create(request: Request, actor: CurrentActor, body: PolicyCreate) -> PolicyView:
+async def create(services: ServicesOf[Services], actor: CurrentActor, body: PolicyCreate) -> PolicyView:
     """Make a policy. All limits of its kind are given; "unlimited" is written out."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        policy = await service.create(tx, state.clock, actor, body)
+    async with services.database.transaction() as tx:
+        policy = await service.create(tx, services.clock, actor, body)
         return await queries.detail(tx, actor, policy)
 
 
@@ -68,9 +68,9 @@ async def create(request: Request, actor: CurrentActor, body: PolicyCreate) -> P
     summary="Get a resource policy",
     openapi_extra=names("policy.read"),
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> PolicyView:
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> PolicyView:
     """One policy."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         policy = await service.find(tx, actor, ref)
         return await queries.detail(tx, actor, policy.id)
 
@@ -81,9 +81,11 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> PolicyView:
     summary="Update a resource policy",
     openapi_extra=names("policy.update"),
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: PolicyUpdate) -> PolicyView:
+async def update(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: PolicyUpdate
+) -> PolicyView:
     """Change a policy, or single limits of it. It holds from the next decision on; what runs goes on."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         policy = await service.update(tx, actor, ref, body)
         return await queries.detail(tx, actor, policy)
 
@@ -95,9 +97,9 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: PolicyUp
     openapi_extra=names("policy.remove"),
     status_code=204,
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
     """Remove a policy that nobody has."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)
 
 
@@ -108,11 +110,10 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     openapi_extra=names("policy.create"),
     status_code=201,
 )
-async def copy(request: Request, actor: CurrentActor, ref: Ref, body: PolicyCopy) -> PolicyView:
+async def copy(services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: PolicyCopy) -> PolicyView:
     """Make another policy with the same limits, which nobody has yet."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        policy = await service.copy(tx, state.clock, actor, ref, body.name)
+    async with services.database.transaction() as tx:
+        policy = await service.copy(tx, services.clock, actor, ref, body.name)
         return await queries.detail(tx, actor, policy)
 
 
@@ -122,8 +123,10 @@ async def copy(request: Request, actor: CurrentActor, ref: Ref, body: PolicyCopy
     summary="Assign a resource policy",
     openapi_extra=names("policy.assign"),
 )
-async def assign(request: Request, actor: CurrentActor, ref: Ref, body: PolicyAssign) -> PolicyView:
+async def assign(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: PolicyAssign
+) -> PolicyView:
     """Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         policy = await holders.assign(tx, actor, ref, body)
         return await queries.detail(tx, actor, policy)

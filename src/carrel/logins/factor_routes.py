@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter, Request, Response
 
-from carrel.http.auth import Confirmed, CurrentActor, Identity, RecentlyConfirmed, names
+from carrel.http.auth import Confirmed, CurrentActor, RecentlyConfirmed, names
+from carrel.http.services import Identity, ServicesOf
 from carrel.logins import factors, links, passkeys, people, service
 from carrel.logins.model import Passkey
 from carrel.logins.passkeys import site_of
@@ -20,6 +21,7 @@ from carrel.logins.schemas import (
     TotpConfirm,
     TotpOffer,
 )
+from carrel.logins.services import SignInServices
 from carrel.site import service as site
 from carrel.tenancy import service as tenancy
 
@@ -32,10 +34,9 @@ router = APIRouter(tags=["factors"])
     summary="Show your second factors",
     openapi_extra=names("factor.read"),
 )
-async def show(request: Request, identity: EnrolIdentity) -> FactorsView:
+async def show(services: ServicesOf[SignInServices], identity: EnrolIdentity) -> FactorsView:
     """Your second factors."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await factors.show(tx, identity.actor.user_id)
         profile = await tenancy.profile(tx, identity.actor.user_id)
         required = service.must_have_factor(await site.settings(tx), profile.user)
@@ -44,7 +45,7 @@ async def show(request: Request, identity: EnrolIdentity) -> FactorsView:
         passkeys=[view(key) for key in found.passkeys],
         recovery_codes_left=found.recovery_codes_left,
         required=required,
-        passkeys_possible=site_of(state.settings.effective_public_url).takes_passkeys,
+        passkeys_possible=site_of(services.settings.effective_public_url).takes_passkeys,
     )
 
 
@@ -55,11 +56,10 @@ async def show(request: Request, identity: EnrolIdentity) -> FactorsView:
     openapi_extra=names("factor.update"),
     dependencies=[Confirmed],
 )
-async def offer_totp(request: Request, identity: EnrolIdentity) -> TotpOffer:
+async def offer_totp(services: ServicesOf[SignInServices], identity: EnrolIdentity) -> TotpOffer:
     """A secret for an authenticator app; codes of it count once you have confirmed it by one."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        offer = await factors.offer_totp(tx, state.seal, identity.actor)
+    async with services.database.transaction() as tx:
+        offer = await factors.offer_totp(tx, services.seal, identity.actor)
     return TotpOffer.model_validate(offer, from_attributes=True)
 
 
@@ -71,13 +71,16 @@ async def offer_totp(request: Request, identity: EnrolIdentity) -> TotpOffer:
     dependencies=[Confirmed],
 )
 async def confirm_totp(
-    request: Request, response: Response, identity: EnrolIdentity, body: TotpConfirm
+    request: Request,
+    services: ServicesOf[SignInServices],
+    response: Response,
+    identity: EnrolIdentity,
+    body: TotpConfirm,
 ) -> FactorAdded:
     """Let codes of the app count from now on."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        codes = await factors.confirm_totp(tx, state.seal, identity.actor, body.code, state.clock.now())
-    return FactorAdded(recovery_codes=codes, csrf_token=await _completed(request, response, identity))
+    async with services.database.transaction() as tx:
+        codes = await factors.confirm_totp(tx, services.seal, identity.actor, body.code, services.clock.now())
+    return FactorAdded(recovery_codes=codes, csrf_token=await _completed(request, services, response, identity))
 
 
 @router.delete(
@@ -87,11 +90,11 @@ async def confirm_totp(
     openapi_extra=names("factor.update"),
     status_code=204,
 )
-async def remove_totp(request: Request, actor: RecentlyConfirmed) -> None:
+async def remove_totp(services: ServicesOf[SignInServices], actor: RecentlyConfirmed) -> None:
     """Let codes of your app count no longer."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await factors.remove_totp(tx, actor)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.post(
@@ -100,9 +103,11 @@ async def remove_totp(request: Request, actor: RecentlyConfirmed) -> None:
     summary="Generate new recovery codes",
     openapi_extra=names("factor.update"),
 )
-async def renew_recovery_codes(request: Request, actor: RecentlyConfirmed) -> RecoveryCodes:
+async def renew_recovery_codes(
+    services: ServicesOf[SignInServices], actor: RecentlyConfirmed
+) -> RecoveryCodes:
     """Fresh recovery codes; those before are good no longer."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return RecoveryCodes(recovery_codes=await factors.renew_recovery_codes(tx, actor))
 
 
@@ -113,12 +118,11 @@ async def renew_recovery_codes(request: Request, actor: RecentlyConfirmed) -> Re
     openapi_extra=names("factor.update"),
     dependencies=[Confirmed],
 )
-async def passkey_options(request: Request, identity: EnrolIdentity) -> PasskeyOptions:
+async def passkey_options(services: ServicesOf[SignInServices], identity: EnrolIdentity) -> PasskeyOptions:
     """What the browser needs to make a passkey."""
-    state = request.app.state
-    here = site_of(state.settings.effective_public_url)
-    async with state.database.transaction() as tx:
-        options = await passkeys.challenge_to_add(tx, here, identity.actor, state.clock.now())
+    here = site_of(services.settings.effective_public_url)
+    async with services.database.transaction() as tx:
+        options = await passkeys.challenge_to_add(tx, here, identity.actor, services.clock.now())
     return PasskeyOptions(options=options)
 
 
@@ -131,16 +135,19 @@ async def passkey_options(request: Request, identity: EnrolIdentity) -> PasskeyO
     dependencies=[Confirmed],
 )
 async def add_passkey(
-    request: Request, response: Response, identity: EnrolIdentity, body: PasskeyCreate
+    request: Request,
+    services: ServicesOf[SignInServices],
+    response: Response,
+    identity: EnrolIdentity,
+    body: PasskeyCreate,
 ) -> PasskeyAdded:
     """Register the passkey that the browser made."""
-    state = request.app.state
-    here = site_of(state.settings.effective_public_url)
-    async with state.database.transaction() as tx:
+    here = site_of(services.settings.effective_public_url)
+    async with services.database.transaction() as tx:
         made, codes = await passkeys.add(
-            tx, here, identity.actor, state.clock.now(), name=body.name, credential=body.credential.plain()
+            tx, here, identity.actor, services.clock.now(), name=body.name, credential=body.credential.plain()
         )
-    token = await _completed(request, response, identity)
+    token = await _completed(request, services, response, identity)
     return PasskeyAdded(passkey=view(made), recovery_codes=codes, csrf_token=token)
 
 
@@ -151,10 +158,10 @@ async def add_passkey(
     openapi_extra=names("factor.update"),
 )
 async def rename_passkey(
-    request: Request, actor: CurrentActor, passkey: str, body: PasskeyUpdate
+    services: ServicesOf[SignInServices], actor: CurrentActor, passkey: str, body: PasskeyUpdate
 ) -> PasskeyView:
     """Call a passkey otherwise."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return view(await passkeys.rename(tx, actor, passkey, body.name))
 
 
@@ -165,11 +172,13 @@ async def rename_passkey(
     openapi_extra=names("factor.update"),
     status_code=204,
 )
-async def remove_passkey(request: Request, actor: RecentlyConfirmed, passkey: str) -> None:
+async def remove_passkey(
+    services: ServicesOf[SignInServices], actor: RecentlyConfirmed, passkey: str
+) -> None:
     """Remove a passkey."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await passkeys.remove(tx, actor, passkey)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.delete(
@@ -179,13 +188,13 @@ async def remove_passkey(request: Request, actor: RecentlyConfirmed, passkey: st
     openapi_extra=names("factor.reset"),
     status_code=204,
 )
-async def reset(request: Request, actor: RecentlyConfirmed, ref: str) -> None:
+async def reset(services: ServicesOf[SignInServices], actor: RecentlyConfirmed, ref: str) -> None:
     """Take all second factors from somebody who has lost them. They are signed out everywhere."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         user = await people.find(tx, actor, "factor.reset", ref)
         await factors.reset(tx, actor, user)
         await service.end_all(tx, user.id, but=actor.login_id)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.post(
@@ -194,12 +203,11 @@ async def reset(request: Request, actor: RecentlyConfirmed, ref: str) -> None:
     summary="Create a password reset link for a user",
     openapi_extra=names("user.recover"),
 )
-async def recover(request: Request, actor: RecentlyConfirmed, ref: str) -> RecoveryLink:
+async def recover(services: ServicesOf[SignInServices], actor: RecentlyConfirmed, ref: str) -> RecoveryLink:
     """A one-time link with which somebody sets a new password, for you to hand over; good for a day."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         link = await links.recover(
-            tx, state.clock, actor, ref, public_url=state.settings.effective_public_url
+            tx, services.clock, actor, ref, public_url=services.settings.effective_public_url
         )
     return RecoveryLink.model_validate(link, from_attributes=True)
 
@@ -210,12 +218,14 @@ def view(key: Passkey) -> PasskeyView:
     )
 
 
-async def _completed(request: Request, response: Response, identity: Identity) -> str | None:
+async def _completed(
+    request: Request, services: SignInServices, response: Response, identity: Identity
+) -> str | None:
     """A new token where a sign-in was waiting for this factor."""
-    state, login_id = request.app.state, identity.actor.login_id
-    state.authenticator.forget()
+    login_id = identity.actor.login_id
+    services.authenticator.forget()
     if identity.pending is None or login_id is None:
         return identity.csrf_token
-    async with state.database.transaction() as tx:
-        token = await service.renew(tx, await site.settings(tx), login_id, state.clock.now())
-    return (await let_in(request, response, token)).csrf_token
+    async with services.database.transaction() as tx:
+        token = await service.renew(tx, await site.settings(tx), login_id, services.clock.now())
+    return (await let_in(request, services, response, token)).csrf_token

@@ -2,12 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import ServicesOf
 from carrel.logins import browsers
 from carrel.logins.devices import browser_of, system_of
 from carrel.logins.schemas import LoginList, LoginQuery, LoginsEnded, LoginView
+from carrel.logins.services import SignInServices
 from carrel.tenancy.schemas import UserRef
 
 router = APIRouter(tags=["logins"])
@@ -15,12 +17,11 @@ router = APIRouter(tags=["logins"])
 
 @router.get("/logins", operation_id="logins.list", summary="List sign-ins", openapi_extra=names("login.read"))
 async def list_logins(
-    request: Request, actor: CurrentActor, wanted: Annotated[LoginQuery, Query()]
+    services: ServicesOf[SignInServices], actor: CurrentActor, wanted: Annotated[LoginQuery, Query()]
 ) -> LoginList:
     """Where you, or somebody you administer, are signed in; used last comes first."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        found = await browsers.list_of(tx, state.clock, actor, wanted)
+    async with services.database.transaction() as tx:
+        found = await browsers.list_of(tx, services.clock, actor, wanted)
     items = [
         LoginView(
             id=row.Login.public_id,
@@ -47,11 +48,11 @@ async def list_logins(
     openapi_extra=names("login.remove"),
     status_code=204,
 )
-async def end_login(request: Request, actor: CurrentActor, login: str) -> None:
+async def end_login(services: ServicesOf[SignInServices], actor: CurrentActor, login: str) -> None:
     """Sign one browser out."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await browsers.end(tx, actor, login)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.delete(
@@ -61,10 +62,12 @@ async def end_login(request: Request, actor: CurrentActor, login: str) -> None:
     openapi_extra=names("login.remove"),
 )
 async def end_logins(
-    request: Request, actor: CurrentActor, user: Annotated[str | None, Query(max_length=254)] = None
+    services: ServicesOf[SignInServices],
+    actor: CurrentActor,
+    user: Annotated[str | None, Query(max_length=254)] = None,
 ) -> LoginsEnded:
     """Sign somebody out everywhere, or yourself everywhere else."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         ended = await browsers.end_everywhere(tx, actor, user)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
     return LoginsEnded(ended=ended)

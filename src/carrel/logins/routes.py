@@ -11,7 +11,6 @@ from carrel.http.auth import (
     COOKIE,
     OWN_TOKEN,
     ByAddress,
-    Identity,
     UnfinishedIdentity,
     client_address,
     finishing,
@@ -19,8 +18,8 @@ from carrel.http.auth import (
     names,
 )
 from carrel.http.auth import set_cookie as carry
+from carrel.http.services import Identity, ServicesOf
 from carrel.logins import links, passkeys, passwords, proofs, service, sign_up
-from carrel.logins.authenticator import Authenticator
 from carrel.logins.links import Post
 from carrel.logins.passkeys import site_of
 from carrel.logins.proofs import Evidence, Means
@@ -38,6 +37,7 @@ from carrel.logins.schemas import (
     VerifyRequest,
 )
 from carrel.logins.service import Client
+from carrel.logins.services import SignInServices
 from carrel.policy.actions import ACTIONS, Role
 from carrel.policy.decide import widest
 from carrel.site import service as site
@@ -57,21 +57,22 @@ EnrolIdentity = Annotated[Identity, Depends(finishing("enrol"))]
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
 )
-async def login(request: Request, response: Response, body: LoginRequest) -> Me:
+async def login(
+    request: Request, services: ServicesOf[SignInServices], response: Response, body: LoginRequest
+) -> Me:
     """Sign in by password; the cookie that comes back is the page's credential.
 
     `pending` says what is still missing before the sign-in counts.
     """
-    state = request.app.state
     token = await service.sign_in(
-        state.database,
-        state.clock,
+        services.database,
+        services.clock,
         email=body.email,
         password=body.password,
         client=client_of(request),
-        elsewhere=state.elsewhere,
+        elsewhere=services.elsewhere,
     )
-    return await let_in(request, response, token)
+    return await let_in(request, services, response, token)
 
 
 @router.post(
@@ -81,19 +82,18 @@ async def login(request: Request, response: Response, body: LoginRequest) -> Me:
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
 )
-async def passkey_options(request: Request) -> PasskeyOptions:
+async def passkey_options(request: Request, services: ServicesOf[SignInServices]) -> PasskeyOptions:
     """What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in."""
-    state = request.app.state
     try:
         identity = await identify(request)
     except Unauthorized:  # nobody yet, or a sign-in that has ended
         identity = None
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         options = await passkeys.challenge_to_use(
             tx,
-            site_of(state.settings.effective_public_url),
+            site_of(services.settings.effective_public_url),
             identity.actor.user_id if identity else None,
-            state.clock.now(),
+            services.clock.now(),
         )
     return PasskeyOptions(options=options)
 
@@ -105,10 +105,12 @@ async def passkey_options(request: Request) -> PasskeyOptions:
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
 )
-async def passkey(request: Request, response: Response, body: PasskeyLogin) -> Me:
+async def passkey(
+    request: Request, services: ServicesOf[SignInServices], response: Response, body: PasskeyLogin
+) -> Me:
     """Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN)."""
-    token = await proofs.sign_in_by_passkey(means_of(request), body.credential.plain(), client_of(request))
-    return await let_in(request, response, token)
+    token = await proofs.sign_in_by_passkey(means_of(services), body.credential.plain(), client_of(request))
+    return await let_in(request, services, response, token)
 
 
 @router.post(
@@ -117,20 +119,26 @@ async def passkey(request: Request, response: Response, body: PasskeyLogin) -> M
     summary="Complete the second step of a sign-in",
     openapi_extra=names("auth.login"),
 )
-async def factor(request: Request, response: Response, identity: UnfinishedIdentity, body: Step) -> Me:
+async def factor(
+    request: Request,
+    services: ServicesOf[SignInServices],
+    response: Response,
+    identity: UnfinishedIdentity,
+    body: Step,
+) -> Me:
     """The second step of signing in, after `pending` was "factor"."""
     if identity.pending != "factor":
         raise Conflict("auth.no_second_step", "This sign-in waits for no second step.")
-    token = await proofs.second_step(means_of(request), identity.actor, evidence_of(body), client_of(request))
-    return await let_in(request, response, token)
+    token = await proofs.second_step(means_of(services), identity.actor, evidence_of(body), client_of(request))
+    return await let_in(request, services, response, token)
 
 
 @router.get(
     "/auth/me", operation_id="auth.me", summary="Show the current user", openapi_extra=names("auth.me")
 )
-async def me(request: Request, identity: UnfinishedIdentity) -> Me:
+async def me(services: ServicesOf[SignInServices], identity: UnfinishedIdentity) -> Me:
     """Who you are, your projects, and what you may do."""
-    return await describe(request, identity)
+    return await describe(services, identity)
 
 
 @router.post(
@@ -140,10 +148,12 @@ async def me(request: Request, identity: UnfinishedIdentity) -> Me:
     openapi_extra=names("auth.logout"),
     status_code=204,
 )
-async def logout(request: Request, response: Response, identity: UnfinishedIdentity) -> None:
+async def logout(
+    request: Request, services: ServicesOf[SignInServices], response: Response, identity: UnfinishedIdentity
+) -> None:
     """Sign this browser out. With a keypair: no-op."""
     if token := getattr(request.state, OWN_TOKEN, None):
-        await request.app.state.authenticator.sign_out(token, identity.actor)
+        await services.authenticator.sign_out(token, identity.actor)
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
 
 
@@ -153,10 +163,16 @@ async def logout(request: Request, response: Response, identity: UnfinishedIdent
     summary="Confirm your identity again",
     openapi_extra=names("auth.confirm"),
 )
-async def confirm(request: Request, response: Response, identity: EnrolIdentity, body: Proof) -> Me:
+async def confirm(
+    request: Request,
+    services: ServicesOf[SignInServices],
+    response: Response,
+    identity: EnrolIdentity,
+    body: Proof,
+) -> Me:
     """Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes."""
-    token = await proofs.confirm(means_of(request), identity.actor, evidence_of(body), client_of(request))
-    return await let_in(request, response, token)
+    token = await proofs.confirm(means_of(services), identity.actor, evidence_of(body), client_of(request))
+    return await let_in(request, services, response, token)
 
 
 @router.post(
@@ -166,15 +182,18 @@ async def confirm(request: Request, response: Response, identity: EnrolIdentity,
     openapi_extra=names("password.update"),
 )
 async def change_password(
-    request: Request, response: Response, identity: PasswordIdentity, body: PasswordChange
+    request: Request,
+    services: ServicesOf[SignInServices],
+    response: Response,
+    identity: PasswordIdentity,
+    body: PasswordChange,
 ) -> Me:
     """Change your password; your other browsers are signed out."""
-    state = request.app.state
     token = await passwords.change(
-        state.database, state.clock, identity.actor,
+        services.database, services.clock, identity.actor,
         current=body.current, new=body.new, client=client_of(request),
     )  # fmt: skip
-    return await let_in(request, response, token) if token else await describe(request, identity)
+    return await let_in(request, services, response, token) if token else await describe(services, identity)
 
 
 @router.post(
@@ -185,9 +204,9 @@ async def change_password(
     dependencies=[ByAddress],
     status_code=202,
 )
-async def forgot(request: Request, body: ForgotRequest) -> None:
+async def forgot(request: Request, services: ServicesOf[SignInServices], body: ForgotRequest) -> None:
     """Have a link mailed with which you set a new password. The answer tells nothing of who has an account."""
-    post = post_of(request)
+    post = post_of(request, services)
     post.mailer.soon(partial(links.mail_password_link, post, body.email))
 
 
@@ -199,13 +218,12 @@ async def forgot(request: Request, body: ForgotRequest) -> None:
     dependencies=[ByAddress],
     status_code=204,
 )
-async def reset(request: Request, body: ResetRequest) -> None:
+async def reset(request: Request, services: ServicesOf[SignInServices], body: ResetRequest) -> None:
     """Set a new password by a one-time link; you are signed out everywhere."""
-    state = request.app.state
     await passwords.reset(
-        state.database, state.clock, token=body.token, password=body.password, client=client_of(request)
+        services.database, services.clock, token=body.token, password=body.password, client=client_of(request)
     )
-    state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.post(
@@ -216,10 +234,10 @@ async def reset(request: Request, body: ResetRequest) -> None:
     dependencies=[ByAddress],
     status_code=202,
 )
-async def make_account(request: Request, body: SignUpRequest) -> None:
+async def make_account(request: Request, services: ServicesOf[SignInServices], body: SignUpRequest) -> None:
     """Make an account of your own. The answer tells nothing of who has one already."""
     await sign_up.sign_up(
-        post_of(request), email=body.email, name=body.name, password=body.password, client=client_of(request)
+        post_of(request, services), email=body.email, name=body.name, password=body.password, client=client_of(request)
     )
 
 
@@ -231,11 +249,10 @@ async def make_account(request: Request, body: SignUpRequest) -> None:
     dependencies=[ByAddress],
     status_code=204,
 )
-async def verify(request: Request, body: VerifyRequest) -> None:
+async def verify(request: Request, services: ServicesOf[SignInServices], body: VerifyRequest) -> None:
     """Prove your e-mail by the link that was mailed; then you can sign in."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        await sign_up.verify(tx, state.clock, body.token, client_of(request))
+    async with services.database.transaction() as tx:
+        await sign_up.verify(tx, services.clock, body.token, client_of(request))
 
 
 @router.post(
@@ -246,9 +263,9 @@ async def verify(request: Request, body: VerifyRequest) -> None:
     dependencies=[ByAddress],
     status_code=202,
 )
-async def verify_again(request: Request, body: ForgotRequest) -> None:
+async def verify_again(request: Request, services: ServicesOf[SignInServices], body: ForgotRequest) -> None:
     """Have the link mailed again. The answer tells nothing of who has an account."""
-    post = post_of(request)
+    post = post_of(request, services)
     post.mailer.soon(partial(links.mail_verify_link, post, body.email))
 
 
@@ -259,21 +276,19 @@ def client_of(request: Request) -> Client:
     )
 
 
-def means_of(request: Request) -> Means:
+def means_of(services: SignInServices) -> Means:
     """With what evidence in a request is looked at."""
-    state = request.app.state
-    place = site_of(state.settings.effective_public_url)
-    return Means(state.database, state.clock, state.seal, place, state.elsewhere)
+    place = site_of(services.settings.effective_public_url)
+    return Means(services.database, services.clock, services.seal, place, services.elsewhere)
 
 
-def post_of(request: Request) -> Post:
+def post_of(request: Request, services: SignInServices) -> Post:
     """With what letters for a request are written."""
-    state = request.app.state
     return Post(
-        state.database,
-        state.clock,
-        state.mailer,
-        state.settings.effective_public_url,
+        services.database,
+        services.clock,
+        services.mailer,
+        services.settings.effective_public_url,
         request.headers.get("accept-language", ""),
     )
 
@@ -284,28 +299,26 @@ def evidence_of(body: Step) -> Evidence:
     return Evidence(**{**given, "passkey": body.passkey.plain() if body.passkey else None})
 
 
-async def set_cookie(request: Request, response: Response, token: str) -> None:
+async def set_cookie(request: Request, services: SignInServices, response: Response, token: str) -> None:
     """Make the browser carry this sign-in from now on; what was known of it before is forgotten."""
-    state = request.app.state
-    state.authenticator.forget()
-    async with state.database.transaction() as tx:
+    services.authenticator.forget()
+    async with services.database.transaction() as tx:
         settings = await site.settings(tx)
     carry(request, response, token, timedelta(hours=settings.login_lifetime_hours))
 
 
-async def let_in(request: Request, response: Response, token: str) -> Me:
+async def let_in(request: Request, services: SignInServices, response: Response, token: str) -> Me:
     """Answer with the sign-in that this token belongs to."""
-    await set_cookie(request, response, token)
-    authenticator: Authenticator = request.app.state.authenticator
-    credential = await authenticator.by_cookie(token, client_address(request))
+    await set_cookie(request, services, response, token)
+    credential = await services.authenticator.by_cookie(token, client_address(request))
     assert credential is not None
-    return await describe(request, credential)
+    return await describe(services, credential)
 
 
-async def describe(request: Request, identity: Identity) -> Me:
+async def describe(services: SignInServices, identity: Identity) -> Me:
     """What the page must know of who is signed in."""
     actor = identity.actor
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         profile = await tenancy.profile(tx, actor.user_id)
         nodes_shown = (await site.settings(tx)).nodes_visible or actor.role == Role.SUPERADMIN
     return Me(

@@ -2,9 +2,10 @@
 
 from dataclasses import asdict
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.nodes import service
 from carrel.nodes.schemas import ResourcesView
 
@@ -17,7 +18,7 @@ router = APIRouter(tags=["resources"])
     summary="Show capacity, usage and availability",
     openapi_extra=names("resource.read"),
 )
-async def show_resources(request: Request, actor: CurrentActor) -> ResourcesView:
+async def show_resources(services: ServicesOf[Services], actor: CurrentActor) -> ResourcesView:
     """Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return ResourcesView.model_validate(asdict(await service.resources(tx, actor)))

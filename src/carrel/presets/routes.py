@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.presets import service
 from carrel.presets.schemas import PresetCreate, PresetList, PresetUpdate, PresetView
 
@@ -16,9 +17,11 @@ GroupQuery = Annotated[str | None, Query(max_length=64, description="id or name 
 @router.get(
     "/presets", operation_id="presets.list", summary="List presets", openapi_extra=names("preset.read")
 )
-async def list_presets(request: Request, actor: CurrentActor, group: GroupQuery = None) -> PresetList:
+async def list_presets(
+    services: ServicesOf[Services], actor: CurrentActor, group: GroupQuery = None
+) -> PresetList:
     """Presets of the resource groups that one may use, and those of all groups."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return PresetList(items=await service.offered(tx, actor, group))
 
 
@@ -29,11 +32,10 @@ async def list_presets(request: Request, actor: CurrentActor, group: GroupQuery 
     openapi_extra=names("preset.update"),
     status_code=201,
 )
-async def create(request: Request, actor: CurrentActor, body: PresetCreate) -> PresetView:
+async def create(services: ServicesOf[Services], actor: CurrentActor, body: PresetCreate) -> PresetView:
     """Make a preset. Its name is unique in its group, whatever the case of its letters."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        return await service.create(tx, state.clock, actor, body)
+    async with services.database.transaction() as tx:
+        return await service.create(tx, services.clock, actor, body)
 
 
 @router.patch(
@@ -42,9 +44,11 @@ async def create(request: Request, actor: CurrentActor, body: PresetCreate) -> P
     summary="Update a preset",
     openapi_extra=names("preset.update"),
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: PresetUpdate) -> PresetView:
+async def update(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: PresetUpdate
+) -> PresetView:
     """Change a preset."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await service.update(tx, actor, ref, body)
 
 
@@ -55,7 +59,7 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: PresetUp
     openapi_extra=names("preset.update"),
     status_code=204,
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
     """Remove a preset; what was started with it stays."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.projects import members, queries, service
 from carrel.projects.schemas import (
     MemberList,
@@ -32,10 +33,10 @@ UserRef = Annotated[str, Path(max_length=254, description="An id or an e-mail.")
     "/projects", operation_id="projects.list", summary="List projects", openapi_extra=names("project.read")
 )
 async def list_projects(
-    request: Request, actor: CurrentActor, wanted: Annotated[ProjectQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[ProjectQuery, Query()]
 ) -> ProjectList:
     """Projects that you are in or administer, with how many people and live sessions each holds."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
@@ -46,11 +47,10 @@ async def list_projects(
     openapi_extra=names("project.create"),
     status_code=201,
 )
-async def create(request: Request, actor: CurrentActor, body: ProjectCreate) -> ProjectView:
+async def create(services: ServicesOf[Services], actor: CurrentActor, body: ProjectCreate) -> ProjectView:
     """Make a project. Its name is unique in its domain."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        project = await service.create(tx, state.clock, actor, body)
+    async with services.database.transaction() as tx:
+        project = await service.create(tx, services.clock, actor, body)
         return await queries.detail(tx, project)
 
 
@@ -60,9 +60,9 @@ async def create(request: Request, actor: CurrentActor, body: ProjectCreate) -> 
     summary="Get a project",
     openapi_extra=names("project.read"),
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProjectView:
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> ProjectView:
     """One project."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         project = await tenancy.project(tx, actor, ref)
         return await queries.detail(tx, project.id)
 
@@ -73,9 +73,11 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProjectView:
     summary="Update a project",
     openapi_extra=names("project.update"),
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: ProjectUpdate) -> ProjectView:
+async def update(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: ProjectUpdate
+) -> ProjectView:
     """Change a project."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         project = await service.update(tx, actor, ref, body)
         return await queries.detail(tx, project)
 
@@ -86,11 +88,12 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: ProjectU
     summary="Archive a project",
     openapi_extra=names("project.update"),
 )
-async def archive(request: Request, actor: CurrentActor, ref: Ref, body: ProjectArchive) -> ProjectView:
+async def archive(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: ProjectArchive
+) -> ProjectView:
     """Take no new sessions in it. With live ones and no choice for them: a conflict that names them."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        project = await service.archive(tx, state.clock, actor, ref, body.sessions)
+    async with services.database.transaction() as tx:
+        project = await service.archive(tx, services.clock, actor, ref, body.sessions)
         return await queries.detail(tx, project)
 
 
@@ -100,9 +103,9 @@ async def archive(request: Request, actor: CurrentActor, ref: Ref, body: Project
     summary="Restore an archived project",
     openapi_extra=names("project.update"),
 )
-async def restore(request: Request, actor: CurrentActor, ref: Ref) -> ProjectView:
+async def restore(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> ProjectView:
     """Take new sessions in an archived project again."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         project = await service.restore(tx, actor, ref)
         return await queries.detail(tx, project)
 
@@ -114,11 +117,11 @@ async def restore(request: Request, actor: CurrentActor, ref: Ref) -> ProjectVie
     openapi_extra=names("project.remove"),
     status_code=204,
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
     """Remove a project that never held a session."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.get(
@@ -128,10 +131,10 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     openapi_extra=names("project.read"),
 )
 async def list_members(
-    request: Request, actor: CurrentActor, ref: Ref, wanted: Annotated[MemberQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, wanted: Annotated[MemberQuery, Query()]
 ) -> MemberList:
     """Who is in a project."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         project = await tenancy.project(tx, actor, ref)
         return await queries.members(tx, project.id, wanted)
 
@@ -142,11 +145,13 @@ async def list_members(
     summary="Add members to a project",
     openapi_extra=names("project.enrol"),
 )
-async def add_members(request: Request, actor: CurrentActor, ref: Ref, body: MembersAdd) -> MembersAdded:
+async def add_members(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: MembersAdd
+) -> MembersAdded:
     """Put people of its domain in a project. Who cannot be is named with the reason; the others are added."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         added = await members.add(tx, actor, ref, body.users, admin=body.admin)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
     return added
 
 
@@ -157,13 +162,13 @@ async def add_members(request: Request, actor: CurrentActor, ref: Ref, body: Mem
     openapi_extra=names("project.enrol"),
 )
 async def update_member(
-    request: Request, actor: CurrentActor, ref: Ref, user: UserRef, body: MemberUpdate
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, user: UserRef, body: MemberUpdate
 ) -> MemberView:
     """Make a member an administrator of the project, or no more."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         project, person = await members.appoint(tx, actor, ref, user, admin=body.admin)
         view = await queries.member(tx, project, person)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
     return view
 
 
@@ -173,9 +178,11 @@ async def update_member(
     summary="Remove a member from a project",
     openapi_extra=names("project.enrol"),
 )
-async def remove_member(request: Request, actor: CurrentActor, ref: Ref, user: UserRef) -> MemberRemoved:
+async def remove_member(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, user: UserRef
+) -> MemberRemoved:
     """Take somebody out of a project. Their sessions in it go on; those that keep folders of it are named."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         removed = await members.remove(tx, actor, ref, user)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
     return removed

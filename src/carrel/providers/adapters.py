@@ -14,7 +14,7 @@ _Key = tuple[str, Mapping[str, Any], bool, bytes | None]
 
 
 class Adapters:
-    """One for each process; lives in `app.state.providers`."""
+    """One for each process."""
 
     def __init__(self, seal: Seal) -> None:
         self._seal = seal

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.http.auth import Confirmed, CurrentActor, names
+from carrel.http.services import ServicesOf
 from carrel.identity.port import Step
 from carrel.providers import queries, service
 from carrel.providers.adapters import Adapters
@@ -20,6 +21,7 @@ from carrel.providers.schemas import (
     ProviderUpdate,
     ProviderView,
 )
+from carrel.providers.services import ProviderServices
 
 router = APIRouter(tags=["providers"])
 Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
@@ -31,11 +33,11 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     summary="List identity providers",
     openapi_extra=names("provider.read"),
 )
-async def list_providers(request: Request, actor: CurrentActor) -> ProviderList:
+async def list_providers(services: ServicesOf[ProviderServices], actor: CurrentActor) -> ProviderList:
     """Every identity provider, by name. Secrets are never shown."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await service.list_all(tx, actor)
-        public_url = request.app.state.settings.effective_public_url
+        public_url = services.settings.effective_public_url
         return ProviderList(items=await queries.views(tx, found, public_url=public_url))
 
 
@@ -47,12 +49,13 @@ async def list_providers(request: Request, actor: CurrentActor) -> ProviderList:
     status_code=201,
     dependencies=[Confirmed],
 )
-async def create(request: Request, actor: CurrentActor, body: ProviderCreate) -> ProviderView:
+async def create(
+    services: ServicesOf[ProviderServices], actor: CurrentActor, body: ProviderCreate
+) -> ProviderView:
     """Set an identity provider up. Its name is unique."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        made = await service.create(tx, state.clock, state.seal, actor, body)
-        return await _view(request, tx, made)
+    async with services.database.transaction() as tx:
+        made = await service.create(tx, services.clock, services.seal, actor, body)
+        return await _view(services, tx, made)
 
 
 @router.get(
@@ -61,10 +64,10 @@ async def create(request: Request, actor: CurrentActor, body: ProviderCreate) ->
     summary="Get an identity provider",
     openapi_extra=names("provider.read"),
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProviderView:
+async def show(services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref) -> ProviderView:
     """One identity provider."""
-    async with request.app.state.database.transaction() as tx:
-        return await _view(request, tx, await service.show(tx, actor, ref))
+    async with services.database.transaction() as tx:
+        return await _view(services, tx, await service.show(tx, actor, ref))
 
 
 @router.patch(
@@ -74,13 +77,14 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> ProviderView:
     openapi_extra=names("provider.update"),
     dependencies=[Confirmed],
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: ProviderUpdate) -> ProviderView:
+async def update(
+    services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref, body: ProviderUpdate
+) -> ProviderView:
     """Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        changed = await service.update(tx, state.seal, actor, ref, body)
-        shown = await _view(request, tx, changed)
-    state.authenticator.forget()
+    async with services.database.transaction() as tx:
+        changed = await service.update(tx, services.seal, actor, ref, body)
+        shown = await _view(services, tx, changed)
+    services.authenticator.forget()
     return shown
 
 
@@ -92,11 +96,11 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: Provider
     status_code=204,
     dependencies=[Confirmed],
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+async def remove(services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref) -> None:
     """Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)
-    request.app.state.authenticator.forget()
+    services.authenticator.forget()
 
 
 @router.post(
@@ -106,12 +110,12 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     openapi_extra=names("provider.update"),
 )
 async def try_out(
-    request: Request, actor: CurrentActor, ref: Ref, body: ProviderTest | None = None
+    services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref, body: ProviderTest | None = None
 ) -> ProviderTestResult:
     """Try an identity provider out, active or not, and say step by step what works."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         provider = await service.show(tx, actor, ref)
-    steps = await _tried(request.app.state.providers, provider, body.login if body else None)
+    steps = await _tried(services.providers, provider, body.login if body else None)
     return ProviderTestResult(
         ok=all(step.ok for step in steps),
         steps=[ProviderTestStep(name=step.name, ok=step.ok, sentence=step.sentence) for step in steps],
@@ -124,7 +128,7 @@ async def _tried(adapters: Adapters, provider: Provider, login: str | None) -> l
     return await adapters.directory(provider).test(login)
 
 
-async def _view(request: Request, tx: AsyncSession, provider: Provider) -> ProviderView:
-    public_url = request.app.state.settings.effective_public_url
+async def _view(services: ProviderServices, tx: AsyncSession, provider: Provider) -> ProviderView:
+    public_url = services.settings.effective_public_url
     [view] = await queries.views(tx, [provider], public_url=public_url)
     return view

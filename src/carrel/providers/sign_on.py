@@ -186,7 +186,7 @@ async def take_over(ground: Ground, *, code: str, verifier: str, client: Client)
 
 
 class Directories:
-    """`logins.service.Elsewhere`: the directories. Lives in `app.state.elsewhere`.
+    """`logins.service.Elsewhere`: the directories.
 
     Neither an answer nor the time that it takes tells who has an account here: whoever it is that is asked for, every
     directory hears a question, about nobody where it has no say about them; one that is away is said so to everybody.

@@ -8,12 +8,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from carrel.core.errors import CarrelError
 from carrel.http.auth import ByAddress, names
+from carrel.http.services import ServicesOf
 from carrel.logins.routes import client_of, let_in, set_cookie
 from carrel.logins.schemas import Me
 from carrel.mail.letters import language_of
 from carrel.providers import sign_on
 from carrel.providers.handover import page
 from carrel.providers.schemas import CallbackQuery, Exchange, StartQuery
+from carrel.providers.services import ProviderServices
 from carrel.providers.sign_on import Ground, Journey
 
 router = APIRouter(tags=["auth"])
@@ -30,11 +32,16 @@ _COOKIES_BELOW = "/api/v1/auth/providers"
     status_code=303,
     response_class=RedirectResponse,
 )
-async def start(request: Request, name: Name, wanted: Annotated[StartQuery, Query()]) -> Response:
+async def start(
+    request: Request,
+    services: ServicesOf[ProviderServices],
+    name: Name,
+    wanted: Annotated[StartQuery, Query()],
+) -> Response:
     """Send the browser to the provider to sign in; a page for browsers, not for scripts."""
     browser = secrets.token_urlsafe(32)
     try:
-        departure = await sign_on.start(ground_of(request), name, wanted, browser=browser)
+        departure = await sign_on.start(ground_of(services), name, wanted, browser=browser)
     except CarrelError as error:
         return _go(sign_on.sign_in_page(error, name, sign_on.own_path(wanted.return_to)))
     response = _go(departure.url)
@@ -60,15 +67,20 @@ async def start(request: Request, name: Name, wanted: Annotated[StartQuery, Quer
     response_class=RedirectResponse,
     responses={200: {"description": "A question, when a command line waits", "content": {"text/html": {}}}},
 )
-async def callback(request: Request, name: Name, said: Annotated[CallbackQuery, Query()]) -> Response:
+async def callback(
+    request: Request,
+    services: ServicesOf[ProviderServices],
+    name: Name,
+    said: Annotated[CallbackQuery, Query()],
+) -> Response:
     """Where the provider sends the browser back to: signs in and goes to the page; a page for browsers."""
-    ground, cookie = ground_of(request), _cookie(said.state)
+    ground, cookie = ground_of(services), _cookie(said.state)
     try:
         journey = await sign_on.journey_of(ground, said.state, browser=request.cookies.get(cookie, ""))
     except CarrelError as error:
         return _go(sign_on.sign_in_page(error, name, "/"))
     try:
-        response = await _arrive(request, ground, name, journey, said)
+        response = await _arrive(request, services, ground, name, journey, said)
     except CarrelError as error:
         response = _go(_back(error, name, journey))
     response.delete_cookie(cookie, path=_COOKIES_BELOW, httponly=True, samesite="lax")
@@ -82,21 +94,27 @@ async def callback(request: Request, name: Name, said: Annotated[CallbackQuery, 
     openapi_extra=names("auth.login"),
     dependencies=[ByAddress],
 )
-async def exchange(request: Request, response: Response, body: Exchange) -> Me:
+async def exchange(
+    request: Request, services: ServicesOf[ProviderServices], response: Response, body: Exchange
+) -> Me:
     """Sign a command line in with the code that its browser brought; `pending` as after a password."""
     client = client_of(request)
-    token = await sign_on.take_over(ground_of(request), code=body.code, verifier=body.verifier, client=client)
-    return await let_in(request, response, token)
+    token = await sign_on.take_over(ground_of(services), code=body.code, verifier=body.verifier, client=client)
+    return await let_in(request, services, response, token)
 
 
-def ground_of(request: Request) -> Ground:
+def ground_of(services: ProviderServices) -> Ground:
     """What a request of this installation stands on."""
-    ground: Ground = request.app.state.elsewhere.ground
-    return ground
+    return services.elsewhere.ground
 
 
 async def _arrive(
-    request: Request, ground: Ground, name: str, journey: Journey, said: CallbackQuery
+    request: Request,
+    services: ProviderServices,
+    ground: Ground,
+    name: str,
+    journey: Journey,
+    said: CallbackQuery,
 ) -> Response:
     client = client_of(request)
     who = await sign_on.finish(ground, name, journey, said, client)
@@ -105,7 +123,7 @@ async def _arrive(
         language = language_of(request.headers.get("accept-language"))
         return HTMLResponse(page(language, email=who.email, waiting=journey.waiting, code=code))
     response = _go(journey.return_to)
-    await set_cookie(request, response, await sign_on.let_in(ground, who, client))
+    await set_cookie(request, services, response, await sign_on.let_in(ground, who, client))
     return response
 
 

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from carrel.groups import service as lookup
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.resources import group_queries as queries
 from carrel.resources import groups
 from carrel.resources.group_schemas import (
@@ -28,10 +29,10 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     "/groups", operation_id="groups.list", summary="List resource groups", openapi_extra=names("group.read")
 )
 async def list_groups(
-    request: Request, actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
 ) -> GroupList:
     """Resource groups that one may use, with what they have; superadmins see all."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
@@ -42,11 +43,10 @@ async def list_groups(
     openapi_extra=names("group.create"),
     status_code=201,
 )
-async def create(request: Request, actor: CurrentActor, body: GroupCreate) -> GroupView:
+async def create(services: ServicesOf[Services], actor: CurrentActor, body: GroupCreate) -> GroupView:
     """Make a resource group. Its name is unique, whatever the case of its letters."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        group = await groups.create(tx, state.clock, actor, body)
+    async with services.database.transaction() as tx:
+        group = await groups.create(tx, services.clock, actor, body)
         return await queries.detail(tx, actor, group)
 
 
@@ -56,9 +56,9 @@ async def create(request: Request, actor: CurrentActor, body: GroupCreate) -> Gr
     summary="Get a resource group",
     openapi_extra=names("group.read"),
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> GroupView:
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> GroupView:
     """One resource group."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         group = await lookup.find(tx, ref, seen=queries.seen(actor))
         return await queries.detail(tx, actor, group.id)
 
@@ -69,9 +69,11 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> GroupView:
     summary="Update a resource group",
     openapi_extra=names("group.update"),
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: GroupUpdate) -> GroupView:
+async def update(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: GroupUpdate
+) -> GroupView:
     """Change a resource group. The scheduler goes by it from its next decision on."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         group = await groups.update_group(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)
 
@@ -83,9 +85,9 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: GroupUpd
     openapi_extra=names("group.remove"),
     status_code=204,
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
     """Remove a resource group that holds nothing."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await groups.remove(tx, actor, ref)
 
 
@@ -95,9 +97,11 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     summary="Replace the access list of a resource group",
     openapi_extra=names("group.update"),
 )
-async def set_access(request: Request, actor: CurrentActor, ref: Ref, body: AccessUpdate) -> GroupView:
+async def set_access(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: AccessUpdate
+) -> GroupView:
     """Say which domains, projects and users may use the group while it is not public."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         group = await groups.open_to(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)
 
@@ -108,9 +112,11 @@ async def set_access(request: Request, actor: CurrentActor, ref: Ref, body: Acce
     summary="Add or remove access entries of a resource group",
     openapi_extra=names("group.update"),
 )
-async def change_access(request: Request, actor: CurrentActor, ref: Ref, body: AccessChange) -> GroupView:
+async def change_access(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: AccessChange
+) -> GroupView:
     """Let single domains, projects and users use the group while it is not public, or no longer."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         group = await groups.change_access(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)
 
@@ -121,9 +127,11 @@ async def change_access(request: Request, actor: CurrentActor, ref: Ref, body: A
     summary="Replace the fair-share weights of a resource group",
     openapi_extra=names("group.update"),
 )
-async def set_weights(request: Request, actor: CurrentActor, ref: Ref, body: WeightsUpdate) -> GroupView:
+async def set_weights(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: WeightsUpdate
+) -> GroupView:
     """Set who is entitled to how much of the group, beside the others of the same place."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         group = await groups.weigh(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)
 
@@ -134,8 +142,10 @@ async def set_weights(request: Request, actor: CurrentActor, ref: Ref, body: Wei
     summary="Update single fair-share weights of a resource group",
     openapi_extra=names("group.update"),
 )
-async def change_weights(request: Request, actor: CurrentActor, ref: Ref, body: WeightsChange) -> GroupView:
+async def change_weights(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: WeightsChange
+) -> GroupView:
     """Set what single domains, projects and users are entitled to; the others keep their weights."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         group = await groups.change_weights(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)

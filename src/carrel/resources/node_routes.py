@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.resources import node_queries as queries
 from carrel.resources import nodes
 from carrel.resources.node_schemas import (
@@ -24,27 +25,29 @@ Ref = Annotated[str, Path(max_length=253, description="An id or a name.")]
 
 @router.get("/nodes", operation_id="nodes.list", summary="List nodes", openapi_extra=names("node.read"))
 async def list_nodes(
-    request: Request, actor: CurrentActor, wanted: Annotated[NodeQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[NodeQuery, Query()]
 ) -> NodeList:
     """Nodes with what they have and what is in use. Others than superadmins see those of groups that they may
     use, where the installation shows them."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
 @router.get("/nodes/{ref}", operation_id="nodes.show", summary="Get a node", openapi_extra=names("node.read"))
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> NodeDetail:
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> NodeDetail:
     """One node, with the sessions on it that one may see."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.detail(tx, actor, await queries.find(tx, actor, ref))
 
 
 @router.patch(
     "/nodes/{ref}", operation_id="nodes.update", summary="Update a node", openapi_extra=names("node.update")
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: NodeUpdate) -> NodeDetail:
+async def update(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: NodeUpdate
+) -> NodeDetail:
     """Change a node's group, close or open it to new sessions, reserve some of it, offer more CPU than it has."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.detail(tx, actor, await nodes.update(tx, actor, ref, body))
 
 
@@ -54,9 +57,11 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: NodeUpda
     summary="Drain a node",
     openapi_extra=names("node.update"),
 )
-async def drain(request: Request, actor: CurrentActor, ref: Ref, body: DrainRequest) -> DrainView:
+async def drain(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: DrainRequest
+) -> DrainView:
     """Empty a node: it takes nothing new, and each session on it is dealt with as is said first."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await nodes.drain(tx, actor, ref, body)
 
 
@@ -66,8 +71,9 @@ async def drain(request: Request, actor: CurrentActor, ref: Ref, body: DrainRequ
     summary="Remove a node that is down",
     openapi_extra=names("node.update"),
 )
-async def forget(request: Request, actor: CurrentActor, ref: Ref, body: ForgetRequest) -> Forgotten:
+async def forget(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: ForgetRequest
+) -> Forgotten:
     """Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        return await nodes.forget(tx, state.clock, actor, ref, confirm=body.confirm)
+    async with services.database.transaction() as tx:
+        return await nodes.forget(tx, services.clock, actor, ref, confirm=body.confirm)

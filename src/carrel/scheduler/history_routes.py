@@ -3,13 +3,14 @@
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from carrel.audit import service as audit
 from carrel.audit.schemas import When
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.policy.decide import require
 from carrel.scheduler import history
 from carrel.scheduler.policy_file import SchedulerPolicy
@@ -37,18 +38,17 @@ class TraceQuery(BaseModel):
     responses=_FILE,
 )
 async def trace(
-    request: Request, actor: CurrentActor, wanted: Annotated[TraceQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[TraceQuery, Query()]
 ) -> StreamingResponse:
     """What was asked for, when, by whom (ids only) and for how long it ran: JSON lines to replay."""
     require(actor, "scheduler.export", audit.NOBODY)
-    state = request.app.state
-    now = state.clock.now()
+    now = services.clock.now()
     since, until = wanted.since or now - _USUALLY, wanted.until or now
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         span = {"since": since.isoformat(), "until": until.isoformat()}
         audit.record(tx, actor, "scheduler.export", "", details=span)
     return StreamingResponse(
-        history.trace(state.database, since=since, until=until, now=now),
+        history.trace(services.database, since=since, until=until, now=now),
         media_type="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="trace-{now:%Y-%m-%d}.jsonl"'},
     )
@@ -60,8 +60,8 @@ async def trace(
     summary="Export the scheduling policy for a replay",
     openapi_extra=names("scheduler.export"),
 )
-async def policy(request: Request, actor: CurrentActor) -> SchedulerPolicy:
+async def policy(services: ServicesOf[Services], actor: CurrentActor) -> SchedulerPolicy:
     """Nodes, resource groups, weights and ceilings as they are now, in the form that a replay reads."""
     require(actor, "scheduler.export", audit.NOBODY)
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await history.policy(tx)

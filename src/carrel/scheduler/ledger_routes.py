@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.limits.routes import Ref
 from carrel.scheduler import held, over
 from carrel.scheduler.ledger_schemas import CeilingsTry, HeldList, HeldQuery, LimitsTry, OverList
@@ -20,9 +21,11 @@ Place = Annotated[str, Path(max_length=64, description="An id or a name.")]
     openapi_extra=names("session.read"),
     tags=["scheduler"],
 )
-async def list_held(request: Request, actor: CurrentActor, wanted: Annotated[HeldQuery, Query()]) -> HeldList:
+async def list_held(
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[HeldQuery, Query()]
+) -> HeldList:
     """What the sessions that you may see hold together: sums over the ledger, by node, group or holder."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await held.page(tx, actor, wanted)
 
 
@@ -33,9 +36,11 @@ async def list_held(request: Request, actor: CurrentActor, wanted: Annotated[Hel
     openapi_extra=names("policy.update"),
     tags=["policies"],
 )
-async def policy_over(request: Request, actor: CurrentActor, ref: Ref, body: LimitsTry) -> OverList:
+async def policy_over(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: LimitsTry
+) -> OverList:
     """Who of those that have the policy would be over it now, were its limits these. Changes nothing."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return OverList(items=await over.of_policy(tx, actor, ref, body.limits))
 
 
@@ -46,9 +51,11 @@ async def policy_over(request: Request, actor: CurrentActor, ref: Ref, body: Lim
     openapi_extra=names("domain.update"),
     tags=["domains"],
 )
-async def domain_over(request: Request, actor: CurrentActor, ref: Place, body: CeilingsTry) -> OverList:
+async def domain_over(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Place, body: CeilingsTry
+) -> OverList:
     """Where a domain would be over its ceilings now, were they these. Changes nothing."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return OverList(items=await over.of_domain(tx, actor, ref, body.ceilings))
 
 
@@ -59,7 +66,9 @@ async def domain_over(request: Request, actor: CurrentActor, ref: Place, body: C
     openapi_extra=names("project.update"),
     tags=["projects"],
 )
-async def project_over(request: Request, actor: CurrentActor, ref: Place, body: CeilingsTry) -> OverList:
+async def project_over(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Place, body: CeilingsTry
+) -> OverList:
     """Where a project would be over its ceilings now, were they these. Changes nothing."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return OverList(items=await over.of_project(tx, actor, ref, body.ceilings))

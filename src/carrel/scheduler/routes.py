@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, NotFound
 from carrel.core.units import format_slot
 from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import ServicesOf
 from carrel.policy.decide import Actor
 from carrel.scheduler import check as checking
 from carrel.scheduler import queue, service
@@ -30,6 +31,7 @@ from carrel.scheduler.schemas import (
     Verdict,
     WhyView,
 )
+from carrel.scheduler.services import QueueServices
 from carrel.scheduling.changes import Change, Kind
 from carrel.scheduling.estimate import StartEstimate
 from carrel.scheduling.reasons import Blocked
@@ -51,11 +53,10 @@ router = APIRouter(tags=["scheduler"])
     summary="Explain why a session is pending",
     openapi_extra=names("session.read"),
 )
-async def why(request: Request, actor: CurrentActor, ref: Ref) -> WhyView:
+async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref) -> WhyView:
     """Why a session waits, what would start it now, and when it will start as far as that is known."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        session, answer = await service.why(tx, state.clock, actor, ref)
+    async with services.database.transaction() as tx:
+        session, answer = await service.why(tx, services.clock, actor, ref)
         group = await tx.get_one(ResourceGroup, session.group_id)
         changed = await _changes(tx, actor, answer)
     blocked = answer.blocked if answer else None
@@ -80,13 +81,12 @@ async def why(request: Request, actor: CurrentActor, ref: Ref) -> WhyView:
     summary="Check a session request without creating it",
     openapi_extra=names("session.create"),
 )
-async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> CheckView:
+async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: CheckRequest) -> CheckView:
     """What would happen to such a request, and what is left for you, without asking for it."""
-    state = request.app.state
     wish = Wish(body.slots.model_dump(), body.group, body.priority, body.time_limit_s, body.node)
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         found = await checking.check(
-            tx, state.clock, actor, wish, project=body.project, image=body.image, mounts=body.mounts
+            tx, services.clock, actor, wish, project=body.project, image=body.image, mounts=body.mounts
         )
         project = await tx.get_one(Project, found.project)
         answer = found.answer
@@ -132,12 +132,11 @@ async def check(request: Request, actor: CurrentActor, body: CheckRequest) -> Ch
     openapi_extra=names("queue.read"),
 )
 async def show_queue(
-    request: Request, actor: CurrentActor, wanted: Annotated[QueueQuery, Query()]
+    services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[QueueQuery, Query()]
 ) -> QueueView:
     """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
-    state = request.app.state
-    snapshot, decided = await state.plans.latest()
-    async with state.database.transaction() as tx:
+    snapshot, decided = await services.plans.latest()
+    async with services.database.transaction() as tx:
         return await queue.queue(tx, actor, wanted, snapshot, decided)
 
 
@@ -148,12 +147,11 @@ async def show_queue(
     openapi_extra=names("share.read"),
 )
 async def show_shares(
-    request: Request, actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+    services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
 ) -> SharesView:
     """Who has, and has had, how much of a resource group, beside what their weight entitles them to."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        return await queue.shares(tx, state.clock, actor, wanted.group)
+    async with services.database.transaction() as tx:
+        return await queue.shares(tx, services.clock, actor, wanted.group)
 
 
 def _group(group: ResourceGroup) -> GroupRef:

@@ -10,6 +10,9 @@ from fastapi import FastAPI, Response
 import carrel
 from carrel.access import routes as access
 from carrel.access import streams
+from carrel.access.changes import SessionChanges
+from carrel.access.opening import AppStarter
+from carrel.access.terminals import Terminals
 from carrel.audit import routes as audit
 from carrel.audit.middleware import NoteRefusals
 from carrel.audit.refusals import Refusals
@@ -26,9 +29,9 @@ from carrel.events.service import EventStream
 from carrel.files import interrupted
 from carrel.files import routes as files
 from carrel.files import transfer_routes as transfers
-from carrel.files.arrivals import Arrivals
+from carrel.files.arriving import Arrivals
+from carrel.files.changes import FileChanges
 from carrel.files.notes import FileNotes
-from carrel.files.reach import FileChanges
 from carrel.files.transfers import Transfers
 from carrel.http import problems
 from carrel.http.auth import names
@@ -36,6 +39,7 @@ from carrel.http.compressed import Compressed
 from carrel.http.limits import RateLimits
 from carrel.http.metrics import Measured
 from carrel.http.quick import Express, QuickRoute
+from carrel.http.services import install
 from carrel.http.shell import Shell
 from carrel.idle import routes as idle
 from carrel.idle.activity import Activity
@@ -62,6 +66,7 @@ from carrel.scheduler import routes as scheduler
 from carrel.scheduler.queue import Plans
 from carrel.server import api_document, build, greeting, metrics, page
 from carrel.server import routes as server
+from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
 from carrel.site import routes as site
@@ -154,54 +159,66 @@ async def api(
     build.publish()
     app = application()
     listener = Listener(database.url)
-    state = app.state
-    state.settings = settings
-    state.database = database
-    state.engine = engine
-    state.storages = Storages(database)
-    state.clock = clock or SystemClock()
-    state.file_changes = FileChanges(database, state.clock)
-    state.file_notes = FileNotes(database)
-    state.arrivals = Arrivals()
-    state.downloads, state.uploads = Transfers(), Transfers()
-    state.activity = Activity(database, state.clock)
-    state.plans = Plans(database, state.clock)
-    state.seal = Seal(settings.key())
-    state.limits = RateLimits(database)
-    state.refusals = Refusals(database)
-    state.authenticator = Authenticator(database, state.clock, state.refusals, state.seal)
-    listener.subscribe(authenticator.TOPIC, state.authenticator.forget)
-    state.mailer = Mailer(database, state.seal, state.clock)
-    state.providers = Adapters(state.seal)
-    state.elsewhere = Directories(
-        Ground(database, state.clock, state.seal, state.providers, settings.effective_public_url)
-    )
-    state.events = EventStream(database, listener)
-    state.listener = listener
-    await state.events.start()
+    services = _services(settings, database, engine, listener, clock or SystemClock())
+    install(app, services)
+    listener.subscribe(authenticator.TOPIC, services.authenticator.forget)
+    await services.events.start()
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(streams.running(app))
-        stack.push_async_callback(state.mailer.close)
-        stack.callback(state.providers.close)
-        stack.callback(state.storages.close)
+        await stack.enter_async_context(streams.terminals_watched(services))
+        stack.push_async_callback(services.mailer.close)
+        stack.callback(services.providers.close)
+        stack.callback(services.storages.close)
         for work in (
             listener.run(),
-            state.events.run(),
-            state.limits.run(),
-            state.refusals.run(),
-            state.file_changes.run(),
-            state.activity.run(),
-            UsageStream(database, listener, state.events).run(),
+            services.events.run(),
+            services.limits.run(),
+            services.refusals.run(),
+            services.file_changes.run(),
+            services.activity.run(),
+            UsageStream(database, listener, services.events).run(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(work))
         await listener.connected.wait()
         # What an API before this one was killed in the middle of; the controllers may run elsewhere, and look seldom.
         looking = loop.beside(
             "write down interrupted changes",
-            partial(interrupted.write_down_all, database.transaction, state.storages, state.clock),
+            partial(interrupted.write_down_all, database.transaction, services.storages, services.clock),
         )
         stack.push_async_callback(_stop, asyncio.create_task(looking))
         yield app
+
+
+def _services(
+    settings: Settings, database: Database, engine: Engine, listener: Listener, clock: Clock
+) -> ApiServices:
+    seal, refusals = Seal(settings.key()), Refusals(database)
+    adapters = Adapters(seal)
+    ground = Ground(database, clock, seal, adapters, settings.effective_public_url)
+    return ApiServices(
+        settings=settings,
+        database=database,
+        clock=clock,
+        seal=seal,
+        limits=RateLimits(database),
+        authenticator=Authenticator(database, clock, refusals, seal),
+        refusals=refusals,
+        mailer=Mailer(database, seal, clock),
+        providers=adapters,
+        elsewhere=Directories(ground),
+        events=EventStream(database, listener),
+        plans=Plans(database, clock),
+        storages=Storages(database),
+        file_changes=FileChanges(database, clock),
+        file_notes=FileNotes(database),
+        arrivals=Arrivals(),
+        downloads=Transfers(),
+        uploads=Transfers(),
+        engine=engine,
+        activity=Activity(database, clock),
+        terminals=Terminals(engine),
+        app_starter=AppStarter(engine),
+        session_changes=SessionChanges(listener),
+    )
 
 
 @asynccontextmanager

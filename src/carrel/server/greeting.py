@@ -1,9 +1,10 @@
 """What the page must know before anybody has signed in."""
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from pydantic import BaseModel
 
 from carrel.http.auth import ByAddress, names
+from carrel.http.services import Services, ServicesOf
 from carrel.logins.passkeys import site_of
 from carrel.mail.letters import LANGUAGES
 from carrel.providers import queries
@@ -52,10 +53,9 @@ class Greeting(BaseModel):
     openapi_extra=names("server.greet"),
     dependencies=[ByAddress],
 )
-async def greeting(request: Request) -> Greeting:
+async def greeting(services: ServicesOf[Services]) -> Greeting:
     """What the sign-in page must know."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         settings = await site.settings(tx)
         providers = await queries.offered(tx)
     return Greeting(
@@ -72,7 +72,7 @@ async def greeting(request: Request) -> Greeting:
             verification=settings.sign_up_verification,
         ),
         forgot_password=settings.sends_mail,
-        passkeys=site_of(state.settings.effective_public_url).takes_passkeys,
+        passkeys=site_of(services.settings.effective_public_url).takes_passkeys,
         providers=providers,
         announcement=settings.announcement,
     )

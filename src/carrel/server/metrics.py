@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 from prometheus_client import REGISTRY, CollectorRegistry, Gauge, Metric, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
@@ -16,6 +16,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
 from carrel.nodes import service as nodes
 from carrel.nodes.model import IS_KNOWN, Node
 from carrel.scheduler import held
@@ -44,13 +45,12 @@ _DATABASE_UP = Gauge("carrel_database_up", "1 when the database answered this sc
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics"}},
 )
-async def show(request: Request, actor: CurrentActor) -> Response:
+async def show(services: ServicesOf[Services], actor: CurrentActor) -> Response:
     """Metrics in the text format of Prometheus: of this process, and of what sessions hold, use and wait for."""
-    state = request.app.state
-    _look_at_disk(state.settings.data_dir)
+    _look_at_disk(services.settings.data_dir)
     try:
-        async with state.database.transaction() as tx:
-            gauges = await _gauges(tx, state.clock)
+        async with services.database.transaction() as tx:
+            gauges = await _gauges(tx, services.clock)
         _DATABASE_UP.set(1)
     except Unavailable:
         # Who asks is remembered for a while, and the rest is worth most just now.

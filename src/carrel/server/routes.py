@@ -1,11 +1,13 @@
 """/server and /health."""
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from pydantic import BaseModel
 
 from carrel import version
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import ServicesOf
 from carrel.server import parts
+from carrel.server.services import ApiServices
 
 router = APIRouter(tags=["server"])
 _RUNNING = version.full()
@@ -37,9 +39,9 @@ class Health(BaseModel):
     summary="Check the health of the server",
     openapi_extra=names("server.health"),
 )
-async def health(request: Request) -> Health:
+async def health(services: ServicesOf[ApiServices]) -> Health:
     """Answers when the server can reach its database; 503 otherwise."""
-    await request.app.state.database.ping()
+    await services.database.ping()
     return Health(status="ok")
 
 
@@ -49,20 +51,19 @@ async def health(request: Request) -> Health:
     summary="Show the version and status of the server",
     openapi_extra=names("server.read"),
 )
-async def show(request: Request, actor: CurrentActor) -> ServerView:
-    """Version, and each part with its state."""
-    state = request.app.state
-    found = await parts.look(state.settings, state.database, state.engine)
+async def show(services: ServicesOf[ApiServices], actor: CurrentActor) -> ServerView:
+    """Version, and each part with its services."""
+    found = await parts.look(services.settings, services.database, services.engine)
     own = PartView(
         name="api",
         state="ok",
         version=_RUNNING,
         detail="",
-        address=state.settings.effective_public_url,
+        address=services.settings.effective_public_url,
     )
     return ServerView(
         name="Carrel",
         version=_RUNNING,
-        apps_url=state.settings.effective_apps_url,
+        apps_url=services.settings.effective_apps_url,
         parts=[own, *(PartView(**vars(part)) for part in found)],
     )

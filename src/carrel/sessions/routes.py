@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 
 from carrel.http.auth import CurrentActor, names
 from carrel.http.query import QueryBool
 from carrel.http.quick import QuickRoute
+from carrel.http.services import Services, ServicesOf
 from carrel.sessions import environment, mounting, queries, service
 from carrel.sessions.schemas import (
     HistoryList,
@@ -37,18 +38,17 @@ def _json(body: bytes, status: int = 200) -> Response:
     response_model=SessionDetail,
 )
 async def create(
-    request: Request,
+    services: ServicesOf[Services],
     actor: CurrentActor,
     body: SessionCreate,
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
     """Ask for a session. It is PENDING at once and starts as soon as there is room."""
-    state = request.app.state
     wanted = service.Request(
         image=body.image,
         slots=body.slots.model_dump(),
         name=body.name,
-        env=environment.closed(state.seal, body.env),
+        env=environment.closed(services.seal, body.env),
         project=body.project,
         group=body.group,
         priority=body.priority,
@@ -57,18 +57,18 @@ async def create(
         mounts=body.mounts,
         idempotency_key=idempotency_key,
     )
-    session = await service.enqueue(state.database, state.clock, actor, wanted)
-    async with state.database.transaction() as tx:
-        return _json(await queries.detail(tx, request.app.state.seal, actor, session), 201)
+    session = await service.enqueue(services.database, services.clock, actor, wanted)
+    async with services.database.transaction() as tx:
+        return _json(await queries.detail(tx, services.seal, actor, session), 201)
 
 
 async def list_sessions(
-    request: Request, actor: CurrentActor, wanted: Annotated[SessionQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[SessionQuery, Query()]
 ) -> Response:
     """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
     return _json(
         await queries.page(
-            request.app.state.database,
+            services.database,
             actor,
             states=queries.states_of(wanted.state),
             search=wanted.q,
@@ -100,11 +100,11 @@ router.add_api_route(
     openapi_extra=names("session.read"),
     response_model=SessionDetail,
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> Response:
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> Response:
     """One session, with its environment and apps."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         session = await service.find(tx, actor, ref)
-        return _json(await queries.detail(tx, request.app.state.seal, actor, session.id))
+        return _json(await queries.detail(tx, services.seal, actor, session.id))
 
 
 @router.patch(
@@ -114,12 +114,13 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> Response:
     openapi_extra=names("session.update"),
     response_model=SessionDetail,
 )
-async def rename(request: Request, actor: CurrentActor, ref: Ref, body: SessionRename) -> Response:
+async def rename(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: SessionRename
+) -> Response:
     """Give a live session another name."""
-    state = request.app.state
-    session = await service.rename(state.database, actor, ref, body.name)
-    async with state.database.transaction() as tx:
-        return _json(await queries.detail(tx, request.app.state.seal, actor, session))
+    session = await service.rename(services.database, actor, ref, body.name)
+    async with services.database.transaction() as tx:
+        return _json(await queries.detail(tx, services.seal, actor, session))
 
 
 @router.put(
@@ -129,14 +130,15 @@ async def rename(request: Request, actor: CurrentActor, ref: Ref, body: SessionR
     openapi_extra=names("session.update"),
     response_model=SessionDetail,
 )
-async def prioritise(request: Request, actor: CurrentActor, ref: Ref, body: SessionPriority) -> Response:
+async def prioritise(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: SessionPriority
+) -> Response:
     """Say how soon a waiting session is to start, beside the others; above what your policy allows,
     administrators may."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         session = await service.prioritise(tx, actor, ref, body.priority)
-    async with state.database.transaction() as tx:
-        return _json(await queries.detail(tx, request.app.state.seal, actor, session))
+    async with services.database.transaction() as tx:
+        return _json(await queries.detail(tx, services.seal, actor, session))
 
 
 @router.delete(
@@ -147,13 +149,14 @@ async def prioritise(request: Request, actor: CurrentActor, ref: Ref, body: Sess
     status_code=202,
     response_model=SessionDetail,
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref, force: QueryBool = False) -> Response:
+async def remove(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, force: QueryBool = False
+) -> Response:
     """Terminate a session, or cancel it while it waits. Repeating it changes nothing."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        session = await service.remove(tx, state.clock, actor, ref, force=force)
-    async with state.database.transaction() as tx:
-        return _json(await queries.detail(tx, request.app.state.seal, actor, session), 202)
+    async with services.database.transaction() as tx:
+        session = await service.remove(tx, services.clock, actor, ref, force=force)
+    async with services.database.transaction() as tx:
+        return _json(await queries.detail(tx, services.seal, actor, session), 202)
 
 
 @router.get(
@@ -162,9 +165,9 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref, force: QueryBo
     summary="Show the state history of a session",
     openapi_extra=names("session.read"),
 )
-async def history(request: Request, actor: CurrentActor, ref: Ref) -> HistoryList:
+async def history(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> HistoryList:
     """Every transition with its time, cause and actor, oldest first."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         session = await service.find(tx, actor, ref)
         entries = await queries.history(tx, session.id)
     return HistoryList(
@@ -188,7 +191,7 @@ async def history(request: Request, actor: CurrentActor, ref: Ref) -> HistoryLis
     summary="List sessions that mount a folder",
     openapi_extra=names("vfolder.read"),
 )
-async def mounts(request: Request, actor: CurrentActor, ref: Ref) -> MountList:
+async def mounts(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> MountList:
     """Live sessions that have a folder mounted; of those that you may not see, only that there is one."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return MountList(items=await mounting.mounted_in(tx, actor, ref))

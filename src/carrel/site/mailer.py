@@ -21,7 +21,7 @@ _FAREWELL_S = 5.0
 
 
 class Mailer:
-    """Lives in `app.state.mailer`."""
+    """Sends letters after the answer, and tries again."""
 
     def __init__(self, database: Database, seal: Seal, clock: Clock) -> None:
         self._database = database

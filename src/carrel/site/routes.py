@@ -3,11 +3,13 @@
 from fastapi import APIRouter, Request
 
 from carrel.http.auth import Confirmed, CurrentActor, names
+from carrel.http.services import ServicesOf
 from carrel.mail import letters
 from carrel.policy.decide import Target, require
 from carrel.site import service
 from carrel.site.mailer import Mailer
 from carrel.site.schemas import SiteUpdate, SiteView, TestMail, TestMailResult
+from carrel.site.services import MailServices
 
 router = APIRouter(tags=["site"])
 
@@ -15,9 +17,9 @@ router = APIRouter(tags=["site"])
 @router.get(
     "/site", operation_id="site.show", summary="Show installation settings", openapi_extra=names("site.read")
 )
-async def show(request: Request, actor: CurrentActor) -> SiteView:
+async def show(services: ServicesOf[MailServices], actor: CurrentActor) -> SiteView:
     """The settings of the installation."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await service.show(tx, actor)
 
 
@@ -28,11 +30,11 @@ async def show(request: Request, actor: CurrentActor) -> SiteView:
     openapi_extra=names("site.update"),
     dependencies=[Confirmed],
 )
-async def update(request: Request, actor: CurrentActor, body: SiteUpdate) -> SiteView:
+async def update(services: ServicesOf[MailServices], actor: CurrentActor, body: SiteUpdate) -> SiteView:
     """Change settings; what is left out stays as it is."""
-    async with request.app.state.database.transaction() as tx:
-        changed = await service.update(tx, request.app.state.seal, actor, body)
-    request.app.state.authenticator.forget()
+    async with services.database.transaction() as tx:
+        changed = await service.update(tx, services.seal, actor, body)
+    services.authenticator.forget()
     return changed
 
 
@@ -42,11 +44,12 @@ async def update(request: Request, actor: CurrentActor, body: SiteUpdate) -> Sit
     summary="Send a test e-mail",
     openapi_extra=names("site.update"),
 )
-async def test_mail(request: Request, actor: CurrentActor, body: TestMail) -> TestMailResult:
+async def test_mail(
+    request: Request, services: ServicesOf[MailServices], actor: CurrentActor, body: TestMail
+) -> TestMailResult:
     """Send a letter to somebody, and say what the mail server said."""
     require(actor, "site.update", Target())
-    state = request.app.state
-    mailer: Mailer = state.mailer
+    mailer: Mailer = services.mailer
     language = letters.language_of(request.headers.get("accept-language"))
-    error = await mailer.try_now(body.to, letters.test(language, link=state.settings.effective_public_url))
+    error = await mailer.try_now(body.to, letters.test(language, link=services.settings.effective_public_url))
     return TestMailResult(sent=error is None, error=error)

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import ServicesOf
 from carrel.storage_hosts import queries, service
 from carrel.storage_hosts.schemas import (
     StorageHostAccessUpdate,
@@ -14,6 +15,7 @@ from carrel.storage_hosts.schemas import (
     StorageHostUpdate,
     StorageHostView,
 )
+from carrel.storage_hosts.services import StorageServices
 
 router = APIRouter(tags=["storage hosts"])
 Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
@@ -26,10 +28,10 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     openapi_extra=names("storage_host.read"),
 )
 async def list_hosts(
-    request: Request, actor: CurrentActor, wanted: Annotated[StorageHostQuery, Query()]
+    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[StorageHostQuery, Query()]
 ) -> StorageHostList:
     """Storage hosts that one may keep folders on, with how much room they have; superadmins see all."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
@@ -38,13 +40,14 @@ async def list_hosts(
     summary="Create a storage host", openapi_extra=names("storage_host.update"),
     status_code=201,
 )  # fmt: skip
-async def create(request: Request, actor: CurrentActor, body: StorageHostCreate) -> StorageHostView:
+async def create(
+    services: ServicesOf[StorageServices], actor: CurrentActor, body: StorageHostCreate
+) -> StorageHostView:
     """Add a storage host. Its root is tried first; what is wrong with it is said."""
-    state = request.app.state
     host = await service.create(
-        state.database, state.storages, state.clock, actor, body, data_dir=state.settings.data_dir.resolve()
+        services.database, services.storages, services.clock, actor, body, data_dir=services.settings.data_dir.resolve()
     )
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.detail(tx, actor, host)
 
 
@@ -54,9 +57,9 @@ async def create(request: Request, actor: CurrentActor, body: StorageHostCreate)
     summary="Get a storage host",
     openapi_extra=names("storage_host.read"),
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> StorageHostView:
+async def show(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> StorageHostView:
     """One storage host."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         host = await service.find(tx, actor, ref)
         return await queries.detail(tx, actor, host.id)
 
@@ -67,9 +70,11 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> StorageHostVi
     summary="Update a storage host",
     openapi_extra=names("storage_host.update"),
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: StorageHostUpdate) -> StorageHostView:
+async def update(
+    services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: StorageHostUpdate
+) -> StorageHostView:
     """Change a storage host."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         host = await service.update_host(tx, actor, ref, body)
         return await queries.detail(tx, actor, host)
 
@@ -79,9 +84,9 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: StorageH
     summary="Delete a storage host", openapi_extra=names("storage_host.update"),
     status_code=204,
 )  # fmt: skip
-async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
+async def remove(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> None:
     """Forget a storage host that keeps no folder. What is in its root stays."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)
 
 
@@ -91,9 +96,9 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref) -> None:
     openapi_extra=names("storage_host.update"),
 )  # fmt: skip
 async def set_access(
-    request: Request, actor: CurrentActor, ref: Ref, body: StorageHostAccessUpdate
+    services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: StorageHostAccessUpdate
 ) -> StorageHostView:
     """Say which domains and projects may use the host while it is not public."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         host = await service.open_to(tx, actor, ref, body)
         return await queries.detail(tx, actor, host)

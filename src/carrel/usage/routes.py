@@ -3,12 +3,13 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from carrel.core.ids import SessionId
 from carrel.http.auth import CurrentActor, names
 from carrel.http.query import DECIMAL
+from carrel.http.services import Services, ServicesOf
 from carrel.sessions import queries
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
@@ -25,16 +26,15 @@ router = APIRouter(tags=["usage"])
     openapi_extra=names("session.read"),
 )
 async def session_usage(
-    request: Request,
+    services: ServicesOf[Services],
     actor: CurrentActor,
     ref: Ref,
     minutes: Annotated[int, Field(ge=1, le=1440), DECIMAL, Query()] = 60,
 ) -> SampleList:
     """CPU and memory of the last minutes, oldest first."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref)
-        samples = await service.samples(tx, session.id, state.clock.now() - timedelta(minutes=minutes))
+        samples = await service.samples(tx, session.id, services.clock.now() - timedelta(minutes=minutes))
     return SampleList(samples=[SampleView.model_validate(s, from_attributes=True) for s in samples])
 
 
@@ -45,16 +45,15 @@ async def session_usage(
     openapi_extra=names("session.read"),
 )
 async def recent(
-    request: Request,
+    services: ServicesOf[Services],
     actor: CurrentActor,
     sessions: Annotated[str, Query(max_length=3000, description="ids, separated by commas")],
 ) -> RecentUsage:
     """The last five minutes of several sessions; those that you may not see are left out."""
-    state = request.app.state
     wanted = [SessionId(part) for part in sessions.split(",") if part]
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         visible = await queries.visible(tx, actor, wanted)
-        grouped = await service.recent(tx, visible, state.clock.now())
+        grouped = await service.recent(tx, visible, services.clock.now())
     return RecentUsage(
         items={
             session: Series(

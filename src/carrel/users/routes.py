@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from carrel.http.auth import CurrentActor, RecentlyConfirmed, names, require_confirmed
 from carrel.http.query import QueryBool
+from carrel.http.services import Services, ServicesOf
 from carrel.logins.schemas import RecoveryLink
 from carrel.policy.actions import Role
 from carrel.tenancy import queries as tenancy
@@ -38,9 +39,11 @@ Ref = Annotated[str, Path(max_length=254, description="An id or an e-mail.")]
     summary="Update your profile",
     openapi_extra=names("profile.update"),
 )
-async def update_profile(request: Request, actor: CurrentActor, body: ProfileUpdate) -> UserProfile:
+async def update_profile(
+    services: ServicesOf[Services], actor: CurrentActor, body: ProfileUpdate
+) -> UserProfile:
     """Change your name and preferences."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await service.update_profile(tx, actor, body)
         profile = await places.profile(tx, actor.user_id)
     return UserProfile(
@@ -55,10 +58,10 @@ async def update_profile(request: Request, actor: CurrentActor, body: ProfileUpd
 
 @router.get("/users", operation_id="users.list", summary="List users", openapi_extra=names("user.read"))
 async def list_users(
-    request: Request, actor: CurrentActor, wanted: Annotated[UserQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[UserQuery, Query()]
 ) -> UserList:
     """Users: those of your domain or of projects that you administer; else yourself."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
@@ -69,13 +72,14 @@ async def list_users(
     openapi_extra=names("user.create"),
     status_code=201,
 )
-async def create(request: Request, actor: CurrentActor, body: UserCreate) -> UserCreated:
+async def create(
+    request: Request, services: ServicesOf[Services], actor: CurrentActor, body: UserCreate
+) -> UserCreated:
     """Make a user. A generated password or a link is in this answer and nowhere else."""
-    state = request.app.state
     if body.role != Role.USER:
         await require_confirmed(request)
-    made = await service.create(_means(request), actor, body)
-    async with state.database.transaction() as tx:
+    made = await service.create(_means(services), actor, body)
+    async with services.database.transaction() as tx:
         detail = await queries.detail(tx, actor, made.id)
     link = RecoveryLink.model_validate(made.link, from_attributes=True) if made.link else None
     return UserCreated(**detail.model_dump(), password=made.password, link=link)
@@ -88,10 +92,10 @@ async def create(request: Request, actor: CurrentActor, body: UserCreate) -> Use
     openapi_extra=names("user.create"),
 )
 async def create_many(
-    request: Request, actor: CurrentActor, body: UserBatch, dry_run: QueryBool = False
+    services: ServicesOf[Services], actor: CurrentActor, body: UserBatch, dry_run: QueryBool = False
 ) -> UsersMade:
     """Make many users, or only check them. Each row says what became of it; those that can be are made."""
-    return await batch.create(_means(request), actor, body, dry_run=dry_run)
+    return await batch.create(_means(services), actor, body, dry_run=dry_run)
 
 
 @router.post(
@@ -100,18 +104,19 @@ async def create_many(
     summary="Purge many users",
     openapi_extra=names("user.purge"),
 )
-async def purge_many(request: Request, actor: RecentlyConfirmed, body: UsersPurge) -> UsersPurged:
+async def purge_many(
+    services: ServicesOf[Services], actor: RecentlyConfirmed, body: UsersPurge
+) -> UsersPurged:
     """Delete inactive users for good. Each says what became of it."""
-    state = request.app.state
-    purged = await purge.purge_many(state.database, state.clock, actor, body)
-    state.authenticator.forget()
+    purged = await purge.purge_many(services.database, services.clock, actor, body)
+    services.authenticator.forget()
     return purged
 
 
 @router.get("/users/{ref}", operation_id="users.show", summary="Get a user", openapi_extra=names("user.read"))
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> UserDetail:
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> UserDetail:
     """One user."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         user = await tenancy.user(tx, actor, ref)
         return await queries.detail(tx, actor, user.id)
 
@@ -119,15 +124,16 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> UserDetail:
 @router.patch(
     "/users/{ref}", operation_id="users.update", summary="Update a user", openapi_extra=names("user.update")
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: UserUpdate) -> UserDetail:
+async def update(
+    request: Request, services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: UserUpdate
+) -> UserDetail:
     """Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused."""
     if "role" in body.model_fields_set:
         await require_confirmed(request)
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        user = await service.update(tx, state.clock, actor, ref, body)
+    async with services.database.transaction() as tx:
+        user = await service.update(tx, services.clock, actor, ref, body)
         view = await queries.detail(tx, actor, user)
-    state.authenticator.forget()
+    services.authenticator.forget()
     return view
 
 
@@ -137,18 +143,18 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: UserUpda
     summary="Purge a user",
     openapi_extra=names("user.purge"),
 )
-async def purge_one(request: Request, actor: RecentlyConfirmed, ref: Ref, body: UserPurge) -> UserPurged:
+async def purge_one(
+    services: ServicesOf[Services], actor: RecentlyConfirmed, ref: Ref, body: UserPurge
+) -> UserPurged:
     """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         purged = await purge.purge(
-            tx, state.clock, actor, ref, confirm=body.confirm, sessions=body.sessions,
+            tx, services.clock, actor, ref, confirm=body.confirm, sessions=body.sessions,
             folders=purge.FoldersChoice(body.folders_to, body.delete_folders),
         )  # fmt: skip
-    state.authenticator.forget()
+    services.authenticator.forget()
     return purged.view(ref)
 
 
-def _means(request: Request) -> service.Means:
-    state = request.app.state
-    return service.Means(state.database, state.clock, state.settings.effective_public_url)
+def _means(services: Services) -> service.Means:
+    return service.Means(services.database, services.clock, services.settings.effective_public_url)

@@ -2,11 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.db.database import Database
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import ServicesOf
+from carrel.storage_hosts.services import StorageServices
 from carrel.vfolders import cloning, moving, queries, quotas, reach, service, tasks
 from carrel.vfolders.schemas import (
     AccessList,
@@ -34,10 +36,10 @@ TaskRef = Annotated[str, Path(max_length=64, description="An id.")]
     "/vfolders", operation_id="vfolders.list", summary="List folders", openapi_extra=names("vfolder.read")
 )
 async def list_folders(
-    request: Request, actor: CurrentActor, wanted: Annotated[VFolderQuery, Query()]
+    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[VFolderQuery, Query()]
 ) -> VFolderList:
     """Folders, by name: yours, your projects' and those that others share with you, unless asked otherwise."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
@@ -49,17 +51,16 @@ async def list_folders(
     status_code=201,
 )
 async def create(
-    request: Request,
+    services: ServicesOf[StorageServices],
     actor: CurrentActor,
     body: VFolderCreate,
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> VFolderView:
     """Make a folder."""
-    state = request.app.state
     folder = await service.create(
-        state.database, state.storages, state.clock, actor, body, idempotency_key=idempotency_key
+        services.database, services.storages, services.clock, actor, body, idempotency_key=idempotency_key
     )
-    async with state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.detail(tx, actor, folder)
 
 
@@ -69,9 +70,9 @@ async def create(
     summary="Get a folder",
     openapi_extra=names("vfolder.read"),
 )
-async def show(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
+async def show(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> VFolderView:
     """One folder."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         folder = await service.find(tx, actor, ref)
         return await queries.detail(tx, actor, folder.id)
 
@@ -82,9 +83,11 @@ async def show(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
     summary="Update a folder",
     openapi_extra=names("vfolder.update"),
 )
-async def update(request: Request, actor: CurrentActor, ref: Ref, body: VFolderUpdate) -> VFolderView:
+async def update(
+    services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: VFolderUpdate
+) -> VFolderView:
     """Rename a folder, or change what it is for and what others may do with it."""
-    database: Database = request.app.state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
         folder = await service.update(tx, actor, ref, body)
@@ -100,13 +103,14 @@ async def update(request: Request, actor: CurrentActor, ref: Ref, body: VFolderU
     openapi_extra=names("vfolder.create"),
     status_code=201,
 )
-async def clone(request: Request, actor: CurrentActor, ref: Ref, body: VFolderClone) -> VFolderView:
+async def clone(
+    services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: VFolderClone
+) -> VFolderView:
     """Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on."""
-    state = request.app.state
-    database: Database = state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
-        folder = await cloning.clone(tx, state.clock, actor, ref, body)
+        folder = await cloning.clone(tx, services.clock, actor, ref, body)
         return await queries.detail(tx, actor, folder)
 
     return await database.run(change)
@@ -118,13 +122,14 @@ async def clone(request: Request, actor: CurrentActor, ref: Ref, body: VFolderCl
     summary="Move a folder to another storage host",
     openapi_extra=names("vfolder.update"),
 )
-async def move(request: Request, actor: CurrentActor, ref: Ref, body: VFolderMove) -> VFolderView:
+async def move(
+    services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: VFolderMove
+) -> VFolderView:
     """Move a folder to another storage host. It can only be read meanwhile, and must not be mounted."""
-    state = request.app.state
-    database: Database = state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
-        folder = await moving.move(tx, state.clock, actor, ref, body)
+        folder = await moving.move(tx, services.clock, actor, ref, body)
         return await queries.detail(tx, actor, folder)
 
     return await database.run(change)
@@ -136,13 +141,12 @@ async def move(request: Request, actor: CurrentActor, ref: Ref, body: VFolderMov
     summary="Move a folder to the trash",
     openapi_extra=names("vfolder.update"),
 )
-async def trash(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
+async def trash(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> VFolderView:
     """Put a folder in the trash. It must not be mounted in a live session."""
-    state = request.app.state
-    database: Database = state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
-        folder = await service.trash(tx, state.clock, actor, ref)
+        folder = await service.trash(tx, services.clock, actor, ref)
         return await queries.detail(tx, actor, folder)
 
     return await database.run(change)
@@ -154,9 +158,9 @@ async def trash(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
     summary="Restore a folder from the trash",
     openapi_extra=names("vfolder.update"),
 )
-async def restore(request: Request, actor: CurrentActor, ref: Ref) -> VFolderView:
+async def restore(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> VFolderView:
     """Take a folder back from the trash."""
-    database: Database = request.app.state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
         folder = await service.restore(tx, actor, ref)
@@ -172,17 +176,16 @@ async def restore(request: Request, actor: CurrentActor, ref: Ref) -> VFolderVie
     openapi_extra=names("vfolder.remove"),
 )
 async def remove(
-    request: Request,
+    services: ServicesOf[StorageServices],
     actor: CurrentActor,
     ref: Ref,
     name: Annotated[str, Query(max_length=64, description="the folder's name, once more")],
 ) -> TaskView:
     """Delete a folder in the trash for good, with all that is in it. There is no way back."""
-    state = request.app.state
-    database: Database = state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> TaskView:
-        task = await service.remove(tx, state.clock, actor, ref, name)
+        task = await service.remove(tx, services.clock, actor, ref, name)
         return await queries.task(tx, actor, task)
 
     return await database.run(change)
@@ -194,13 +197,14 @@ async def remove(
     summary="Transfer ownership of a folder",
     openapi_extra=names("vfolder.hand_over"),
 )
-async def hand_over(request: Request, actor: CurrentActor, ref: Ref, body: VFolderHandOver) -> VFolderView:
+async def hand_over(
+    services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: VFolderHandOver
+) -> VFolderView:
     """Make a folder somebody else's, within their limits. It must not be mounted in a live session."""
-    state = request.app.state
-    database: Database = state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
-        folder = await moving.hand_over(tx, state.clock, actor, ref, body)
+        folder = await moving.hand_over(tx, services.clock, actor, ref, body)
         return await queries.detail(tx, actor, folder)
 
     return await database.run(change)
@@ -212,9 +216,9 @@ async def hand_over(request: Request, actor: CurrentActor, ref: Ref, body: VFold
     summary="List who can access a folder",
     openapi_extra=names("vfolder.read"),
 )
-async def access(request: Request, actor: CurrentActor, ref: Ref) -> AccessList:
+async def access(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> AccessList:
     """Everybody who can reach the files of a folder, since when and why; for its owner and administrators."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return AccessList(items=await reach.access(tx, actor, ref))
 
 
@@ -225,10 +229,10 @@ async def access(request: Request, actor: CurrentActor, ref: Ref) -> AccessList:
     openapi_extra=names("vfolder.read"),
 )
 async def list_tasks(
-    request: Request, actor: CurrentActor, wanted: Annotated[TaskQuery, Query()]
+    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[TaskQuery, Query()]
 ) -> TaskList:
     """What you had done with folders, newest first."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.tasks(tx, actor, wanted)
 
 
@@ -238,9 +242,9 @@ async def list_tasks(
     summary="Get a folder task",
     openapi_extra=names("vfolder.read"),
 )
-async def show_task(request: Request, actor: CurrentActor, ref: TaskRef) -> TaskView:
+async def show_task(services: ServicesOf[StorageServices], actor: CurrentActor, ref: TaskRef) -> TaskView:
     """How far one task is."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await queries.task(tx, actor, ref)
 
 
@@ -250,13 +254,12 @@ async def show_task(request: Request, actor: CurrentActor, ref: TaskRef) -> Task
     summary="Cancel a folder task",
     openapi_extra=names("vfolder.update"),
 )
-async def cancel_task(request: Request, actor: CurrentActor, ref: TaskRef) -> TaskView:
+async def cancel_task(services: ServicesOf[StorageServices], actor: CurrentActor, ref: TaskRef) -> TaskView:
     """End a task early; what it made so far is taken away again. Deleting cannot be ended."""
-    state = request.app.state
-    database: Database = state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> TaskView:
-        await tasks.cancel(tx, state.clock, actor, ref)
+        await tasks.cancel(tx, services.clock, actor, ref)
         return await queries.task(tx, actor, ref)
 
     return await database.run(change)
@@ -266,8 +269,8 @@ async def cancel_task(request: Request, actor: CurrentActor, ref: TaskRef) -> Ta
     "/quotas", operation_id="quotas.list", summary="List storage quotas", openapi_extra=names("quota.read")
 )
 async def list_quotas(
-    request: Request, actor: CurrentActor, wanted: Annotated[QuotaQuery, Query()]
+    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[QuotaQuery, Query()]
 ) -> QuotaList:
     """How much of the space for folders people and projects take, and how much they may."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return await quotas.page(tx, actor, wanted)

@@ -3,14 +3,16 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.db.database import Database
 from carrel.http.auth import CurrentActor, names
+from carrel.http.services import ServicesOf
 from carrel.mail import letters
 from carrel.policy.decide import Actor
 from carrel.site.mailer import Mailer
+from carrel.site.services import MailServices
 from carrel.vfolders import sharing
 from carrel.vfolders.routes import Ref
 from carrel.vfolders.schemas import (
@@ -34,9 +36,9 @@ ShareRef = Annotated[str, Path(max_length=254, description="An id, an e-mail, or
     summary="List shares of a folder",
     openapi_extra=names("vfolder.read"),
 )
-async def list_shares(request: Request, actor: CurrentActor, ref: Ref) -> ShareList:
+async def list_shares(services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref) -> ShareList:
     """With whom a folder is shared, those invited too; for its owner and administrators."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return ShareList(items=await sharing.shares(tx, actor, ref))
 
 
@@ -46,13 +48,14 @@ async def list_shares(request: Request, actor: CurrentActor, ref: Ref) -> ShareL
     summary="Share a folder",
     openapi_extra=names("vfolder.share"),
 )
-async def create(request: Request, actor: CurrentActor, ref: Ref, body: ShareCreate) -> SharesAdded:
+async def create(
+    services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref, body: ShareCreate
+) -> SharesAdded:
     """Invite people by e-mail, and share with projects. Who cannot be is named with the reason."""
-    state = request.app.state
-    async with state.database.transaction() as tx:
-        added, invited = await sharing.share(tx, state.clock, actor, ref, body)
+    async with services.database.transaction() as tx:
+        added, invited = await sharing.share(tx, services.clock, actor, ref, body)
         for person in invited:
-            await _write(tx, state.mailer, actor, person, state.settings.effective_public_url)
+            await _write(tx, services.mailer, actor, person, services.settings.effective_public_url)
     return added
 
 
@@ -63,10 +66,10 @@ async def create(request: Request, actor: CurrentActor, ref: Ref, body: ShareCre
     openapi_extra=names("vfolder.share"),
 )
 async def update(
-    request: Request, actor: CurrentActor, ref: Ref, share: ShareRef, body: ShareUpdate
+    services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref, share: ShareRef, body: ShareUpdate
 ) -> ShareChanged:
     """Change what somebody may do. Live sessions keep the folder as it was until they end, and are named."""
-    database: Database = request.app.state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> ShareChanged:
         return await sharing.change(tx, actor, ref, share, body.permission)
@@ -80,9 +83,11 @@ async def update(
     summary="Revoke a share",
     openapi_extra=names("vfolder.share"),
 )
-async def remove(request: Request, actor: CurrentActor, ref: Ref, share: ShareRef) -> ShareChanged:
+async def remove(
+    services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref, share: ShareRef
+) -> ShareChanged:
     """Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named."""
-    database: Database = request.app.state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> ShareChanged:
         return await sharing.revoke(tx, actor, ref, share)
@@ -96,9 +101,9 @@ async def remove(request: Request, actor: CurrentActor, ref: Ref, share: ShareRe
     summary="Leave a shared folder",
     openapi_extra=names("vfolder.join"),
 )
-async def leave(request: Request, actor: CurrentActor, ref: Ref) -> ShareChanged:
+async def leave(services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref) -> ShareChanged:
     """Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named."""
-    database: Database = request.app.state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> ShareChanged:
         return await sharing.leave(tx, actor, ref)
@@ -112,9 +117,9 @@ async def leave(request: Request, actor: CurrentActor, ref: Ref) -> ShareChanged
     summary="List invitations to folders",
     openapi_extra=names("vfolder.join"),
 )
-async def list_invitations(request: Request, actor: CurrentActor) -> InvitationList:
+async def list_invitations(services: ServicesOf[MailServices], actor: CurrentActor) -> InvitationList:
     """Folders that others offer you."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         return InvitationList(items=await sharing.invitations(tx, actor))
 
 
@@ -123,13 +128,12 @@ async def list_invitations(request: Request, actor: CurrentActor) -> InvitationL
     summary="Accept an invitation to a folder", openapi_extra=names("vfolder.join"),
     status_code=204,
 )  # fmt: skip
-async def accept(request: Request, actor: CurrentActor, share: ShareRef) -> None:
+async def accept(services: ServicesOf[MailServices], actor: CurrentActor, share: ShareRef) -> None:
     """Take a folder that somebody offers you."""
-    state = request.app.state
-    database: Database = state.database
+    database: Database = services.database
 
     async def change(tx: AsyncSession) -> None:
-        await sharing.accept(tx, state.clock, actor, share)
+        await sharing.accept(tx, services.clock, actor, share)
 
     await database.run(change)
 
@@ -139,9 +143,9 @@ async def accept(request: Request, actor: CurrentActor, share: ShareRef) -> None
     summary="Decline an invitation to a folder", openapi_extra=names("vfolder.join"),
     status_code=204,
 )  # fmt: skip
-async def decline(request: Request, actor: CurrentActor, share: ShareRef) -> None:
+async def decline(services: ServicesOf[MailServices], actor: CurrentActor, share: ShareRef) -> None:
     """Refuse a folder that somebody offers you."""
-    async with request.app.state.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await sharing.decline(tx, actor, share)
 
 

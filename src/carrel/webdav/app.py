@@ -18,8 +18,10 @@ from wsgidav.wsgidav_app import WsgiDAVApp
 
 from carrel.core.errors import Unauthorized, Unavailable
 from carrel.files import admission, downloads
+from carrel.files.services import FileServices
 from carrel.http.auth import current_actor, names
 from carrel.http.limits import TooManyRequests
+from carrel.http.services import services_of
 from carrel.keypairs.tokens import PREFIX
 from carrel.policy.decide import Actor
 from carrel.webdav.locks import Locks
@@ -63,7 +65,7 @@ class WebDav:
         try:
             actor = await _actor(request)
             if request.method in ("GET", "HEAD") and folder:
-                reached = await admission.outward(request.app.state, actor, folder)
+                reached = await admission.outward(services_of(request, FileServices), actor, folder)
                 answer = await downloads.sent(request, reached, path)
             else:
                 answer = await self._answer(request, actor)

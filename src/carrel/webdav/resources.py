@@ -123,7 +123,7 @@ class _Inside:
         if not self.entry.path:
             raise DAVError(403, "A folder is put into the trash on the page, or by `carrel vfolder rm`.")
         _require_done(
-            self.call.wait(service.remove(self.call.state, self.call.actor, self._folder, [self.entry.path]))
+            self.call.wait(service.remove(self.call.services, self.call.actor, self._folder, [self.entry.path]))
         )
         if self.provider.lock_manager:
             self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
@@ -156,7 +156,7 @@ class _Inside:
             return
         wanted = FilesMove(paths=[self.entry.path], rename_to=to, clash=clash)
         _require_done(
-            self.call.wait(service.move(self.call.state, self.call.actor, self._folder, wanted))
+            self.call.wait(service.move(self.call.services, self.call.actor, self._folder, wanted))
         )
         if self.provider.lock_manager:
             self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
@@ -201,11 +201,11 @@ class Directory(_Inside, DAVCollection):  # type: ignore[misc]
     def get_available_bytes(self) -> int | None:
         if self.entry.path or self.prevent_locking():
             return None
-        return self.call.wait(admission.inward(self.call.state, self.call.actor, self._folder)).room
+        return self.call.wait(admission.inward(self.call.services, self.call.actor, self._folder)).room
 
     def create_collection(self, name: str) -> None:
         path = joined(self.entry.path, name)
-        self.call.wait(service.make_directory(self.call.state, self.call.actor, self._folder, path))
+        self.call.wait(service.make_directory(self.call.services, self.call.actor, self._folder, path))
 
     def create_empty_resource(self, name: str) -> "File":
         """A file that is made when its content has come; or at once, of none, for who locks it first."""
@@ -225,7 +225,7 @@ class Directory(_Inside, DAVCollection):  # type: ignore[misc]
         if not to or (target := self.call.folder(name)) is None:
             raise DAVError(403, "Folders are copied on the page, or by `carrel vfolder clone`.")
         self.call.wait(
-            service.make_directory(self.call.state, self.call.actor, target.folder.id, to)
+            service.make_directory(self.call.services, self.call.actor, target.folder.id, to)
         )
 
 

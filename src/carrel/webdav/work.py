@@ -15,10 +15,12 @@ from carrel.core.errors import CarrelError, Conflict, NotFound
 from carrel.core.ids import new_id
 from carrel.files import admission, arrivals
 from carrel.files.admission import Admitted
-from carrel.files.arrivals import Arrivals
+from carrel.files.arriving import Arrivals
 from carrel.files.interrupted import intent
 from carrel.files.notes import FileNotes
 from carrel.files.reach import LONG_S, Reached, reach
+from carrel.files.services import FileServices
+from carrel.http.services import services_of
 from carrel.policy.decide import Actor
 from carrel.storage import listing, staged, tree
 from carrel.storage.listing import Entry, FileKind, Order
@@ -48,8 +50,8 @@ class Call:
     refused: list[CarrelError] = field(default_factory=list)
 
     @property
-    def state(self) -> Any:
-        return self.request.app.state
+    def services(self) -> FileServices:
+        return services_of(self.request, FileServices)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """What the event loop makes of it. Raises: DAVError."""
@@ -65,7 +67,7 @@ class Call:
         """A folder by its name or id; None where there is none for this person."""
         if name not in self.reached:
             try:
-                self.reached[name] = self.wait(reach(self.state, self.actor, name, Permission.READ))
+                self.reached[name] = self.wait(reach(self.services, self.actor, name, Permission.READ))
             except DAVError as error:
                 if error.value == 404:
                     return None
@@ -75,7 +77,7 @@ class Call:
 
 async def names(call: Call) -> list[str]:
     """Of folders; of several with one name all but one's own by their ids."""
-    async with call.state.database.transaction() as tx:
+    async with call.services.database.transaction() as tx:
         wanted = select(VFolder).where(access.held_by(call.actor), VFolder.state == FolderState.READY)
         folders = (await tx.execute(wanted.order_by(VFolder.name))).scalars().all()
     names = Counter(folder.name for folder in folders)
@@ -100,8 +102,8 @@ async def listed(reached: Reached, path: str) -> Sequence[Entry]:
 
 
 async def begun(call: Call, folder: str) -> tuple[Admitted, Staged]:
-    admitted = await admission.inward(call.state, call.actor, folder)
-    await admitted.require(call.state, _announced(call.request))
+    admitted = await admission.inward(call.services, call.actor, folder)
+    await admitted.require(call.services, _announced(call.request))
     reached = admitted.reached
     return admitted, await reached.call(staged.create, reached.stage, f"{staged.WRITTEN}{new_id()}")
 
@@ -113,7 +115,7 @@ def _announced(request: Request) -> int:
 
 
 async def received(call: Call, admitted: Admitted, file: Staged) -> None:
-    arriving: Arrivals = call.state.arrivals
+    arriving: Arrivals = call.services.arrivals
     most = min(admitted.largest, admitted.most(_LARGEST_UNANNOUNCED))
     async with arriving.arriving(file.name) as arrival:
         await arrivals.receive(call.request, admitted.reached, file, most, arrival)
@@ -125,7 +127,7 @@ async def dropped(reached: Reached, file: Staged) -> None:
 
 
 async def placed(call: Call, reached: Reached, file: Staged, path: str, modified_ns: int | None) -> Entry:
-    about = intent(call.state.clock, reached, "file.write")
+    about = intent(call.services.clock, reached, "file.write")
 
     def place() -> Entry:
         file.put(reached.root, path, Clash.REPLACE, modified_ns=modified_ns, intent=about)
@@ -137,28 +139,28 @@ async def placed(call: Call, reached: Reached, file: Staged, path: str, modified
         except BaseException:
             await reached.call(file.remove)
             raise
-    notes: FileNotes = call.state.file_notes
+    notes: FileNotes = call.services.file_notes
     await notes.write(reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes)
-    call.state.file_changes.note(reached.folder, made.size_bytes)
+    call.services.file_changes.note(reached.folder, made.size_bytes)
     return made
 
 
 async def touched(call: Call, folder: str, path: str, modified_ns: int) -> None:
-    reached = await reach(call.state, call.actor, folder, Permission.WRITE)
+    reached = await reach(call.services, call.actor, folder, Permission.WRITE)
     known = {"modified": modified_ns // 10**9}
-    about = intent(call.state.clock, reached, "file.write", known)
+    about = intent(call.services.clock, reached, "file.write", known)
     await reached.call(staged.touch, reached.root, path, modified_ns, about)
-    notes: FileNotes = call.state.file_notes
+    notes: FileNotes = call.services.file_notes
     await notes.write(reached, "file.write", [path], in_place=True, intent=about, **known)
-    call.state.file_changes.note(reached.folder)
+    call.services.file_changes.note(reached.folder)
 
 
 async def copy(call: Call, source: Reached, path: str, folder: str, to: str, clash: Clash) -> None:
-    admitted = await admission.inward(call.state, call.actor, folder)
+    admitted = await admission.inward(call.services, call.actor, folder)
     target, name = admitted.reached, f"copy-{new_id()}"
     above, _, last = to.rpartition("/")
     known = {"from": path, "folder": source.folder.id}
-    about = intent(call.state.clock, target, "file.copy", known)
+    about = intent(call.services.clock, target, "file.copy", known)
 
     def copied() -> None:
         try:
@@ -172,6 +174,6 @@ async def copy(call: Call, source: Reached, path: str, folder: str, to: str, cla
             tree.discard(target.stage, name, lambda _: None)
 
     await target.call(copied, deadline_s=LONG_S)
-    notes: FileNotes = call.state.file_notes
+    notes: FileNotes = call.services.file_notes
     await notes.write(target, "file.copy", [to], in_place=True, intent=about, **known)
-    call.state.file_changes.note(target.folder)
+    call.services.file_changes.note(target.folder)

@@ -1,0 +1,13 @@
+"""What routes of events work with."""
+
+from dataclasses import dataclass
+
+from carrel.events.service import EventStream
+from carrel.http.services import Services
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventServices(Services):
+    """`events`: those of this process's followers."""
+
+    events: EventStream
