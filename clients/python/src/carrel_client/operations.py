@@ -1187,7 +1187,7 @@ class Server(Group):
         return answer
 
     def show(self) -> models.ServerView:
-        """Version, and each part with its state."""
+        """Version, and each part with its services."""
         answer: models.ServerView = self._transport.call("GET", "/api/v1/server")
         return answer
 

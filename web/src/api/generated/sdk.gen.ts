@@ -1068,7 +1068,7 @@ export const schedulerTrace = <ThrowOnError extends boolean = true>(options?: Op
 /**
  * Show the version and status of the server
  *
- * Version, and each part with its state.
+ * Version, and each part with its services.
  */
 export const serverShow = <ThrowOnError extends boolean = true>(options?: Options<ServerShowData, ThrowOnError>) => (options?.client ?? client).get<ServerShowResponses, ServerShowErrors, ThrowOnError>({ url: '/api/v1/server', ...options });
 
