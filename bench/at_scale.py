@@ -17,7 +17,7 @@ from bench.load import load, median, request
 from bench.plane import Plane, plane
 from bench.table import Line
 from carrel.core.clock import SystemClock
-from carrel.keypairs import service as keypairs
+from carrel.signin.keypairs import service as keypairs
 from carrel.tenancy import service as tenancy
 
 _ROUNDS = 5

@@ -21,17 +21,17 @@ from carrel.controllers.schedule import Schedule
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
+from carrel.db.encryption import Seal
 from carrel.db.leader import lead
 from carrel.db.migrate import migrate
-from carrel.db.seal import Seal
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import NodeInfo
+from carrel.folders.hosts.storages import Storages
 from carrel.nodes import service as nodes
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import service
-from carrel.storage_hosts.storages import Storages
 from carrel.tenancy import service as tenancy
 
 _ALONE = 100

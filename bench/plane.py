@@ -26,9 +26,8 @@ from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.engines.docker import DockerEngine
 from carrel.images import service as images
-from carrel.keypairs import service as keypairs
-from carrel.server import tables as tables  # all of them, since they refer to one another
 from carrel.server.settings import Settings
+from carrel.signin.keypairs import service as keypairs
 from carrel.tenancy import service as tenancy
 
 SMALL = {"cpu": 10, "mem": 32 << 20}

@@ -10,7 +10,7 @@ from carrel.audit import proof, sealing, service
 from carrel.audit.chain import Link
 from carrel.audit.proof import Fault
 from carrel.db.database import Database
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 
 
 async def write(database: Database, actor: Actor, count: int, *, name: str = "desk") -> None:

@@ -26,11 +26,10 @@ from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.identity import passwords
+from carrel.permissions.actions import Role
 from carrel.plugins import DISTRIBUTION
-from carrel.policy.actions import Role
-from carrel.server import tables as tables  # all of them, since they refer to one another
+from carrel.tables.tenancy import Domain, Project
 from carrel.tenancy import service as tenancy
-from carrel.tenancy.model import Domain, Project
 
 # The cheapest parameters: suites make thousands of users.
 passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

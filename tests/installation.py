@@ -20,14 +20,14 @@ from starlette.datastructures import State
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.engines.fake import FakeEngine
+from carrel.folders.hosts import service as storage_hosts
 from carrel.http.sendfile import ZeroCopyProtocol
 from carrel.http.services import install
-from carrel.keypairs import service as keypairs
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
-from carrel.storage_hosts import service as storage_hosts
+from carrel.signin.keypairs import service as keypairs
 
 API = "/api/v1"
 _new_application = compose.application

@@ -8,7 +8,7 @@ from typing import TypeVar
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId
 from carrel.db.database import Database
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 from carrel.tenancy import service as tenancy
 
 PASSWORD = "correct horse 9"

@@ -16,7 +16,7 @@ from sqlalchemy import create_engine
 from carrel.db.database import driver_url
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import configuration, migrate
-from carrel.server.tables import METADATA
+from carrel.server.metadata import METADATA
 
 
 def main(arguments: list[str]) -> int:

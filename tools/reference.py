@@ -14,8 +14,8 @@ from types import FunctionType
 import carrel_client
 
 from carrel.engines.docker import seccomp
-from carrel.policy.actions import ACTIONS, Action, Role, Scope
-from carrel.sessions.states import LIFECYCLE
+from carrel.permissions.actions import ACTIONS, Action, Role, Scope
+from carrel.tables.session_states import LIFECYCLE
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- written by tools/reference.py -->", "<!-- end -->"

@@ -17,7 +17,7 @@ from tiny_image import ensure_tiny_image
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.engines.docker import DockerEngine
-from carrel.keypairs import service as keypairs
+from carrel.signin.keypairs import service as keypairs
 
 DISK_MIB = 300
 ENGINE_DISK_MIB = 64

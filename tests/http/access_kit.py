@@ -16,20 +16,20 @@ from local_engine import LocalEngine
 from people import PASSWORD, People
 from websockets.asyncio.client import ClientConnection, connect
 
-from carrel.access.keepalive import PatientProtocol
-from carrel.access.terminals import Terminals
+from carrel.apps.keepalive import PatientProtocol
+from carrel.apps.terminals import Terminals
 from carrel.core.clock import SystemClock
 from carrel.core.ids import ContainerId, SessionId, new_id
 from carrel.db.database import Database
 from carrel.engines.port import ContainerSpec
 from carrel.http.sendfile import ZeroCopyProtocol
-from carrel.keypairs import service as keypairs
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import transitions
-from carrel.sessions.model import Container, Session
-from carrel.sessions.states import LIFECYCLE, ContainerRole, ContainerState, SessionState
+from carrel.signin.keypairs import service as keypairs
+from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
+from carrel.tables.sessions import Container, Session
 
 
 def main_of(session: SessionId) -> ContainerId:

@@ -7,7 +7,7 @@ import httpx2
 from installation import Api, Caller
 
 from carrel.storage.port import Place
-from carrel.vfolders.model import VFolder
+from carrel.tables.folders import VFolder
 
 
 @dataclass

@@ -13,7 +13,7 @@ from aiohttp import web
 from people import People
 from yarl import URL
 
-import carrel.nodes.model  # noqa: F401 - sessions refer to it
+import carrel.tables.nodes  # noqa: F401 - sessions refer to it
 from carrel.apps import service as apps
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId, new_id
@@ -22,11 +22,11 @@ from carrel.gateway.serve import gateway
 from carrel.gateway.settings import GatewaySettings
 from carrel.http.guard import RequestLimits
 from carrel.http.tls import Tls
-from carrel.keypairs import service as keypairs
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 from carrel.sessions import transitions
-from carrel.sessions.model import Session
-from carrel.sessions.states import SessionState
+from carrel.signin.keypairs import service as keypairs
+from carrel.tables.session_states import SessionState
+from carrel.tables.sessions import Session
 
 KEY = b"k" * 32
 PUBLIC_URL = "http://carrel.example:8700"

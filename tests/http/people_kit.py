@@ -7,10 +7,10 @@ from installation import Api, Caller
 
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId
-from carrel.policy.actions import Role
-from carrel.policy.decide import Actor
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
+from carrel.tables.tenancy import Membership
 from carrel.tenancy import service as tenancy
-from carrel.tenancy.model import Membership
 
 GOOD = "velvet-otter 41 plum"
 

@@ -19,7 +19,7 @@ from people import eventually
 from sqlalchemy import text
 
 from carrel.core.ids import SessionId
-from carrel.gateway import admission
+from carrel.gateway import authorization
 
 __all__ = ["world"]
 
@@ -29,7 +29,7 @@ HOWTO = (Path(__file__).parents[2] / "docs/howto/jupyter-from-python.md").read_t
 
 @pytest.fixture
 async def gate(world: World, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Gate]:
-    monkeypatch.setattr(admission, "RECHECK_S", 0.1)
+    monkeypatch.setattr(authorization, "RECHECK_S", 0.1)
     async with gate_at_work(world.database, world.people, "http://localhost:1") as gate:
         yield gate
 

@@ -14,7 +14,7 @@ from access_kit import World, world
 from gateway_kit import with_keypair
 from sqlalchemy import text
 
-from carrel.access import opening
+from carrel.apps import opening
 from carrel.apps import service as apps
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId

@@ -14,7 +14,7 @@ from carrel.engines.port import ContainerSpec
 from carrel.sessions import containers
 from carrel.sessions import service as sessions
 from carrel.sessions.containers import Change
-from carrel.sessions.states import ContainerState, SessionState
+from carrel.tables.session_states import ContainerState, SessionState
 
 __all__ = ["world"]
 

@@ -12,7 +12,7 @@ from installation import Api, Caller
 from sqlalchemy import text
 
 from carrel.audit import export, queries, service
-from carrel.policy.decide import Actor, Target
+from carrel.permissions.decide import Actor, Target
 
 
 async def _domain_admin(api: Api) -> Caller:

@@ -8,8 +8,8 @@ from installation import API, SMALL, Api, Caller
 from sqlalchemy import select, text
 
 from carrel.audit import refusals
-from carrel.audit.model import AuditEntry
 from carrel.audit.refusals import Refusals, Stranger
+from carrel.tables.audit import AuditEntry
 
 __all__ = ["world"]
 

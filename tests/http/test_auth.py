@@ -15,7 +15,7 @@ from people import PASSWORD
 from sqlalchemy import text
 
 from carrel.identity import passwords
-from carrel.policy.actions import ACTIONS
+from carrel.permissions.actions import ACTIONS
 from carrel.server import logs
 from carrel.site.schemas import SiteSettings
 

@@ -18,9 +18,9 @@ from installation import API, Api
 from people import PASSWORD, eventually
 
 from carrel.core.clock import SystemClock
-from carrel.logins import sign_up
+from carrel.signin.logins import sign_up
 from carrel.site import outbox
-from carrel.site.model import QueuedLetter
+from carrel.tables.site import QueuedLetter
 
 NEW = "another fine password 7"
 

@@ -12,7 +12,7 @@ from test_events_stream import following
 
 from carrel.events import routes
 from carrel.http.auth import COOKIE
-from carrel.logins.renewals import OVERLAP, PATIENCE
+from carrel.signin.logins.renewals import OVERLAP, PATIENCE
 
 Change = Callable[[Api], Awaitable[httpx2.Response]]
 

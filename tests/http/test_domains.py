@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from carrel.engines.references import LOCAL
 from carrel.images import service as images
-from carrel.policy.actions import Role
+from carrel.permissions.actions import Role
 
 
 async def test_a_domain_lives_and_goes(api: Api):

@@ -19,7 +19,7 @@ from people import eventually
 from people_kit import said
 from sqlalchemy import text
 
-from carrel.files import links
+from carrel.folders.files import links
 from carrel.storage import listing, paths, staged, tree
 
 

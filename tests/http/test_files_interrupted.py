@@ -16,7 +16,7 @@ from tus_kit import begun, patch
 from carrel.audit import service as audit
 from carrel.core.clock import SystemClock
 from carrel.core.errors import Unavailable
-from carrel.files import interrupted
+from carrel.folders.files import interrupted
 from carrel.storage.intents import INTENTS, Intent
 
 Change = Callable[[Folder], Awaitable[httpx2.Response]]

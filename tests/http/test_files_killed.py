@@ -24,7 +24,7 @@ from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
-from carrel.keypairs import service as keypairs
+from carrel.signin.keypairs import service as keypairs
 
 EXPECTED = {
     ("file.write", "put"), ("file.make_directory", "made"), ("file.move", "d/moved"), ("file.remove", "removed"),

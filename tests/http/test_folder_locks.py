@@ -12,9 +12,9 @@ from sqlalchemy import select
 from tus_kit import VERSION, metadata
 
 from carrel.core.ids import FolderId
+from carrel.folders import measuring, quotas
 from carrel.storage.port import Measure
-from carrel.vfolders import measuring, quotas
-from carrel.vfolders.model import VFolder
+from carrel.tables.folders import VFolder
 
 WAITING = """SELECT 'waits' FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' LIMIT 1"""

@@ -14,7 +14,7 @@ from carrel.apps import service as apps
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
-from carrel.gateway import admission
+from carrel.gateway import authorization
 from carrel.sessions import containers
 
 __all__ = ["gate"]
@@ -117,7 +117,7 @@ async def test_expired_grant_is_worth_nothing(gate: Gate) -> None:
 
 
 async def test_session_that_ends_closes_its_door_at_once(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admission, "REMEMBERED_S", 3600.0)
+    monkeypatch.setattr(authorization, "REMEMBERED_S", 3600.0)
     session = await gate.session(await gate.app(hello))
     cookie = await gate.cookie(session)
     assert (await gate.get(session, cookie=cookie)).status == 200

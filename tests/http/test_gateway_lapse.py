@@ -12,15 +12,15 @@ from people import eventually
 from sqlalchemy import text
 
 from carrel.core.ids import SessionId
-from carrel.gateway import admission
+from carrel.gateway import authorization
 
 __all__ = ["world"]
 
 
 @pytest.fixture
 async def gate(world: World, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Gate]:
-    monkeypatch.setattr(admission, "RECHECK_S", 0.1)
-    monkeypatch.setattr(admission, "REMEMBERED_S", 3600.0)
+    monkeypatch.setattr(authorization, "RECHECK_S", 0.1)
+    monkeypatch.setattr(authorization, "REMEMBERED_S", 3600.0)
     async with gate_at_work(world.database, world.people, "http://localhost:1") as gate:
         yield gate
 

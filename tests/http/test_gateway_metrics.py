@@ -11,8 +11,8 @@ from people import eventually
 
 from carrel.core.clock import SystemClock
 from carrel.gateway.scrape import Scrape, serving
-from carrel.keypairs import tokens
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
+from carrel.signin.keypairs import tokens
 
 __all__ = ["gate"]
 

@@ -18,7 +18,7 @@ from people import eventually
 from sqlalchemy import text
 
 from carrel.core.ids import SessionId
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 
 __all__ = ["world"]
 

@@ -12,8 +12,8 @@ from sqlalchemy import text
 from carrel.core.clock import SystemClock
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
-from carrel.groups import service as groups
 from carrel.nodes import service as nodes
+from carrel.nodes.groups import service as groups
 
 MACHINE = NodeInfo("machine", "x86_64", {"cpu": 8000, "mem": 4 << 30}, "Fake 1")
 

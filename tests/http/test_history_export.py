@@ -12,15 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import DEFAULT_GROUP, ContainerId, GroupId, NodeId, SessionId, new_id
 from carrel.engines.port import Device, NodeInfo
-from carrel.groups.model import ResourceGroup
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Allocation, Node
-from carrel.scheduler import history, loading
-from carrel.scheduler.policy_file import SchedulerPolicy, installation
+from carrel.queue import history, loading
+from carrel.queue.policy_file import SchedulerPolicy, installation
 from carrel.scheduling.shares import moved_on
 from carrel.sessions import containers
-from carrel.sessions.model import Session
 from carrel.simulator.traces import Arrival, read
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.nodes import Allocation, Node
+from carrel.tables.sessions import Session
 
 GIB = 1 << 30
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

@@ -15,8 +15,8 @@ from websockets.asyncio.client import connect
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
-from carrel.idle import activity
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
+from carrel.usage.idle import activity
 
 __all__ = ["gate", "world"]
 

@@ -16,10 +16,10 @@ from carrel.controllers import housekeeping
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.clock import SystemClock
 from carrel.core.errors import Unavailable
-from carrel.files import leftovers, upload_rows
+from carrel.folders.files import leftovers, upload_rows
+from carrel.folders.hosts.storages import Storage
 from carrel.storage import staged
 from carrel.storage.port import StorageUnavailable
-from carrel.storage_hosts.storages import Storage
 
 
 async def begun(data: Folder, path: str) -> str:

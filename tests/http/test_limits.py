@@ -7,7 +7,7 @@ from installation import API, Api, Caller, document
 
 from carrel.db.database import Database
 from carrel.http.limits import RateLimits, TooManyRequests
-from carrel.policy.actions import ACTIONS
+from carrel.permissions.actions import ACTIONS
 from carrel.site.schemas import SiteSettings
 
 

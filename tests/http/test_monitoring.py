@@ -22,7 +22,7 @@ from prometheus_client import REGISTRY
 import carrel.engines.docker.api
 import carrel.gateway.metrics  # noqa: F401 - in the same registry as those of the API
 from carrel.core.clock import SystemClock
-from carrel.keypairs import tokens
+from carrel.signin.keypairs import tokens
 
 __all__ = ["gate"]
 

@@ -16,13 +16,13 @@ from carrel.core.clock import SystemClock
 from carrel.core.ids import ShareId, new_id
 from carrel.engines.conformance_kit import run
 from carrel.engines.port import Mount
-from carrel.scheduler import check as checking
-from carrel.sessions.door import Wish
+from carrel.queue import check as checking
+from carrel.sessions.admission import Wish
 from carrel.sessions.schemas import MountRequest
-from carrel.sessions.states import SessionState
 from carrel.storage.port import Capacity, Place
 from carrel.storage.posix import PosixBackend
-from carrel.vfolders.model import FolderShare, Permission, ShareState, VFolder
+from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
+from carrel.tables.session_states import SessionState
 
 HOME = "/home/work"
 

@@ -12,10 +12,10 @@ from installation import Api
 from people_kit import said
 from sqlalchemy import text
 
-from carrel.files import admission, packs
+from carrel.folders import quotas
+from carrel.folders.files import authorization, packs
 from carrel.storage import staged
-from carrel.vfolders import quotas
-from carrel.vfolders.model import VFolder
+from carrel.tables.folders import VFolder
 
 
 def tar(*entries: tarfile.TarInfo | tuple[str, bytes]) -> bytes:
@@ -165,11 +165,11 @@ async def test_what_is_asked_at_once_is_what_is_asked_one_by_one(api: Api, data:
             row = await tx.get(VFolder, made.id)
             assert row is not None
             unlimited = await quotas.room_of(tx, row.scope)
-        admitted = await admission.inward(api.services, owner.actor, made.id)
+        admitted = await authorization.inward(api.services, owner.actor, made.id)
         assert (admitted.room, admitted.reached.folder.scope) == (unlimited, row.scope)
         async with api.database.transaction() as tx:
             await tx.execute(text("UPDATE vfolders SET used_bytes = 600 WHERE id = :id"), {"id": made.id})
             more = text("""UPDATE resource_policies SET limits = limits || '{"folder_bytes": 1000}'""")
             await tx.execute(more)
             assert await quotas.room_of(tx, row.scope) == 400
-        assert (await admission.inward(api.services, owner.actor, made.id)).room == 400
+        assert (await authorization.inward(api.services, owner.actor, made.id)).room == 400

@@ -13,9 +13,9 @@ from test_uploads_killed import answering
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
-from carrel.files import leftovers
-from carrel.keypairs import service as keypairs
-from carrel.storage_hosts.storages import Storages
+from carrel.folders.files import leftovers
+from carrel.folders.hosts.storages import Storages
+from carrel.signin.keypairs import service as keypairs
 
 FILES = 1500
 

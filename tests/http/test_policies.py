@@ -6,7 +6,7 @@ from installation import SMALL, Api, Caller
 from people_kit import domain_admin, officer, project_admin, said
 from sqlalchemy import text
 
-from carrel.policy.actions import Role
+from carrel.permissions.actions import Role
 
 KEYPAIR = {
     "slots": {"cpu": 4000, "mem": "unlimited"}, "sessions": 2, "pending_sessions": 5,

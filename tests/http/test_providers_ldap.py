@@ -11,7 +11,7 @@ from own_slapd import GROUPS, PEOPLE, READER, READER_PASSWORD, Slapd, slapd
 from people import PASSWORD
 from sqlalchemy import text
 
-from carrel.providers import sign_on
+from carrel.signin.providers import sign_on
 
 ADA = "ada's password"
 LDAP = {"host": "127.0.0.1", "tls": "starttls", "bind_dn": READER, "user_base": PEOPLE}

@@ -18,8 +18,8 @@ from sqlalchemy import text
 from sso_kit import ADA, CALLBACK, START, Sso, error_of, me
 
 from carrel.identity.port import Claims
-from carrel.providers.model import Provider
-from carrel.providers.sign_on import confirmed_at, own_path
+from carrel.signin.providers.sign_on import confirmed_at, own_path
+from carrel.tables.providers import Provider
 
 
 async def projects(browser: httpx2.AsyncClient) -> dict[str, bool]:

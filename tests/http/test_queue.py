@@ -10,7 +10,7 @@ from people_kit import said
 from test_scheduler import ALL, GIB, put, waits
 
 from carrel.controllers import schedule
-from carrel.scheduler import queue
+from carrel.queue import queue
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Plan, Snapshot
 

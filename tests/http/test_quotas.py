@@ -14,18 +14,18 @@ from people_kit import domain_admin, project_admin, said
 from sqlalchemy import text, update
 
 from carrel.controllers.loop import Tools
-from carrel.controllers.storage import Storage
+from carrel.controllers.storage_monitor import Storage
 from carrel.core.errors import Refused
 from carrel.core.ids import FolderId
+from carrel.db.encryption import Seal
 from carrel.db.leader import Leader, lead
-from carrel.db.seal import Seal
 from carrel.engines.fake import FakeEngine
+from carrel.folders import measuring, quotas
+from carrel.folders.hosts.storages import Storages
 from carrel.storage.fake import FakeBackend, FakeQuotaBackend
 from carrel.storage.port import Measure, Place
-from carrel.storage_hosts.model import BackendKind
-from carrel.storage_hosts.storages import Storages
-from carrel.vfolders import measuring, quotas
-from carrel.vfolders.model import VFolder
+from carrel.tables.folders import VFolder
+from carrel.tables.storage_hosts import BackendKind
 
 MIB = 1 << 20
 Limit = Callable[..., Awaitable[None]]

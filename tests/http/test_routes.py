@@ -1,6 +1,7 @@
 """Every route names its action, and lets in exactly those whom the one table lets in.
 
-Expected answers are worked out from the table by `policy.decide`, which `tests/unit/test_policy.py` proves by itself.
+Expected answers are worked out from the table by `permissions.decide`, which `tests/unit/test_policy.py` proves by
+itself.
 """
 
 import inspect
@@ -12,16 +13,16 @@ import pytest
 from installation import API, SMALL, Api, Caller, document
 from people import PASSWORD
 
-from carrel.access import streams
+from carrel.apps import streams
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId, UserId
 from carrel.engines.port import NodeInfo
-from carrel.keypairs import service as keypairs
 from carrel.nodes import service as nodes
-from carrel.policy.actions import ACTIONS, Role
-from carrel.policy.decide import Actor, Target, allows, widest
+from carrel.permissions.actions import ACTIONS, Role
+from carrel.permissions.decide import Actor, Target, allows, widest
+from carrel.signin.keypairs import service as keypairs
+from carrel.tables.tenancy import Membership, User
 from carrel.tenancy import service as tenancy
-from carrel.tenancy.model import Membership, User
 
 ROLES = ("anonymous", "user", "project_admin", "domain_admin", "superadmin")
 PLACES = ("own", "same project", "same domain", "other domain")

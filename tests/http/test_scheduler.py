@@ -15,7 +15,7 @@ from carrel.core.clock import SystemClock
 from carrel.engines.port import Device, NodeInfo
 from carrel.images import service as images
 from carrel.nodes import service as nodes
-from carrel.scheduler import loading
+from carrel.queue import loading
 from carrel.scheduling.snapshot import Waiting
 
 GIB = 1 << 30

@@ -11,7 +11,7 @@ from sqlalchemy import event, text
 
 from carrel.core.clock import SystemClock
 from carrel.sessions.schemas import SessionDetail, SessionList
-from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.tables.session_states import LIFECYCLE, SessionState
 
 
 async def test_a_repeat_with_the_same_key_gives_the_first(api: Api):

@@ -13,7 +13,7 @@ from people import PASSWORD
 from test_auth_links import ADA, login, mail_server, open_sign_up, post
 
 from carrel.controllers.housekeeping import Housekeeping
-from carrel.logins import sign_up
+from carrel.signin.logins import sign_up
 from carrel.site.schemas import SiteUpdate
 
 NEW = "Quite another 4ever"

@@ -8,7 +8,7 @@ from installation import Api, Caller
 from people_kit import domain_admin, said
 from sqlalchemy import text
 
-from carrel.storage_hosts import service
+from carrel.folders.hosts import service
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from people import PASSWORD, eventually
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from carrel.access import terminals
-from carrel.tenancy.model import User
+from carrel.apps import terminals
+from carrel.tables.tenancy import User
 
 __all__ = ["world"]
 

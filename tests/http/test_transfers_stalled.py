@@ -19,8 +19,8 @@ from tus_kit import basic
 
 from carrel.core.errors import CarrelError
 from carrel.core.ids import UserId
-from carrel.files import arrivals, transfers
-from carrel.files.transfers import Transfers
+from carrel.folders.files import arrivals, transfers
+from carrel.folders.files.transfers import Transfers
 from carrel.http.sendfile import ZeroCopyProtocol
 
 CLIENTS = 300

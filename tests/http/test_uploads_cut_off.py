@@ -15,7 +15,7 @@ from tus_kit import VERSION, arrived, basic, begun, line, patch, size_of, staged
 
 from carrel.core.clock import SystemClock
 from carrel.core.errors import Unavailable
-from carrel.files import arrivals, leftovers, upload_rows
+from carrel.folders.files import arrivals, leftovers, upload_rows
 from carrel.storage import staged as staging
 
 

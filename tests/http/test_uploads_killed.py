@@ -13,7 +13,7 @@ from tus_kit import BYTES, VERSION, metadata
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
-from carrel.keypairs import service as keypairs
+from carrel.signin.keypairs import service as keypairs
 
 SIZE = 32 << 20
 

@@ -20,8 +20,8 @@ from installation import Api
 from people import eventually
 from tus_kit import BYTES, arrived, basic, begun, patch
 
-from carrel.files import arrivals
-from carrel.files.reach import Reached
+from carrel.folders.files import arrivals
+from carrel.folders.files.folder_access import Reached
 from carrel.http.intake import Intake
 from carrel.storage.staged import Staged
 

@@ -6,7 +6,7 @@ from installation import SMALL, Api
 from people_kit import GOOD, domain_admin, officer, project_admin, said
 from sqlalchemy import text
 
-from carrel.policy.actions import Role
+from carrel.permissions.actions import Role
 
 
 async def emails(caller, **params) -> list[str]:  # type: ignore[no-untyped-def]

@@ -7,7 +7,7 @@ from installation import Api
 from people_kit import GOOD, domain_admin, officer, project_admin, said
 from sqlalchemy import text
 
-from carrel.policy.actions import Role
+from carrel.permissions.actions import Role
 
 
 async def test_a_dry_run_says_all_that_is_wrong_and_makes_nobody(api: Api):

@@ -24,7 +24,7 @@ from people import eventually
 from people_kit import domain_admin, project_admin, said
 from sqlalchemy import text
 
-from carrel.storage import whole
+from carrel.storage import whole_folders
 from carrel.storage.port import Advance, Place, StorageFull, Tick
 from carrel.storage.posix import MARK
 
@@ -240,7 +240,7 @@ async def test_a_copy_for_somebody_else_that_fails_leaves_them_nothing(
     def full(*_: object) -> None:
         raise StorageFull("The storage host local is full.")
 
-    monkeypatch.setattr(whole, "copy_tree", full)
+    monkeypatch.setattr(whole_folders, "copy_tree", full)
     body = {"name": "copy", "owner": "colleague@example.org"}
     copy = (await user.post("/vfolders/data/clone", body)).json()
     task = await ended(user, copy["task"]["id"])
@@ -262,7 +262,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
             tick(Advance(1, 1, 10, 10))
             time.sleep(0.01)
 
-    monkeypatch.setattr(whole, "copy_tree", crawl)
+    monkeypatch.setattr(whole_folders, "copy_tree", crawl)
 
 
 async def test_what_is_being_copied_stays_and_a_cancelled_copy_goes(living: Api, slow: None):
@@ -368,8 +368,8 @@ async def test_of_two_hosts_the_one_that_does_not_answer_is_named(
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return copy_tree(*given)  # type: ignore[arg-type]
 
-    copy_tree = whole.copy_tree
-    monkeypatch.setattr(whole, "copy_tree", away)
+    copy_tree = whole_folders.copy_tree
+    monkeypatch.setattr(whole_folders, "copy_tree", away)
     (root / MARK).rename(root / "elsewhere")
     copy = (await user.post("/vfolders/data/clone", {"name": "copy", "host": "local"})).json()
 
@@ -398,7 +398,7 @@ async def test_a_copy_that_does_not_fit_says_so_and_can_only_be_deleted(
         os.mkdir(name, dir_fd=target_parent)
         raise StorageFull("The storage host local is full.")
 
-    monkeypatch.setattr(whole, "copy_tree", full)
+    monkeypatch.setattr(whole_folders, "copy_tree", full)
     copy = (await user.post("/vfolders/data/clone", {"name": "copy"})).json()
     assert copy["used_bytes"] >= 9000
     failed = await in_state(user, copy["id"], "FAILED")

@@ -10,7 +10,7 @@ from files_kit import Folder, folder
 from installation import Api, Caller
 from sqlalchemy import text
 
-from carrel.webdav import properties
+from carrel.folders.webdav import properties
 
 
 async def dav(who: Caller, method: str, path: str, **options: object) -> httpx2.Response:

@@ -12,7 +12,7 @@ from simulation.virtual_time import LoopClock, simulate
 
 from carrel.db.database import Database
 from carrel.engines.fake import FakeWorld
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 
 _EMPTIED = (
     "container_logs",

@@ -24,27 +24,27 @@ from simulation import invariants
 from simulation.virtual_time import LoopClock
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers import plane
-from carrel.controllers.folders import Folders
+from carrel.controllers import runtime as plane
+from carrel.controllers.audit_sealing import Seal
+from carrel.controllers.folder_tasks import Folders
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.loop import Controller, Tools
-from carrel.controllers.post import Post
-from carrel.controllers.seal import Seal
+from carrel.controllers.mail_delivery import Post
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, SessionId
 from carrel.db.database import Database
+from carrel.db.encryption import Seal as Secrets
 from carrel.db.leader import Leader, LeadershipLost, lead
-from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import EngineError, Observed
-from carrel.nodes.model import Draining
-from carrel.policy.decide import Actor
-from carrel.resources import nodes
-from carrel.resources.node_schemas import DrainRequest
+from carrel.folders.hosts.storages import Storages
+from carrel.nodes import administration
+from carrel.nodes.schemas import DrainRequest
+from carrel.permissions.decide import Actor
 from carrel.sessions import service
-from carrel.sessions.states import LIFECYCLE, SessionState
-from carrel.storage_hosts.storages import Storages
+from carrel.tables.nodes import Draining
+from carrel.tables.session_states import LIFECYCLE, SessionState
 
 T = TypeVar("T")
 
@@ -263,7 +263,7 @@ class Installation:
     async def drain(self, node: str, how: Draining) -> None:
         async def drain(plane: ControlPlane) -> None:
             async with plane.database.transaction() as tx:
-                await nodes.drain(tx, self.actor, node, DrainRequest(how=how))
+                await administration.drain(tx, self.actor, node, DrainRequest(how=how))
 
         self.asked += 1
         await self.act(drain)
@@ -271,7 +271,7 @@ class Installation:
     async def forget(self, node: str) -> None:
         async def forget(plane: ControlPlane) -> None:
             async with plane.database.transaction() as tx:
-                await nodes.forget(tx, self.clock, self.actor, node, confirm=node)
+                await administration.forget(tx, self.clock, self.actor, node, confirm=node)
 
         self.asked += 1
         await self.act(forget)

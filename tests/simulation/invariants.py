@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 from carrel.engines.port import Observed, ObservedState
 from carrel.sessions.derive import Member, derive
-from carrel.sessions.states import LIFECYCLE, ContainerRole, ContainerState, SessionState
+from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
 
 Row = dict[str, Any]
 

@@ -8,8 +8,8 @@ from simulation.installation_life import Installation
 from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError
-from carrel.nodes.model import Draining
-from carrel.sessions.states import SessionState as S
+from carrel.tables.nodes import Draining
+from carrel.tables.session_states import SessionState as S
 
 IMAGE = "debian:12"
 

@@ -22,13 +22,13 @@ from carrel.core.ids import DomainId, PolicyId, ProjectId, SessionId, new_id
 from carrel.db.database import Database
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import NodeInfo
-from carrel.keypairs import service as keypairs
-from carrel.limits.model import PolicyKind, ResourcePolicy
-from carrel.policy.actions import Role
-from carrel.policy.decide import Actor
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
 from carrel.sessions import service
+from carrel.signin.keypairs import service as keypairs
+from carrel.tables.limits import PolicyKind, ResourcePolicy
+from carrel.tables.tenancy import Domain, Project
 from carrel.tenancy import service as tenancy
-from carrel.tenancy.model import Domain, Project
 
 SESSIONS = 200
 SIZES = (250, 250, 500, 1000, 1500)

@@ -16,7 +16,7 @@ from carrel.core.ids import SessionId
 from carrel.db.listener import Listener
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import ContainerSpec, EngineError
-from carrel.sessions.states import SessionState as S
+from carrel.tables.session_states import SessionState as S
 
 
 def pulling(installation: Installation) -> list[SessionId]:

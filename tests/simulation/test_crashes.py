@@ -18,8 +18,8 @@ from simulation.lives import LIVES, Life
 from simulation.virtual_time import LoopClock, simulate
 
 from carrel.engines.fake import FakeWorld
-from carrel.policy.decide import Actor
-from carrel.sessions.states import SessionState
+from carrel.permissions.decide import Actor
+from carrel.tables.session_states import SessionState
 
 EVERY_POINT = EVERY == 1
 STRIDE = 1 if EVERY_POINT else 6

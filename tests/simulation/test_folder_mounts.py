@@ -16,7 +16,7 @@ from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
 from structlog.testing import capture_logs
 
-from carrel.controllers import plane
+from carrel.controllers import runtime
 from carrel.controllers.launch import MAX_ATTEMPTS, Launch
 from carrel.controllers.loop import Tools
 from carrel.controllers.observe import Observe
@@ -24,17 +24,17 @@ from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
 from carrel.core.ids import FolderId, SessionId, StorageHostId
 from carrel.db.database import Database
+from carrel.db.encryption import Seal as Secrets
 from carrel.db.leader import Leader
-from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import Mount
-from carrel.policy.decide import Actor
+from carrel.folders.hosts.storages import Storage
+from carrel.permissions.decide import Actor
 from carrel.sessions import service
 from carrel.sessions.schemas import MountRequest
-from carrel.sessions.states import SessionState as S
 from carrel.storage.port import Place, StorageUnavailable
 from carrel.storage.posix import PosixBackend
-from carrel.storage_hosts.storages import Storage
+from carrel.tables.session_states import SessionState as S
 
 HOST, FOLDER = StorageHostId("hostoneaaaaa"), FolderId("folderaaaaaa")
 MOUNTS = (
@@ -74,7 +74,7 @@ class MountPlane(ControlPlane):
         self._hands = Hands(self.disk, fate)
         tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
         kept = Observe | Schedule | Launch | Reap
-        self.controllers = [one for one in plane.controllers(tools) if isinstance(one, kept)]
+        self.controllers = [one for one in runtime.controllers(tools) if isinstance(one, kept)]
 
     async def of(self, host: StorageHostId) -> Storage:
         """As `Storages` has it."""

@@ -20,21 +20,21 @@ from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers.folders import Folders
+from carrel.controllers.folder_tasks import Folders
 from carrel.controllers.loop import Tools
 from carrel.core.ids import FolderId, StorageHostId
 from carrel.db.database import Database
+from carrel.db.encryption import Seal as Secrets
 from carrel.db.leader import Leader
-from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine, FakeWorld
-from carrel.policy.decide import Actor
+from carrel.folders import cloning, moving, service, tasks
+from carrel.folders.hosts.storages import Storage
+from carrel.folders.schemas import VFolderClone, VFolderCreate, VFolderHandOver, VFolderMove
+from carrel.permissions.decide import Actor
 from carrel.storage.port import Advance, Place
 from carrel.storage.posix import PosixBackend
-from carrel.storage_hosts.storages import Storage
-from carrel.vfolders import cloning, moving, service, tasks
-from carrel.vfolders.model import TaskKind, VFolder
-from carrel.vfolders.schemas import VFolderClone, VFolderCreate, VFolderHandOver, VFolderMove
-from carrel.vfolders.states import FolderState as S
+from carrel.tables.folder_states import FolderState as S
+from carrel.tables.folders import TaskKind, VFolder
 
 FIRST, SECOND = "hostoneaaaaa", "hosttwoaaaaa"
 CONTENT = {"a": b"one", "deep/er/b": b"two" * 1000, "deep/c": b""}

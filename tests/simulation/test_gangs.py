@@ -9,7 +9,7 @@ from simulation.installation_life import Installation
 
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError, ObservedState
-from carrel.sessions.states import SessionState as S
+from carrel.tables.session_states import SessionState as S
 
 
 def of_nodes(world: FakeWorld, *cpus: int) -> None:

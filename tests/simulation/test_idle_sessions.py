@@ -13,13 +13,13 @@ from simulation.virtual_time import LoopClock
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers.folders import Folders
+from carrel.controllers.audit_sealing import Seal
+from carrel.controllers.folder_tasks import Folders
 from carrel.controllers.housekeeping import Housekeeping
-from carrel.controllers.seal import Seal
 from carrel.core.ids import SessionId
-from carrel.idle import service as idle
-from carrel.idle.activity import Activity
-from carrel.sessions.states import SessionState as S
+from carrel.tables.session_states import SessionState as S
+from carrel.usage.idle import service as idle
+from carrel.usage.idle.activity import Activity
 
 HOUR = 3600
 TRAFFIC = {"idle_timeout_s": HOUR}

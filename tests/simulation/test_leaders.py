@@ -10,11 +10,11 @@ from people import eventually
 from carrel.controllers.loop import Tools, lead_forever
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
+from carrel.db.encryption import Seal
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
-from carrel.db.seal import Seal
 from carrel.engines.fake import FakeEngine
-from carrel.storage_hosts.storages import Storages
+from carrel.folders.hosts.storages import Storages
 
 
 class Counting:

@@ -3,8 +3,8 @@
 from simulation.conftest import Play
 from simulation.installation_life import Installation
 
-from carrel.nodes.model import Draining
-from carrel.sessions.states import SessionState as S
+from carrel.tables.nodes import Draining
+from carrel.tables.session_states import SessionState as S
 
 
 def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play) -> None:

@@ -9,8 +9,8 @@ from simulation.installation_life import Installation
 from carrel.accelerators.fake import FakeAccelerators
 from carrel.controllers.launch import MAX_ATTEMPTS
 from carrel.engines.port import EngineError
-from carrel.nodes.model import Draining
-from carrel.sessions.states import SessionState as S
+from carrel.tables.nodes import Draining
+from carrel.tables.session_states import SessionState as S
 
 
 def two_nodes(installation: Installation) -> None:

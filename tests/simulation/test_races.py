@@ -12,8 +12,8 @@ from carrel.core.clock import Clock
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
 from carrel.sessions import service, transitions
-from carrel.sessions.model import Session
-from carrel.sessions.states import SessionState as S
+from carrel.tables.session_states import SessionState as S
+from carrel.tables.sessions import Session
 
 PATH = {
     S.PENDING: [],

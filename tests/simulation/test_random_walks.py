@@ -18,9 +18,9 @@ from simulation.virtual_time import LoopClock, simulate
 from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError, NodeInfo, ObservedState
-from carrel.policy.decide import Actor
-from carrel.sessions.states import LIFECYCLE
-from carrel.sessions.states import SessionState as S
+from carrel.permissions.decide import Actor
+from carrel.tables.session_states import LIFECYCLE
+from carrel.tables.session_states import SessionState as S
 
 STEPS = 60
 STEPS_OF = (

@@ -10,8 +10,8 @@ from sqlalchemy.exc import DBAPIError
 
 from carrel.audit import chain, proof, sealing, service
 from carrel.audit.chain import Link
-from carrel.audit.model import AuditEntry
 from carrel.db.database import Database
+from carrel.tables.audit import AuditEntry
 
 _FIELDS = {column.name for column in AuditEntry.__table__.columns} - {"position", "hash"}
 _CHANGES = {

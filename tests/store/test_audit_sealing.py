@@ -12,19 +12,19 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from carrel.audit import retention, sealing, service
+from carrel.controllers import audit_sealing as sealing_controller
 from carrel.controllers import loop
-from carrel.controllers import seal as sealing_controller
+from carrel.controllers.audit_sealing import Seal
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.loop import Tools
-from carrel.controllers.seal import Seal
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
+from carrel.db.encryption import Seal as Secrets
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
-from carrel.db.seal import Seal as Secrets
 from carrel.engines.fake import FakeEngine
-from carrel.site.model import SiteRow
-from carrel.storage_hosts.storages import Storages
+from carrel.folders.hosts.storages import Storages
+from carrel.tables.site import SiteRow
 
 NOW = datetime(2026, 6, 15, 13, 30, tzinfo=UTC)
 

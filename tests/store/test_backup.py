@@ -20,10 +20,10 @@ from carrel.core.ids import FolderId, StorageHostId, new_id
 from carrel.db import revision
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
-from carrel.keypairs import service as keypairs
 from carrel.server.backup import folders
 from carrel.sessions import service as sessions
 from carrel.sessions.service import Request
+from carrel.signin.keypairs import service as keypairs
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
 from carrel.storage.port import Place

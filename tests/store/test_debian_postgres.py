@@ -13,8 +13,8 @@ from installation import SMALL, installation
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.migrate import migrate
-from carrel.keypairs import service as keypairs
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
+from carrel.signin.keypairs import service as keypairs
 from carrel.tenancy import service as tenancy
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))

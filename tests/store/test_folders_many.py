@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.clock import SystemClock
 from carrel.core.ids import StorageHostId
 from carrel.db.database import Database
-from carrel.vfolders import measuring, outcomes
+from carrel.folders import measuring, outcomes
 
 HOST = StorageHostId("many")
 NOW = SystemClock().now()

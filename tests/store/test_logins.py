@@ -9,8 +9,8 @@ from people import People
 
 from carrel.core.errors import NotFound
 from carrel.db.database import Database
-from carrel.db.seal import Seal
-from carrel.logins import attempts, factors, links
+from carrel.db.encryption import Seal
+from carrel.signin.logins import attempts, factors, links
 from carrel.site.schemas import SiteSettings
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ from sqlalchemy import create_engine
 
 from carrel.db.database import driver_url
 from carrel.db.migrate import configuration, migrate
-from carrel.server.tables import METADATA
+from carrel.server.metadata import METADATA
 
 
 def test_the_migrations_match_the_models(postgres: str):

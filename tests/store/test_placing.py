@@ -11,18 +11,18 @@ from carrel.controllers.loop import Tools
 from carrel.controllers.schedule import Schedule
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
+from carrel.db.encryption import Seal
 from carrel.db.leader import lead
-from carrel.db.seal import Seal
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import NodeInfo
+from carrel.folders.hosts.storages import Storages
 from carrel.images import service as images
 from carrel.limits.scopes import scopes_of
 from carrel.nodes import service as nodes
-from carrel.scheduler import loading
+from carrel.queue import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Cause, ClusterMode, Waiting
 from carrel.sessions import service
-from carrel.storage_hosts.storages import Storages
 
 SMALL = {"cpu": 100, "mem": 64 << 20}
 MACHINES = [NodeInfo(f"n{number}", "x86_64", {"cpu": 4000, "mem": 8 << 30}, "Fake") for number in range(3)]

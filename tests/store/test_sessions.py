@@ -11,7 +11,7 @@ from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
 from carrel.sessions import queries, service, transitions
 from carrel.sessions.service import Request
-from carrel.sessions.states import LAUNCHING, LIFECYCLE, SessionState
+from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
 
 SMALL = {"cpu": 100, "mem": 64 << 20}
 

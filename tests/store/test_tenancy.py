@@ -6,8 +6,8 @@ from people import People
 from carrel.core.clock import SystemClock
 from carrel.core.errors import NotFound
 from carrel.db.database import Database
-from carrel.keypairs import service as keypairs
-from carrel.policy.actions import Role
+from carrel.permissions.actions import Role
+from carrel.signin.keypairs import service as keypairs
 from carrel.tenancy import service as tenancy
 
 EMAIL = "user@example.org"

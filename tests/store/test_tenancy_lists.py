@@ -6,10 +6,10 @@ import pytest
 from people import People
 from sqlalchemy import event, text
 
+from carrel.accounts.users import queries
+from carrel.accounts.users.schemas import UserQuery
 from carrel.db.database import Database
-from carrel.policy.actions import Role
-from carrel.users import queries
-from carrel.users.schemas import UserQuery
+from carrel.permissions.actions import Role
 
 MANY = 20_000
 

@@ -5,9 +5,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from carrel.sessions.derive import END_RULES, Member, derive
-from carrel.sessions.states import LIFECYCLE, ContainerRole
-from carrel.sessions.states import ContainerState as C
-from carrel.sessions.states import SessionState as S
+from carrel.tables.session_states import LIFECYCLE, ContainerRole
+from carrel.tables.session_states import ContainerState as C
+from carrel.tables.session_states import SessionState as S
 
 ENDED = frozenset({C.EXITED, C.GONE})
 IN_ORDER = (C.SCHEDULED, C.PREPARING, C.STARTING, C.RUNNING)

@@ -10,8 +10,6 @@ import pytest
 from carrel.core import errors
 from carrel.engines import port
 from carrel.http.problems import _TITLES
-from carrel.server import compose as compose  # with all errors that there are
-from carrel.server.backup import programs as programs
 from carrel.server.settings import Settings
 from carrel.storage.port import StorageError
 

@@ -4,7 +4,7 @@ import pytest
 
 from carrel.core import errors
 from carrel.http.problems import _TITLES, of_error
-from carrel.logins.service import TooManyAttempts
+from carrel.signin.logins.service import TooManyAttempts
 
 TREE = [
     value

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from carrel.controllers.folders import _Dropped, _Work
+from carrel.controllers.folder_tasks import _Dropped, _Work
 from carrel.core.errors import Unavailable
 from carrel.db.leader import LeadershipLost
 from carrel.storage.port import Advance

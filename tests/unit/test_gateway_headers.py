@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.gateway import headers
-from carrel.gateway.doors import Place, place_of
+from carrel.gateway.app_routes import Place, place_of
 
 
 @pytest.mark.parametrize(

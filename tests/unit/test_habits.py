@@ -11,7 +11,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "types", "manager", "base", "misc"}
 # Loops, process mains, and what stands between every request and its answer.
 CATCH_ALL = {
-    "controllers/loop.py", "controllers/launch.py", "controllers/reap.py", "gateway/admission.py", "http/shell.py",
+    "controllers/loop.py", "controllers/launch.py", "controllers/reap.py", "gateway/authorization.py", "http/shell.py",
 }  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from carrel.controllers.idle import Idle
-from carrel.idle import activity
-from carrel.idle.rules import (
+from carrel.usage.idle import activity
+from carrel.usage.idle.rules import (
     LATE,
     Finding,
     IdleRule,

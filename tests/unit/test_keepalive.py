@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from carrel.access.keepalive import PatientProtocol
+from carrel.apps.keepalive import PatientProtocol
 
 _PING, _CLOSE = 0x89, 0x88
 

@@ -1,7 +1,7 @@
 """The one table of a session's states is whole: everything can end, and nothing can get stuck."""
 
-from carrel.sessions.states import LAUNCHING, LIFECYCLE, PLACED
-from carrel.sessions.states import SessionState as S
+from carrel.tables.session_states import LAUNCHING, LIFECYCLE, PLACED
+from carrel.tables.session_states import SessionState as S
 
 
 def reachable(source: S) -> set[S]:

@@ -9,8 +9,8 @@ import pytest
 from simulation.virtual_time import simulate
 
 from carrel.controllers import loop
-from carrel.controllers.folders import Folders
-from carrel.controllers.storage import _Watch
+from carrel.controllers.folder_tasks import Folders
+from carrel.controllers.storage_monitor import _Watch
 from carrel.core.clock import SystemClock
 from carrel.core.ids import StorageHostId
 from carrel.db.listener import Listener

@@ -10,12 +10,12 @@ import pytest
 from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, Live, compare
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import Observed, ObservedState
-from carrel.groups.model import NodeLoss
 from carrel.sessions import queries
 from carrel.sessions.containers import Change
-from carrel.sessions.model import Container, Session
-from carrel.sessions.states import LIFECYCLE, ContainerRole
-from carrel.sessions.states import SessionState as S
+from carrel.tables.groups import NodeLoss
+from carrel.tables.session_states import LIFECYCLE, ContainerRole
+from carrel.tables.session_states import SessionState as S
+from carrel.tables.sessions import Container, Session
 
 ID = SessionId("abcdefghijkl")
 MAIN, SUB = ContainerId("mainmainmain"), ContainerId("subsubsubsub")

@@ -8,7 +8,7 @@ import pytest
 from installation import document
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from carrel.policy.actions import ACTIONS
+from carrel.permissions.actions import ACTIONS
 
 Operation = dict[str, Any]
 

@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field, SecretStr
 from carrel import plugins
 from carrel.core.errors import Invalid, Unavailable
 from carrel.plugins import Plugin, Port, find, kinds, secrets_of
-from carrel.providers.schemas import ProviderKind
+from carrel.signin.providers.schemas import ProviderKind
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
 from carrel.storage.posix import PosixBackend
-from carrel.storage_hosts.model import BackendKind
+from carrel.tables.storage_hosts import BackendKind
 
 MODULE = dedent("""
     from carrel.plugins import Plugin

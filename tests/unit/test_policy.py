@@ -6,8 +6,8 @@ import pytest
 
 from carrel.core.errors import Forbidden, NotFound
 from carrel.core.ids import DomainId, ProjectId, UserId
-from carrel.policy.actions import ACTIONS, Role, Scope
-from carrel.policy.decide import Actor, Target, allows, require
+from carrel.permissions.actions import ACTIONS, Role, Scope
+from carrel.permissions.decide import Actor, Target, allows, require
 
 ME, OTHER = UserId("me"), UserId("other")
 HERE, THERE = ProjectId("here"), ProjectId("there")

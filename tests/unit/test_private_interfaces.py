@@ -21,12 +21,12 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from carrel.access.keepalive import PatientProtocol
+from carrel.apps.keepalive import PatientProtocol
 from carrel.engines.docker.api import DockerApi
 from carrel.gateway.connections import GuardedHandler, GuardedServer
 from carrel.gateway.relay import Written
+from carrel.http.fast_path import QuickRoute
 from carrel.http.protocol import GuardedProtocol
-from carrel.http.quick import QuickRoute
 from carrel.http.sendfile import ZeroCopyProtocol
 
 ROOT = Path(__file__).parents[2]

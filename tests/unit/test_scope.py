@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.policy.actions import ACTIONS
+from carrel.permissions.actions import ACTIONS
 
 SOURCE = Path(__file__).parents[2] / "src" / "carrel"
 # Rows that belong to somebody, or to a project or domain.

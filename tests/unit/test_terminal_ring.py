@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.access.refusals import close_code, close_reason
-from carrel.access.ring import Ring
+from carrel.apps.buffer import Ring
+from carrel.apps.denials import close_code, close_reason
 from carrel.core.errors import Conflict
 
 

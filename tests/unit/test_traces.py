@@ -9,8 +9,8 @@ import pytest
 
 from carrel.core.errors import Invalid, NotFound
 from carrel.core.ids import GroupId, SessionId
-from carrel.scheduler import replay_files
-from carrel.scheduler.policy_file import installation
+from carrel.queue import replay_files
+from carrel.queue.policy_file import installation
 from carrel.scheduling.snapshot import ClusterMode, Order
 from carrel.simulator.swf import read_swf
 from carrel.simulator.synthesis import Habits, synthesize

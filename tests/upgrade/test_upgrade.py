@@ -31,7 +31,7 @@ from carrel.db.migrate import migrate
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import ContainerSpec
 from carrel.server.backup.database import load
-from carrel.server.tables import METADATA
+from carrel.server.metadata import METADATA
 from carrel.server.waiting import require_not_newer
 
 HERE = Path(__file__).parent

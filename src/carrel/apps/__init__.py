@@ -1,5 +1,5 @@
-"""Apps of sessions: what can be opened, and who may reach it for how long.
+"""The ways into a running session: apps, terminals, commands and logs, and who may reach an app for how long.
 
-Belongs here: templates, tickets, grants, the secret that a session's apps share with the gateway. Not here:
-starting an app (`access/opening.py`) and forwarding to it (`gateway/`).
+Belongs here: templates, tickets and grants, starting an app, terminals. Not here: carrying an opened app's traffic
+(`gateway/`).
 """

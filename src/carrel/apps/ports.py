@@ -11,11 +11,11 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, exists, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.apps.model import AppGrant, AppPort
 from carrel.apps.service import holds
 from carrel.core.errors import Refused
 from carrel.core.ids import SessionId
 from carrel.db.database import notify
+from carrel.tables.apps import AppGrant, AppPort
 
 NOBODY = SessionId("")
 """Stands in the row of a port at which the gateway cannot listen, since another program does."""

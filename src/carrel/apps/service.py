@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, delete, exists, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.apps.model import AppGrant
 from carrel.core.ids import SessionId, UserId
-from carrel.keypairs.model import Keypair, Token
-from carrel.logins.model import Login
-from carrel.policy.decide import Actor
-from carrel.tenancy.model import User
+from carrel.permissions.decide import Actor
+from carrel.tables.apps import AppGrant
+from carrel.tables.keypairs import Keypair, Token
+from carrel.tables.logins import Login
+from carrel.tables.tenancy import User
 
 TOKEN_PREFIX = "carrel_app_"
 TICKET_LIFETIME = timedelta(seconds=30)

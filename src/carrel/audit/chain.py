@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.audit.model import AuditAnchor
+from carrel.tables.audit import AuditAnchor
 
 ENTRY = """jsonb_build_object(
     'id', a.id, 'transaction', a.xid::text,

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import orjson
 
-from carrel.audit.model import AuditEntry
 from carrel.audit.queries import Exported
+from carrel.tables.audit import AuditEntry
 
 _COLUMNS = (
     "position", "at", "actor_email", "actor_id", "action", "object_kind", "object_id", "object_name", "outcome",

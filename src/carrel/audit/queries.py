@@ -22,13 +22,13 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import chain
-from carrel.audit.model import AuditEntry
 from carrel.audit.schemas import AuditFilter
 from carrel.db.database import Database
 from carrel.db.scope import reaches
 from carrel.db.search import has_part
 from carrel.http.paging import Sort
-from carrel.policy.decide import Actor, sight
+from carrel.permissions.decide import Actor, sight
+from carrel.tables.audit import AuditEntry
 
 _SORT = Sort({"at": AuditEntry.at}, tie=AuditEntry.id, default="-at")
 _SEARCHED = "audit.actor_email || ' ' || audit.object_name"

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.db.database import Database
-from carrel.policy.decide import Actor, Target
+from carrel.permissions.decide import Actor, Target
 
 log = structlog.get_logger()
 

@@ -7,7 +7,6 @@ from fastapi.responses import StreamingResponse
 
 from carrel.audit import export, queries, service
 from carrel.audit.chain import Link
-from carrel.audit.model import AuditEntry
 from carrel.audit.proof import Check
 from carrel.audit.schemas import (
     AuditActor,
@@ -23,6 +22,7 @@ from carrel.audit.schemas import (
 )
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
+from carrel.tables.audit import AuditEntry
 
 router = APIRouter(tags=["audit"])
 _FILE: dict[int | str, dict[str, Any]] = {

@@ -6,9 +6,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import proof
 from carrel.audit.chain import Link
-from carrel.audit.model import AuditEntry
 from carrel.audit.proof import Check
-from carrel.policy.decide import Actor, Target, require
+from carrel.permissions.decide import Actor, Target, require
+from carrel.tables.audit import AuditEntry
 
 TOPIC = "audit"
 """Announced, by the database itself, at each commit that wrote entries."""

@@ -7,12 +7,12 @@ from carrel.apps import service as apps
 from carrel.audit import retention
 from carrel.controllers.loop import Tools
 from carrel.events import service as events
-from carrel.files import interrupted, leftovers
-from carrel.logins import service as logins
-from carrel.logins import sign_up
+from carrel.folders import tasks as folder_tasks
+from carrel.folders.files import interrupted, leftovers
+from carrel.signin.logins import service as logins
+from carrel.signin.logins import sign_up
 from carrel.site import service as site
 from carrel.usage import service as usage
-from carrel.vfolders import tasks as folder_tasks
 
 EVENTS_KEPT = timedelta(days=7)
 SWEPT_EVERY = timedelta(hours=6)

@@ -8,13 +8,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.controllers.loop import Tools
 from carrel.core.ids import SessionId
 from carrel.core.units import format_duration
-from carrel.idle import queries, rules
-from carrel.idle.queries import Case
-from carrel.idle.rules import Decision, Finding, Minute, Step, UseRule
-from carrel.limits import model as limits
 from carrel.sessions import queries as sessions
 from carrel.sessions import transitions
-from carrel.sessions.states import SessionState
+from carrel.tables import limits
+from carrel.tables.session_states import SessionState
+from carrel.usage.idle import queries, rules
+from carrel.usage.idle.queries import Case
+from carrel.usage.idle.rules import Decision, Finding, Minute, Step, UseRule
 
 WARNING = "It looks idle: it ends in {}, unless somebody uses it or says that it is in use."
 

@@ -9,12 +9,12 @@ from functools import partial
 import structlog
 from sqlalchemy import select
 
-from carrel.controllers import mounts
+from carrel.controllers import mount_sources
 from carrel.controllers.loop import Tools, end
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, NodeId, SessionId
+from carrel.db.encryption import Seal
 from carrel.db.leader import LeadershipLost
-from carrel.db.seal import Seal
 from carrel.engines.port import (
     ContainerSpec,
     EngineError,
@@ -23,13 +23,13 @@ from carrel.engines.port import (
     Progress,
 )
 from carrel.nodes import service as nodes
-from carrel.nodes.model import Node
 from carrel.sessions import containers, environment, mounting, queries, service, transitions
 from carrel.sessions.containers import Change
-from carrel.sessions.model import Container, Session
 from carrel.sessions.mounting import Mounted
-from carrel.sessions.states import LAUNCHING, ContainerRole, ContainerState, SessionState
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
+from carrel.tables.nodes import Node
+from carrel.tables.session_states import LAUNCHING, ContainerRole, ContainerState, SessionState
+from carrel.tables.sessions import Container, Session
 
 log = structlog.get_logger()
 
@@ -155,17 +155,17 @@ class Launch:
     ) -> tuple[Mount, ...] | None:
         """What to mount; None when it cannot start now, or not at all, which is then written down."""
         try:
-            return await mounts.ready(self._tools.storages, held)
+            return await mount_sources.ready(self._tools.storages, held)
         except Unavailable as error:
             await self._wait_for_storage(session, members, error.message)
-        except mounts.Missing as error:
+        except mount_sources.Missing as error:
             async with self._tools.database.transaction() as tx:
                 away = await mounting.is_away(tx, error.host)
             if away:
                 await self._wait_for_storage(session, members, str(error))
             else:
                 await self._miss_folder(session, members, str(error))
-        except mounts.Unmountable as error:
+        except mount_sources.Unmountable as error:
             await self._end(session, cause=NO_MOUNT, reason=str(error))
         return None
 

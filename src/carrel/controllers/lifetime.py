@@ -8,11 +8,11 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import SessionId
-from carrel.groups.model import ResourceGroup
 from carrel.sessions import transitions
-from carrel.sessions.model import Session
 from carrel.sessions.queries import WAITS_SINCE
-from carrel.sessions.states import SessionState
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.session_states import SessionState
+from carrel.tables.sessions import Session
 
 TIME_LIMIT = "It reached its time limit of {}."
 PENDING_TIMEOUT = "It waited for {}, and its resource group lets nobody wait for longer."

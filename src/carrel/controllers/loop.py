@@ -20,12 +20,12 @@ from carrel.controllers import metrics
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.db.database import Database
+from carrel.db.encryption import Seal
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
-from carrel.db.seal import Seal
 from carrel.engines.port import Engine, EngineError, EngineUnavailable
+from carrel.folders.hosts.storages import Storages
 from carrel.storage.port import StorageError
-from carrel.storage_hosts.storages import Storages
 
 log = structlog.get_logger()
 

@@ -11,12 +11,12 @@ from carrel.controllers import lifetime
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import EngineUnavailable, Observed, ObservedState
-from carrel.groups.model import NodeLoss
 from carrel.nodes import service as nodes
 from carrel.sessions import containers, queries, service, transitions
 from carrel.sessions.containers import Change
-from carrel.sessions.model import Container, Session
-from carrel.sessions.states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
+from carrel.tables.groups import NodeLoss
+from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
+from carrel.tables.sessions import Container, Session
 
 log = structlog.get_logger()
 

@@ -13,8 +13,8 @@ from carrel.core.ids import ContainerId, SessionId
 from carrel.db.leader import LeadershipLost
 from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable
 from carrel.sessions import containers, queries, service, transitions
-from carrel.sessions.model import Container, Session
-from carrel.sessions.states import ContainerState, SessionState
+from carrel.tables.session_states import ContainerState, SessionState
+from carrel.tables.sessions import Container, Session
 
 log = structlog.get_logger()
 

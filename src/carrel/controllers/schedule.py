@@ -8,13 +8,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.controllers import metrics
 from carrel.controllers.loop import Tools
 from carrel.core.ids import SessionId
-from carrel.limits import model as limits
 from carrel.nodes import service as nodes
-from carrel.scheduler import loading
+from carrel.queue import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Plan, Snapshot
 from carrel.sessions import containers, queries, transitions
-from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.tables import limits
+from carrel.tables.session_states import LIFECYCLE, SessionState
 
 _PLACES_SHOWN = 1000
 """Nobody is told that they are further back than this: all those places change with every start."""

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, false, or_, true
 from sqlalchemy.orm import InstrumentedAttribute
 
-from carrel.policy.decide import Actor, sight
+from carrel.permissions.decide import Actor, sight
 
 Column = ColumnElement[Any] | InstrumentedAttribute[Any] | None
 

@@ -1,6 +1,6 @@
 """The engine port: eight methods between Carrel and whatever runs containers.
 
-Everything is keyed by the id of a container, which is ours (`sessions/model.py: Container`); an engine finds its
+Everything is keyed by the id of a container, which is ours (`tables/sessions.py: Container`); an engine finds its
 containers again after any crash by the labels it wrote itself. `list` is the truth; `watch` only says when
 to look. Behaviour at the edges, for every implementation (conformance.py tests it):
 

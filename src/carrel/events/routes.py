@@ -18,7 +18,7 @@ from carrel.events.services import EventServices
 from carrel.http.auth import CurrentActor, current_actor, names
 from carrel.http.query import DECIMAL, QueryBool
 from carrel.http.services import ServicesOf
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 
 router = APIRouter(tags=["events"])
 _STREAM = {

@@ -17,8 +17,8 @@ from carrel.core.errors import Invalid, Unavailable
 from carrel.core.ids import DomainId, ProjectId, UserId
 from carrel.db.database import Database
 from carrel.db.listener import Listener
-from carrel.events.model import Event
-from carrel.policy.decide import Actor, Target, allows
+from carrel.permissions.decide import Actor, Target, allows
+from carrel.tables.events import Event
 
 log = structlog.get_logger()
 

@@ -11,16 +11,16 @@ from carrel.apps.service import GRANT_LIFETIME
 from carrel.core.hosts import literal
 from carrel.gateway import headers as crossing
 from carrel.gateway import metrics, pages
-from carrel.gateway.admission import Admission, Route
+from carrel.gateway.app_routes import Door, Doors
+from carrel.gateway.authorization import Admission, Route
 from carrel.gateway.connections import BodyTooSlow
-from carrel.gateway.doors import Door, Doors
 from carrel.gateway.pages import Denial
 from carrel.gateway.relay import Relay, Written
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.tunnel import Tunnel
 from carrel.gateway.upstream import Pool, Unreachable, Upstream
-from carrel.idle.activity import Activity
+from carrel.usage.idle.activity import Activity
 
 log = structlog.get_logger()
 

@@ -12,9 +12,9 @@ from carrel.audit.refusals import Refusals
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
-from carrel.db.seal import Seal
-from carrel.logins.authenticator import Authenticator
-from carrel.policy.decide import widest
+from carrel.db.encryption import Seal
+from carrel.permissions.decide import widest
+from carrel.signin.logins.authenticator import Authenticator
 
 ACTION = "metrics.read"
 # When each series began would be as many series again.

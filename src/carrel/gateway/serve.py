@@ -16,17 +16,17 @@ from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.gateway import metrics
-from carrel.gateway.admission import Admission
+from carrel.gateway.app_routes import Doors
+from carrel.gateway.authorization import Admission
 from carrel.gateway.connections import Admit, GuardedServer
-from carrel.gateway.doors import Doors
 from carrel.gateway.proxy import Proxy
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.upstream import Pool
 from carrel.http import tls
 from carrel.http.guard import ConnectionLimit, RequestLimits
-from carrel.idle.activity import Activity
-from carrel.logins import authenticator
+from carrel.signin.logins import authenticator
+from carrel.usage.idle.activity import Activity
 
 log = structlog.get_logger()
 

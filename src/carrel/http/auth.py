@@ -16,8 +16,8 @@ from carrel.core.errors import Forbidden, Unauthorized, Unavailable
 from carrel.http.limits import ANONYMOUS_LIMIT
 from carrel.http.services import Identity, Services, services_of
 from carrel.http.shell import LATE_HEADERS
-from carrel.policy.actions import ACTIONS
-from carrel.policy.decide import Actor, refusal, widest
+from carrel.permissions.actions import ACTIONS
+from carrel.permissions.decide import Actor, refusal, widest
 
 COOKIE = "carrel_session"
 CSRF_HEADER = "X-Carrel-CSRF"

@@ -16,9 +16,9 @@ from starlette.types import Scope
 
 from carrel.core.clock import Clock
 from carrel.db.database import Database
-from carrel.db.seal import Seal
+from carrel.db.encryption import Seal
 from carrel.http.limits import RateLimits
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 
 
 class Identity(Protocol):

@@ -37,7 +37,7 @@ _SUCCESS, _SIZE_LIMIT, _BUSY, _UNAVAILABLE = 0, 4, 51, 52
 
 
 class LdapAccount(BaseModel):
-    """How a directory is reached and searched; as `providers.schemas.LdapOptions` says."""
+    """How a directory is reached and searched; as `signin.providers.schemas.LdapOptions` says."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 from carrel.core.ids import ImageId
-from carrel.nodes.schemas import SlotAmounts
+from carrel.nodes.slot_schemas import SlotAmounts
 
 
 class AppRef(BaseModel):

@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Forbidden
 from carrel.core.ids import DomainId, ImageId, new_id
 from carrel.engines.references import LOCAL, registry_of
-from carrel.images.model import Image
-from carrel.policy.actions import Role
-from carrel.policy.decide import Actor
-from carrel.tenancy.model import Domain
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
+from carrel.tables.images import Image
+from carrel.tables.tenancy import Domain
 
 DEFAULT_MIN_SLOTS = {"cpu": 10, "mem": 16 << 20}
 

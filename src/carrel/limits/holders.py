@@ -7,13 +7,13 @@ from carrel.core.errors import Conflict, Invalid
 from carrel.core.ids import PolicyId
 from carrel.db.database import notify
 from carrel.events import service as events
-from carrel.keypairs import service as keypairs
 from carrel.limits import service
-from carrel.limits.model import TOPIC, PolicyKind, ResourcePolicy
 from carrel.limits.schemas import PolicyAssign
-from carrel.policy.decide import Actor, Target
+from carrel.permissions.decide import Actor, Target
+from carrel.signin.keypairs import service as keypairs
+from carrel.tables.limits import TOPIC, PolicyKind, ResourcePolicy
+from carrel.tables.tenancy import User, UserState
 from carrel.tenancy import queries as tenancy
-from carrel.tenancy.model import User, UserState
 from carrel.tenancy.service import require_rank
 
 _TAKES = {

@@ -11,8 +11,6 @@ from carrel.db.scope import reaches
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.keypairs.model import Keypair
-from carrel.limits.model import DEFAULT_POLICIES, PolicyKind, ResourcePolicy
 from carrel.limits.schemas import (
     LIMITS,
     OwnPolicy,
@@ -22,8 +20,10 @@ from carrel.limits.schemas import (
     PolicyQuery,
     PolicyView,
 )
-from carrel.policy.decide import Actor
-from carrel.tenancy.model import Membership, Project, User
+from carrel.permissions.decide import Actor
+from carrel.tables.keypairs import Keypair
+from carrel.tables.limits import DEFAULT_POLICIES, PolicyKind, ResourcePolicy
+from carrel.tables.tenancy import Membership, Project, User
 from carrel.tenancy.schemas import PolicyRef
 
 _SORT = Sort(

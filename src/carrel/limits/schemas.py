@@ -22,7 +22,7 @@ from carrel.core.errors import Invalid
 from carrel.core.ids import PolicyId
 from carrel.http.paging import PageQuery
 from carrel.http.rules import broken, says
-from carrel.limits.model import PolicyKind
+from carrel.tables.limits import PolicyKind
 from carrel.tenancy.schemas import SLOT, Description, PlaceName, PolicyRef, Ref
 
 _SENTENCE = 'A limit is a whole number from {least} on, or "unlimited".'

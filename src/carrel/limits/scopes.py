@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.keypairs.model import Keypair
-from carrel.limits.model import UNLIMITED, ResourcePolicy
-from carrel.policy.decide import Actor
+from carrel.permissions.decide import Actor
 from carrel.scheduling.snapshot import SESSIONS, ScopeView
-from carrel.tenancy.model import User
+from carrel.tables.keypairs import Keypair
+from carrel.tables.limits import UNLIMITED, ResourcePolicy
+from carrel.tables.tenancy import User
 
 
 def scopes_of(access_key: str | None, path: tuple[str, str, str]) -> tuple[str, str, str, str]:

@@ -13,9 +13,9 @@ from carrel.core.ids import PolicyId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
 from carrel.limits import queries
-from carrel.limits.model import DEFAULT_POLICIES, TOPIC, PolicyKind, ResourcePolicy
 from carrel.limits.schemas import LimitsChange, PolicyCreate, PolicyUpdate, require_limits_of
-from carrel.policy.decide import Actor, Target, require
+from carrel.permissions.decide import Actor, Target, require
+from carrel.tables.limits import DEFAULT_POLICIES, TOPIC, PolicyKind, ResourcePolicy
 from carrel.tenancy import queries as tenancy
 
 _NOBODYS = Target()

@@ -14,14 +14,14 @@ from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
-from carrel.groups import service as groups
-from carrel.groups.model import NodeLoss, ResourceGroup
-from carrel.nodes.model import Allocation, Node, NodeState
-from carrel.policy.actions import Role
-from carrel.policy.decide import Actor, Target
+from carrel.nodes.groups import service as groups
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor, Target
 from carrel.scheduling.devices import available, family_of
 from carrel.scheduling.snapshot import DeviceView
 from carrel.site import service as site
+from carrel.tables.groups import NodeLoss, ResourceGroup
+from carrel.tables.nodes import Allocation, Node, NodeState
 
 SYSTEM_MEM_BYTES = 1 << 30
 """Reserved for the host itself on machines with more than 4 GiB, until an administrator says otherwise."""

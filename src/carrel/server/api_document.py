@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
 from carrel.http import auth, problems
-from carrel.http.quick import QuickRoute
+from carrel.http.fast_path import QuickRoute
 
 _BEARER, _KEYPAIR, _COOKIE, _CSRF = "bearer", "keypair", "cookie", "csrf"
 _WITHOUT_CSRF = frozenset({"get", "head", "options"})

@@ -134,10 +134,10 @@ async def _adopt(engine: DockerEngine, holder: Claimant, say: Say) -> None:
 
 async def _become_a_copy(settings: Settings, database: Database, former_data_dir: Path | None) -> None:
     """All in one transaction: a copy that has its own label must not hold the original's sessions any more."""
-    import carrel.server.tables  # noqa: F401 - tables refer to one another
+    import carrel.server.metadata  # noqa: F401 - tables refer to one another
+    from carrel.folders.hosts import service as storage_hosts
     from carrel.sessions import service as sessions
     from carrel.site import service as site
-    from carrel.storage_hosts import service as storage_hosts
 
     async with database.transaction() as tx:
         await sessions.end_in_a_copy(tx, SystemClock().now())
@@ -148,8 +148,8 @@ async def _become_a_copy(settings: Settings, database: Database, former_data_dir
 
 
 async def _follow(settings: Settings, database: Database, former_data_dir: Path | None) -> None:
-    import carrel.server.tables  # noqa: F401 - tables refer to one another
-    from carrel.storage_hosts import service as storage_hosts
+    import carrel.server.metadata  # noqa: F401 - tables refer to one another
+    from carrel.folders.hosts import service as storage_hosts
 
     if former_data_dir and former_data_dir != settings.data_dir:
         async with database.transaction() as tx:

@@ -8,77 +8,77 @@ from functools import partial
 from fastapi import FastAPI, Response
 
 import carrel
-from carrel.access import routes as access
-from carrel.access import streams
-from carrel.access.changes import SessionChanges
-from carrel.access.opening import AppStarter
-from carrel.access.terminals import Terminals
+from carrel.accounts.domains import routes as domains
+from carrel.accounts.projects import routes as projects
+from carrel.accounts.users import routes as users
+from carrel.apps import routes as access
+from carrel.apps import streams
+from carrel.apps.changes import SessionChanges
+from carrel.apps.opening import AppStarter
+from carrel.apps.terminals import Terminals
 from carrel.audit import routes as audit
 from carrel.audit.middleware import NoteRefusals
 from carrel.audit.refusals import Refusals
-from carrel.controllers import loop, plane
+from carrel.controllers import loop, runtime
 from carrel.core.clock import Clock, SystemClock
 from carrel.db.database import Database
+from carrel.db.encryption import Seal
 from carrel.db.leader import Leader
 from carrel.db.listener import Listener
-from carrel.db.seal import Seal
-from carrel.domains import routes as domains
 from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
-from carrel.files import interrupted
-from carrel.files import routes as files
-from carrel.files import transfer_routes as transfers
-from carrel.files.arriving import Arrivals
-from carrel.files.changes import FileChanges
-from carrel.files.notes import FileNotes
-from carrel.files.transfers import Transfers
+from carrel.folders import routes as vfolders
+from carrel.folders import share_routes as shares
+from carrel.folders.files import interrupted
+from carrel.folders.files import routes as files
+from carrel.folders.files import transfer_routes as transfers
+from carrel.folders.files.arriving import Arrivals
+from carrel.folders.files.changes import FileChanges
+from carrel.folders.files.notes import FileNotes
+from carrel.folders.files.transfers import Transfers
+from carrel.folders.hosts import routes as storage_hosts
+from carrel.folders.hosts.storages import Storages
+from carrel.folders.webdav import mount as webdav
 from carrel.http import problems
 from carrel.http.auth import names
 from carrel.http.compressed import Compressed
+from carrel.http.fast_path import Express, QuickRoute
 from carrel.http.limits import RateLimits
 from carrel.http.metrics import Measured
-from carrel.http.quick import Express, QuickRoute
 from carrel.http.services import install
 from carrel.http.shell import Shell
-from carrel.idle import routes as idle
-from carrel.idle.activity import Activity
 from carrel.images import routes as images
-from carrel.keypairs import routes as keypairs
 from carrel.limits import routes as limits
-from carrel.logins import authenticator
-from carrel.logins import factor_routes as factors
-from carrel.logins import login_routes as browsers
-from carrel.logins import routes as logins
-from carrel.logins.authenticator import Authenticator
-from carrel.nodes import routes as nodes
-from carrel.presets import routes as presets
-from carrel.projects import routes as projects
-from carrel.providers import routes as providers
-from carrel.providers import sign_on_routes as sign_on
-from carrel.providers.adapters import Adapters
-from carrel.providers.sign_on import Directories, Ground
-from carrel.resources import group_routes as groups
-from carrel.resources import node_routes as machines
-from carrel.scheduler import history_routes as history
-from carrel.scheduler import ledger_routes as ledger
-from carrel.scheduler import routes as scheduler
-from carrel.scheduler.queue import Plans
+from carrel.nodes import capacity_routes as nodes
+from carrel.nodes import routes as machines
+from carrel.nodes.groups import routes as groups
+from carrel.nodes.presets import routes as presets
+from carrel.queue import history_routes as history
+from carrel.queue import ledger_routes as ledger
+from carrel.queue import routes as scheduler
+from carrel.queue.queue import Plans
 from carrel.server import api_document, build, greeting, metrics, page
 from carrel.server import routes as server
 from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
+from carrel.signin.keypairs import routes as keypairs
+from carrel.signin.logins import authenticator
+from carrel.signin.logins import factor_routes as factors
+from carrel.signin.logins import login_routes as browsers
+from carrel.signin.logins import routes as logins
+from carrel.signin.logins.authenticator import Authenticator
+from carrel.signin.providers import routes as providers
+from carrel.signin.providers import sign_on_routes as sign_on
+from carrel.signin.providers.adapters import Adapters
+from carrel.signin.providers.sign_on import Directories, Ground
 from carrel.site import routes as site
 from carrel.site.mailer import Mailer
-from carrel.storage_hosts import routes as storage_hosts
-from carrel.storage_hosts.storages import Storages
 from carrel.usage import routes as usage
+from carrel.usage.idle import routes as idle
+from carrel.usage.idle.activity import Activity
 from carrel.usage.service import UsageStream
-from carrel.users import routes as users
-from carrel.vfolders import routes as vfolders
-from carrel.vfolders import share_routes as shares
-from carrel.webdav import mount as webdav
 
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
@@ -232,7 +232,7 @@ async def controllers(
 
     def make(leader: Leader) -> "list[loop.Controller]":
         tools = loop.Tools(database, engine, clock or SystemClock(), leader, seal, storages)
-        return list(plane.controllers(tools))
+        return list(runtime.controllers(tools))
 
     async with AsyncExitStack() as stack:
         stack.callback(storages.close)

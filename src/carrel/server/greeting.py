@@ -5,10 +5,10 @@ from pydantic import BaseModel
 
 from carrel.http.auth import ByAddress, names
 from carrel.http.services import Services, ServicesOf
-from carrel.logins.passkeys import site_of
 from carrel.mail.letters import LANGUAGES
-from carrel.providers import queries
-from carrel.providers.schemas import OfferedProvider
+from carrel.signin.logins.passkeys import site_of
+from carrel.signin.providers import queries
+from carrel.signin.providers.schemas import OfferedProvider
 from carrel.site import service as site
 
 router = APIRouter(tags=["auth"])

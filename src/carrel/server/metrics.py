@@ -14,20 +14,19 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
-from carrel.groups.model import ResourceGroup
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import Services, ServicesOf
 from carrel.nodes import service as nodes
-from carrel.nodes.model import IS_KNOWN, Node
-from carrel.scheduler import held
-from carrel.scheduler.held import SIGN_IN, Holder
-from carrel.scheduler.ledger_schemas import By
-from carrel.sessions.model import Session
+from carrel.queue import held
+from carrel.queue.held import SIGN_IN, Holder
+from carrel.queue.ledger_schemas import By
 from carrel.sessions.queries import WAITS_SINCE
-from carrel.sessions.states import LIFECYCLE, SessionState
-from carrel.sessions.survivors import IS_LIVE
-from carrel.storage_hosts.model import HostState, StorageHost
-from carrel.vfolders.model import VFolder
+from carrel.tables.folders import VFolder
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.session_states import LIFECYCLE, SessionState
+from carrel.tables.sessions import IS_LIVE, Session
+from carrel.tables.storage_hosts import HostState, StorageHost
 
 router = APIRouter(tags=["server"])
 # When each series began would be as many series again.

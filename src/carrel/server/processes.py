@@ -39,7 +39,7 @@ log = structlog.get_logger()
 _GATEWAY_NICENESS = 5
 _RETRY_S = 0.2
 _LOADED = (
-    "carrel.server.starting", "carrel.access.keepalive", "carrel.http.sendfile", "uvicorn.lifespan.off",
+    "carrel.server.starting", "carrel.apps.keepalive", "carrel.http.sendfile", "uvicorn.lifespan.off",
     "carrel.server.compose", "carrel.server.claim", "carrel.engines.docker", "carrel.accelerators.fake",
     "carrel.gateway.serve", "encodings.idna",
 )  # fmt: skip
@@ -141,7 +141,7 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """How the page and the API are served. Raises: Invalid."""
     import uvicorn
 
-    from carrel.access.keepalive import PatientProtocol
+    from carrel.apps.keepalive import PatientProtocol
     from carrel.http.sendfile import ZeroCopyProtocol
 
     limited = partial(ConnectionLimit, settings.connections_per_address, exempt=settings.unlimited_networks)

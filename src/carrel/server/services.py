@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from carrel.access.services import AccessServices
+from carrel.apps.services import AccessServices
 from carrel.events.services import EventServices
-from carrel.files.services import FileServices
-from carrel.providers.services import ProviderServices
-from carrel.scheduler.services import QueueServices
+from carrel.folders.files.services import FileServices
+from carrel.queue.services import QueueServices
 from carrel.server.settings import Settings
+from carrel.signin.providers.services import ProviderServices
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -271,12 +271,12 @@ async def _started(embedded: Embedded) -> str:
 
 async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder | None:
     """The first administrator's e-mail and password when this is the first start, else None."""
-    import carrel.server.tables  # noqa: F401 - the first rows refer to tables of everything
+    import carrel.server.metadata  # noqa: F401 - the first rows refer to tables of everything
     from carrel.core.clock import SystemClock
     from carrel.db.database import Database
+    from carrel.folders.hosts import service as storage_hosts
     from carrel.server import catalogue, claim
     from carrel.server.bootstrap.starter import ensure_starter_image, remove_superseded
-    from carrel.storage_hosts import service as storage_hosts
     from carrel.tenancy import service as tenancy
 
     if not is_current(settings.database_url):

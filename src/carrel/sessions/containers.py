@@ -18,13 +18,8 @@ from carrel.core.units import Slots
 from carrel.scheduling.snapshot import Placement
 from carrel.sessions import transitions
 from carrel.sessions.derive import Member, derive
-from carrel.sessions.model import Container, Session
-from carrel.sessions.states import (
-    CONTAINER_LIFECYCLE,
-    ContainerRole,
-    ContainerState,
-    SessionState,
-)
+from carrel.tables.session_states import CONTAINER_LIFECYCLE, ContainerRole, ContainerState, SessionState
+from carrel.tables.sessions import Container, Session
 
 MAIN = str(ContainerRole.MAIN)
 

@@ -17,7 +17,7 @@ to STARTING.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from carrel.sessions.states import ContainerRole, ContainerState, SessionState
+from carrel.tables.session_states import ContainerRole, ContainerState, SessionState
 
 _S, _C = SessionState, ContainerState
 

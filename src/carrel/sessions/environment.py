@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping
 
 from carrel.core.errors import Invalid
-from carrel.db.seal import Seal
+from carrel.db.encryption import Seal
 
 HIDDEN = "********"
 _SEALED = "sealed:"

@@ -14,18 +14,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import CarrelError, Conflict, NotFound, Refused
 from carrel.core.ids import FolderId, SessionId, StorageHostId
-from carrel.policy.decide import Actor, allows
+from carrel.folders import access, quotas
+from carrel.folders.access import Held
+from carrel.folders.mounted import mounts_of
+from carrel.folders.schemas import MountedIn
+from carrel.permissions.decide import Actor, allows
 from carrel.sessions import mount_paths, transitions
-from carrel.sessions.model import Session
 from carrel.sessions.schemas import MountRequest
 from carrel.storage.port import Place
-from carrel.storage_hosts.model import HostState, StorageHost
-from carrel.vfolders import access, quotas
-from carrel.vfolders.access import Held
-from carrel.vfolders.model import FolderMount, Permission, VFolder
-from carrel.vfolders.mounted import mounts_of
-from carrel.vfolders.schemas import MountedIn
-from carrel.vfolders.states import FolderState, remedy
+from carrel.tables.folder_states import FolderState, remedy
+from carrel.tables.folders import FolderMount, Permission, VFolder
+from carrel.tables.sessions import Session
+from carrel.tables.storage_hosts import HostState, StorageHost
 
 _AWAY = (HostState.UNAVAILABLE, HostState.UNUSABLE)
 LEFT_OUT, READ_ONLY = "folders_left_out", "folders_read_only"

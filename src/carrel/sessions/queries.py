@@ -12,14 +12,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import ID_LENGTH, SessionId, UserId
 from carrel.db.database import Database
-from carrel.db.seal import Seal
+from carrel.db.encryption import Seal
 from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Order, Sort
-from carrel.policy.decide import Actor, Sight, sight
+from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import environment
-from carrel.sessions.model import HistoryEntry, Session
-from carrel.sessions.states import LIFECYCLE, SessionState
-from carrel.tenancy.model import User
+from carrel.tables.session_states import LIFECYCLE, SessionState
+from carrel.tables.sessions import HistoryEntry, Session
+from carrel.tables.tenancy import User
 
 # Who ran and was sent back to the queue, as its node was emptied or lost, has waited only since then.
 _BACK_SINCE = (

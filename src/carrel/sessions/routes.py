@@ -4,9 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Response
 
+from carrel.folders.schemas import MountList
 from carrel.http.auth import CurrentActor, names
+from carrel.http.fast_path import QuickRoute
 from carrel.http.query import QueryBool
-from carrel.http.quick import QuickRoute
 from carrel.http.services import Services, ServicesOf
 from carrel.sessions import environment, mounting, queries, service
 from carrel.sessions.schemas import (
@@ -19,7 +20,6 @@ from carrel.sessions.schemas import (
     SessionQuery,
     SessionRename,
 )
-from carrel.vfolders.schemas import MountList
 
 router = APIRouter(tags=["sessions"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]

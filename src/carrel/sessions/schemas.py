@@ -11,7 +11,7 @@ from carrel.http.paging import PageQuery
 from carrel.http.rules import EnvName, EnvValue, broken, says
 from carrel.images.schemas import AppRef
 from carrel.scheduling.devices import family_of
-from carrel.sessions.states import ContainerRole, ContainerState, SessionState
+from carrel.tables.session_states import ContainerRole, ContainerState, SessionState
 from carrel.tenancy.schemas import ProjectRef
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"

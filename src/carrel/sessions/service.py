@@ -19,17 +19,17 @@ from carrel.core.ids import ContainerId, NodeId, ProjectId, SessionId, new_id
 from carrel.core.units import Slots, format_slot
 from carrel.db.database import Database
 from carrel.images import service as images
-from carrel.images.model import Image
 from carrel.limits.scopes import policy_of
 from carrel.nodes import service as nodes
-from carrel.policy.decide import Actor, Target, require
-from carrel.sessions import containers, door, mounting, queries, transitions
+from carrel.permissions.decide import Actor, Target, require
+from carrel.sessions import admission, containers, mounting, queries, transitions
+from carrel.sessions.admission import Wish
 from carrel.sessions.containers import Change
-from carrel.sessions.door import Wish
-from carrel.sessions.model import KeptLog, Session
 from carrel.sessions.names import generated_name
 from carrel.sessions.schemas import MountRequest
-from carrel.sessions.states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
+from carrel.tables.images import Image
+from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
+from carrel.tables.sessions import KeptLog, Session
 from carrel.tenancy import service as tenancy
 
 KEPT_LOG_BYTES = 1 << 20
@@ -109,7 +109,7 @@ async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Reques
         request.slots, request.group, request.priority, request.time_limit_s, request.node,
         architecture(image.architecture if image else None),
     )  # fmt: skip
-    place = await door.admit(tx, actor, project, wish)
+    place = await admission.admit(tx, actor, project, wish)
     mounts = await mounting.plan(tx, actor, request.mounts)
     session = Session(
         id=SessionId(new_id()),
@@ -280,7 +280,7 @@ async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) ->
     if not await queries.lock(tx, session.id, SessionState.PENDING):
         raise Conflict("session.not_waiting", f"{session.name} does not wait any more.", field="priority")
     most = (await policy_of(tx, actor))["max_priority"]
-    door.require_priority(actor, _target(session), priority, most)
+    admission.require_priority(actor, _target(session), priority, most)
     before = session.priority
     await transitions.prioritise(tx, session.id, priority)
     details = {"before": {"priority": before}, "after": {"priority": priority}}

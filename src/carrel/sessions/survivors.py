@@ -3,28 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, bindparam, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict
 from carrel.core.ids import SessionId
-from carrel.policy.decide import Actor, Target
+from carrel.permissions.decide import Actor, Target
 from carrel.sessions import transitions
-from carrel.sessions.model import Session
-from carrel.sessions.states import LIFECYCLE, PLACED, SessionState
-from carrel.tenancy.model import User
+from carrel.tables.session_states import PLACED, SessionState
+from carrel.tables.sessions import IS_LIVE, Session
+from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import SessionsChoice
 
 _NAMED = 20
-
-# Written out, so that the plan can use the index of the live ones.
-IS_LIVE: ColumnElement[bool] = Session.state.in_(
-    bindparam("live_states", sorted(map(str, LIFECYCLE.live)), expanding=True, literal_execute=True)
-)
-"""A condition for the sessions that have not ended."""
-
 
 @dataclass(frozen=True)
 class Live:

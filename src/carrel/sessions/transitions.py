@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import NodeId, SessionId
-from carrel.sessions.states import LIFECYCLE, SessionState
+from carrel.tables.session_states import LIFECYCLE, SessionState
 
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
 """Causes for which the node is not to blame: where it was tried is as good as elsewhere."""

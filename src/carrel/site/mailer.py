@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
 from carrel.db.database import Database
-from carrel.db.seal import Seal
+from carrel.db.encryption import Seal
 from carrel.mail.smtp import Letter, MailError, send
 from carrel.site import outbox
 from carrel.site import service as site

@@ -13,10 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Unavailable
 from carrel.core.ids import new_id
 from carrel.db.database import notify
-from carrel.db.seal import Seal
+from carrel.db.encryption import Seal
 from carrel.mail.smtp import Letter, MailError, MailServer, send
 from carrel.site import service as site
-from carrel.site.model import QueuedLetter
+from carrel.tables.site import QueuedLetter
 
 log = structlog.get_logger()
 

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request
 from carrel.http.auth import Confirmed, CurrentActor, names
 from carrel.http.services import ServicesOf
 from carrel.mail import letters
-from carrel.policy.decide import Target, require
+from carrel.permissions.decide import Target, require
 from carrel.site import service
 from carrel.site.mailer import Mailer
 from carrel.site.schemas import SiteUpdate, SiteView, TestMail, TestMailResult

@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.errors import Invalid
 from carrel.core.ids import new_id
-from carrel.db.seal import Seal
-from carrel.policy.decide import Actor, Target, require
-from carrel.site.model import QueuedLetter, SiteRow
+from carrel.db.encryption import Seal
+from carrel.permissions.decide import Actor, Target, require
 from carrel.site.schemas import SiteSettings, SiteUpdate, SiteView
+from carrel.tables.site import QueuedLetter, SiteRow
 
 _PASSWORD_PURPOSE = "site:mail_password"
 _LONGEST_ERROR = 500

@@ -9,8 +9,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.core.errors import Conflict, NotFound
 from carrel.db.scope import reaches
-from carrel.policy.decide import Actor, Target, require, sight
-from carrel.tenancy.model import Domain, Membership, Project, User, UserState
+from carrel.permissions.decide import Actor, Target, require, sight
+from carrel.tables.tenancy import Domain, Membership, Project, User, UserState
 
 T = TypeVar("T")
 _SUPERADMINS = 0x5375706572

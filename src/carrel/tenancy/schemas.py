@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.core.ids import DomainId, PolicyId, ProjectId, UserId
 from carrel.http.rules import says
-from carrel.policy.actions import Role
+from carrel.permissions.actions import Role
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 

@@ -9,9 +9,9 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Forbidden, NotFound
 from carrel.core.ids import DomainId, ProjectId, UserId, new_id
 from carrel.identity.passwords import hash_password
-from carrel.policy.actions import Role
-from carrel.policy.decide import Actor
-from carrel.tenancy.model import Domain, Membership, Project, User, UserState
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
+from carrel.tables.tenancy import Domain, Membership, Project, User, UserState
 
 
 async def found(tx: AsyncSession, clock: Clock, *, email: str, password: str) -> bool:

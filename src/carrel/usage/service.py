@@ -29,10 +29,10 @@ from carrel.core.ids import ContainerId, SessionId
 from carrel.db.database import Database, notify
 from carrel.db.listener import Listener
 from carrel.events.service import EventStream, Happening
-from carrel.policy.decide import Target
-from carrel.sessions.model import Container, Session
-from carrel.sessions.states import SessionState
-from carrel.usage.model import Sample
+from carrel.permissions.decide import Target
+from carrel.tables.session_states import SessionState
+from carrel.tables.sessions import Container, Session
+from carrel.tables.usage import Sample
 
 TOPIC = "usage"
 INTERVAL_S = 5

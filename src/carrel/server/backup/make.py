@@ -20,6 +20,7 @@ from carrel import version
 from carrel.core.errors import Conflict, NotFound
 from carrel.core.ids import FolderId
 from carrel.db.embedded import Embedded
+from carrel.folders.hosts.roots import FOLDERS
 from carrel.server.backup import database, folders, manifest
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost
 from carrel.server.backup.programs import disk_error
@@ -27,7 +28,6 @@ from carrel.server.backup.shown import Shown, interruptible, size
 from carrel.server.remembered import effective_settings
 from carrel.server.up import say
 from carrel.storage.port import Place
-from carrel.storage_hosts.roots import FOLDERS
 
 DATABASE = "database.dump"
 SMALL_FILES = ("key", "run.json", "admin-password")

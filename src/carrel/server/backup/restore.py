@@ -15,6 +15,7 @@ from carrel import version
 from carrel.core.errors import Conflict, Unavailable
 from carrel.db import revision
 from carrel.db.embedded import Embedded, EmbeddedError
+from carrel.folders.hosts.roots import FOLDERS
 from carrel.server.backup import database, folders, manifest
 from carrel.server.backup.make import DATABASE, SMALL_FILES
 from carrel.server.backup.manifest import Manifest, Progress
@@ -22,7 +23,6 @@ from carrel.server.backup.programs import disk_error
 from carrel.server.backup.shown import Shown, interruptible
 from carrel.server.settings import default_data_dir
 from carrel.server.up import say
-from carrel.storage_hosts.roots import FOLDERS
 
 RESTORING = ".restoring"
 NOT_COPIED = "not-copied"

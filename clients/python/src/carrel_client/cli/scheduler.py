@@ -60,7 +60,7 @@ def simulate_arguments(parser: Arguments) -> None:
 def simulate(args: argparse.Namespace, context: Context) -> int:
     """Replay a trace under a policy."""
     with _servers_code():
-        from carrel.scheduler import replay_files
+        from carrel.queue import replay_files
         from carrel.simulator.report import report
 
         arrivals = replay_files.trace(args.trace, container_cores=args.container_cores, first=args.first)
@@ -152,8 +152,8 @@ def synth(args: argparse.Namespace, context: Context) -> int:
 
 
 def _installation(args: argparse.Namespace, context: Context) -> Installation:
-    from carrel.scheduler import replay_files
-    from carrel.scheduler.policy_file import SchedulerPolicy, installation
+    from carrel.queue import replay_files
+    from carrel.queue.policy_file import SchedulerPolicy, installation
 
     if args.policy:
         return installation(replay_files.policy(args.policy))

@@ -1,0 +1,65 @@
+"""Reading domains: one statement for a page, whatever its length."""
+
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.accounts.domains.schemas import DomainList, DomainQuery, DomainView
+from carrel.core.ids import DomainId
+from carrel.db.scope import reaches
+from carrel.db.search import escaped
+from carrel.http import paging
+from carrel.http.paging import Sort
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
+from carrel.tables.sessions import IS_LIVE, Session
+from carrel.tables.tenancy import Domain, Project, User, UserState
+
+_SORT = Sort({"name": Domain.name, "created_at": Domain.created_at}, tie=Domain.id, default="name")
+
+
+async def page(tx: AsyncSession, actor: Actor, wanted: DomainQuery) -> DomainList:
+    """The domains that the actor may see."""
+    chosen = _views().where(Domain.removed_at.is_(None))
+    chosen = chosen.where(reaches(actor, "domain.read", domain=Domain.id))
+    if wanted.q:
+        # Domains are few: no index is needed to find a part of a name.
+        chosen = chosen.where(Domain.name.ilike(f"%{escaped(wanted.q)}%"))
+    if wanted.active is not None:
+        chosen = chosen.where(Domain.active.is_(wanted.active))
+    found = await paging.page(tx, chosen, _SORT, wanted)
+    return DomainList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+async def detail(tx: AsyncSession, domain: DomainId) -> DomainView:
+    """One domain that exists."""
+    return _view((await tx.execute(_views().where(Domain.id == domain))).one())
+
+
+def _views() -> Select[*tuple[Any, ...]]:
+    users = select(func.count()).where(User.domain_id == Domain.id, User.state != UserState.PURGED)
+    projects = select(func.count()).where(Project.domain_id == Domain.id, Project.archived_at.is_(None))
+    admins = select(
+        func.json_agg(
+            aggregate_order_by(func.json_build_object("id", User.id, "email", User.email), User.email)
+        )
+    ).where(User.domain_id == Domain.id, User.role == Role.DOMAIN_ADMIN, User.state == UserState.ACTIVE)
+    live = (
+        select(Session.domain_id, func.count().label("sessions"))
+        .where(IS_LIVE)
+        .group_by(Session.domain_id)
+        .subquery()
+    )
+    return select(
+        *Domain.__table__.columns,
+        users.scalar_subquery().label("users"),
+        projects.scalar_subquery().label("projects"),
+        func.coalesce(live.c.sessions, 0).label("live_sessions"),
+        admins.scalar_subquery().label("admins"),
+    ).outerjoin_from(Domain, live, live.c.domain_id == Domain.id)
+
+
+def _view(row: Row[Any]) -> DomainView:
+    return DomainView.model_validate({**row._mapping, "admins": row.admins or []})

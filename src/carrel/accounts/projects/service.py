@@ -1,0 +1,145 @@
+"""Use cases of projects. Each starts with the decision whether the actor may."""
+
+from sqlalchemy import delete, exists, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.accounts.projects.schemas import ProjectCreate, ProjectUpdate
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict
+from carrel.core.ids import ProjectId, new_id
+from carrel.db.database import notify
+from carrel.events import service as events
+from carrel.permissions.decide import Actor
+from carrel.sessions import survivors
+from carrel.tables import limits
+from carrel.tables.folders import VFolder
+from carrel.tables.sessions import Session
+from carrel.tables.tenancy import Membership, Project
+from carrel.tenancy import queries as tenancy
+from carrel.tenancy.schemas import SessionsChoice
+
+
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: ProjectCreate) -> ProjectId:
+    """A project without members. Raises: NotFound, Forbidden; Conflict when the domain has one of the name."""
+    domain = await tenancy.domain(
+        tx, actor, wanted.domain or actor.domain_id, "project.create", field="domain"
+    )
+    project = Project(
+        id=ProjectId(new_id()),
+        domain_id=domain.id,
+        name=wanted.name,
+        description=wanted.description,
+        ceilings=wanted.ceilings,
+        created_at=clock.now(),
+    )
+    tx.add(project)
+    await _flush(tx, wanted.name)
+    after = {**wanted.model_dump(exclude={"domain"}), "domain": domain.name}
+    await record(tx, actor, "project.create", project, after=after)
+    return project.id
+
+
+async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: ProjectUpdate) -> ProjectId:
+    """Change what is given. Raises: NotFound, Forbidden; Conflict when the name is taken."""
+    project = await tenancy.project(tx, actor, ref, "project.update")
+    after = {
+        field: value
+        for field, value in wanted.model_dump(exclude_unset=True).items()
+        if value != getattr(project, field)
+    }
+    before = {field: getattr(project, field) for field in after}
+    for field, value in after.items():
+        setattr(project, field, value)
+    if after:
+        await _flush(tx, wanted.name)
+        if "ceilings" in after:
+            await notify(tx, limits.TOPIC)
+        await record(tx, actor, "project.update", project, before=before, after=after)
+    return project.id
+
+
+async def archive(
+    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, sessions: SessionsChoice | None
+) -> ProjectId:
+    """Take no new sessions from now on. Twice: ends what is live, if that is chosen.
+
+    Raises: NotFound, Forbidden; Conflict naming live sessions when nothing is chosen for them.
+    """
+    project = await tenancy.project(tx, actor, ref, "project.update")
+    # Written first: whoever asks for a session in it waits for this row, and is then refused.
+    was, project.archived_at = project.archived_at, project.archived_at or clock.now()
+    await tx.flush()
+    ended = await survivors.settle(
+        tx, clock, actor, Session.project_id == project.id, sessions,
+        code="project.has_sessions", reason=f"Its project {project.name} was archived.",
+    )  # fmt: skip
+    if was is None or ended:
+        await record(
+            tx, actor, "project.update", project,
+            before={"archived": was is not None}, after={"archived": True}, ended=ended,
+        )  # fmt: skip
+    return project.id
+
+
+async def restore(tx: AsyncSession, actor: Actor, ref: str) -> ProjectId:
+    """Take new sessions again. Twice: no-op. Raises: NotFound, Forbidden."""
+    project = await tenancy.project(tx, actor, ref, "project.update")
+    if project.archived_at is not None:
+        project.archived_at = None
+        await record(
+            tx, actor, "project.update", project, before={"archived": True}, after={"archived": False}
+        )
+    return project.id
+
+
+async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+    """Remove a project that never held a session, and who is in it.
+
+    Raises: NotFound, Forbidden; Conflict when it holds a past, or folders.
+    """
+    project = await tenancy.project(tx, actor, ref, "project.remove")
+    # Locked against all else, so that no session is made in it meanwhile.
+    await tx.execute(select(Project.id).where(Project.id == project.id).with_for_update())
+    if (await tx.execute(select(exists().where(Session.project_id == project.id)))).scalar():
+        raise Conflict(
+            "project.has_past",
+            f"{project.name} has held sessions, whose record stays.",
+            hint="Archive it instead.",
+        )
+    if (await tx.execute(select(exists().where(VFolder.project_id == project.id)))).scalar():
+        raise Conflict(
+            "project.has_folders",
+            f"{project.name} still has folders, perhaps in its trash.",
+            hint="Hand them over or delete them for good first, or archive the project.",
+        )
+    await tx.execute(delete(Membership).where(Membership.project_id == project.id))
+    await tx.delete(project)
+    await tx.flush()
+    await record(tx, actor, "project.remove", project)
+
+
+async def _flush(tx: AsyncSession, name: str) -> None:
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "uq_projects_domain_id_name" not in str(error.orig):
+            raise
+        raise Conflict(
+            "project.name_taken",
+            f"The domain has a project named {name}.",
+            hint="Choose another name.",
+            field="name",
+        ) from None
+
+
+async def record(tx: AsyncSession, actor: Actor, action: str, project: Project, **details: object) -> None:
+    """Write a change of a project to the audit trail, and tell those who may see it."""
+    target = tenancy.project_target(project)
+    audit.record(tx, actor, action, project.id, name=project.name, target=target, details=details)
+    data = {"id": project.id, "name": project.name, "archived": project.archived_at is not None}
+    kind = {"project.create": "project.created", "project.remove": "project.removed"}.get(
+        action, "project.updated"
+    )
+    await events.record(tx, kind, project.id, target=target, data=data)

@@ -1,0 +1,160 @@
+"""/users, and one's own profile."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from carrel.accounts.users import batch, purge, queries, service
+from carrel.accounts.users.schemas import (
+    ProfileUpdate,
+    UserBatch,
+    UserCreate,
+    UserCreated,
+    UserDetail,
+    UserList,
+    UserPurge,
+    UserPurged,
+    UserQuery,
+    UsersMade,
+    UsersPurge,
+    UsersPurged,
+    UserUpdate,
+)
+from carrel.http.auth import CurrentActor, RecentlyConfirmed, names, require_confirmed
+from carrel.http.query import QueryBool
+from carrel.http.services import Services, ServicesOf
+from carrel.permissions.actions import Role
+from carrel.signin.logins.schemas import RecoveryLink
+from carrel.tenancy import queries as tenancy
+from carrel.tenancy import service as places
+from carrel.tenancy.schemas import DomainRef, Preferences, UserProfile
+
+router = APIRouter(tags=["users"])
+Ref = Annotated[str, Path(max_length=254, description="An id or an e-mail.")]
+
+
+@router.patch(
+    "/auth/me",
+    operation_id="profile.update",
+    summary="Update your profile",
+    openapi_extra=names("profile.update"),
+)
+async def update_profile(
+    services: ServicesOf[Services], actor: CurrentActor, body: ProfileUpdate
+) -> UserProfile:
+    """Change your name and preferences."""
+    async with services.database.transaction() as tx:
+        await service.update_profile(tx, actor, body)
+        profile = await places.profile(tx, actor.user_id)
+    return UserProfile(
+        id=profile.user.id,
+        email=profile.user.email,
+        name=profile.user.name,
+        role=profile.user.role,
+        domain=DomainRef(id=profile.domain.id, name=profile.domain.name),
+        preferences=Preferences.model_validate(profile.user.preferences),
+    )
+
+
+@router.get("/users", operation_id="users.list", summary="List users", openapi_extra=names("user.read"))
+async def list_users(
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[UserQuery, Query()]
+) -> UserList:
+    """Users: those of your domain or of projects that you administer; else yourself."""
+    async with services.database.transaction() as tx:
+        return await queries.page(tx, actor, wanted)
+
+
+@router.post(
+    "/users",
+    operation_id="users.create",
+    summary="Create a user",
+    openapi_extra=names("user.create"),
+    status_code=201,
+)
+async def create(
+    request: Request, services: ServicesOf[Services], actor: CurrentActor, body: UserCreate
+) -> UserCreated:
+    """Make a user. A generated password or a link is in this answer and nowhere else."""
+    if body.role != Role.USER:
+        await require_confirmed(request)
+    made = await service.create(_means(services), actor, body)
+    async with services.database.transaction() as tx:
+        detail = await queries.detail(tx, actor, made.id)
+    link = RecoveryLink.model_validate(made.link, from_attributes=True) if made.link else None
+    return UserCreated(**detail.model_dump(), password=made.password, link=link)
+
+
+@router.post(
+    "/users/batch",
+    operation_id="users.create_many",
+    summary="Create many users",
+    openapi_extra=names("user.create"),
+)
+async def create_many(
+    services: ServicesOf[Services], actor: CurrentActor, body: UserBatch, dry_run: QueryBool = False
+) -> UsersMade:
+    """Make many users, or only check them. Each row says what became of it; those that can be are made."""
+    return await batch.create(_means(services), actor, body, dry_run=dry_run)
+
+
+@router.post(
+    "/users/purge",
+    operation_id="users.purge_many",
+    summary="Purge many users",
+    openapi_extra=names("user.purge"),
+)
+async def purge_many(
+    services: ServicesOf[Services], actor: RecentlyConfirmed, body: UsersPurge
+) -> UsersPurged:
+    """Delete inactive users for good. Each says what became of it."""
+    purged = await purge.purge_many(services.database, services.clock, actor, body)
+    services.authenticator.forget()
+    return purged
+
+
+@router.get("/users/{ref}", operation_id="users.show", summary="Get a user", openapi_extra=names("user.read"))
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> UserDetail:
+    """One user."""
+    async with services.database.transaction() as tx:
+        user = await tenancy.user(tx, actor, ref)
+        return await queries.detail(tx, actor, user.id)
+
+
+@router.patch(
+    "/users/{ref}", operation_id="users.update", summary="Update a user", openapi_extra=names("user.update")
+)
+async def update(
+    request: Request, services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: UserUpdate
+) -> UserDetail:
+    """Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused."""
+    if "role" in body.model_fields_set:
+        await require_confirmed(request)
+    async with services.database.transaction() as tx:
+        user = await service.update(tx, services.clock, actor, ref, body)
+        view = await queries.detail(tx, actor, user)
+    services.authenticator.forget()
+    return view
+
+
+@router.post(
+    "/users/{ref}/purge",
+    operation_id="users.purge",
+    summary="Purge a user",
+    openapi_extra=names("user.purge"),
+)
+async def purge_one(
+    services: ServicesOf[Services], actor: RecentlyConfirmed, ref: Ref, body: UserPurge
+) -> UserPurged:
+    """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
+    async with services.database.transaction() as tx:
+        purged = await purge.purge(
+            tx, services.clock, actor, ref, confirm=body.confirm, sessions=body.sessions,
+            folders=purge.FoldersChoice(body.folders_to, body.delete_folders),
+        )  # fmt: skip
+    services.authenticator.forget()
+    return purged.view(ref)
+
+
+def _means(services: Services) -> service.Means:
+    return service.Means(services.database, services.clock, services.settings.effective_public_url)

@@ -1,0 +1,303 @@
+"""Use cases of users. Each starts with the decision whether the actor may."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.accounts.users.drafts import (
+    Draft,
+    check,
+    email_taken,
+    generated_password,
+    password_problems,
+    surroundings,
+    unknown_project,
+)
+from carrel.accounts.users.schemas import ProfileUpdate, UserCreate, UserUpdate
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict
+from carrel.core.ids import UserId, new_id
+from carrel.db.database import Database
+from carrel.events import service as events
+from carrel.folders import inheritance
+from carrel.identity.passwords import hash_password
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor, Target, require
+from carrel.sessions import survivors
+from carrel.signin.logins import links
+from carrel.signin.logins.links import Link
+from carrel.signin.logins.service import end_all
+from carrel.site import service as site
+from carrel.tables.apps import AppGrant
+from carrel.tables.sessions import Session
+from carrel.tables.tenancy import Domain, Membership, Project, User, UserState
+from carrel.tenancy import queries as tenancy
+from carrel.tenancy import service as places
+from carrel.tenancy.schemas import SessionsChoice
+
+_PLAIN = {"name", "description", "state", "role", "must_change_password", "addresses"}
+
+
+@dataclass(frozen=True)
+class Means:
+    """With what users are made. public_url: where one-time links lead."""
+
+    database: Database
+    clock: Clock
+    public_url: str
+
+
+@dataclass(frozen=True)
+class Made:
+    """password: the generated one; link: to set one; each if it was wanted."""
+
+    id: UserId
+    email: str
+    password: str | None
+    link: Link | None
+
+
+async def create(means: Means, actor: Actor, wanted: UserCreate) -> Made:
+    """A new user. Raises: NotFound, Forbidden, Invalid; Conflict when the e-mail is taken."""
+    async with means.database.transaction() as tx:
+        draft, problems = check(actor, wanted, await surroundings(tx, actor, [wanted]))
+        settings = await site.settings(tx)
+    problems += await password_problems(settings, wanted)
+    if draft is None or problems:
+        raise problems[0]
+    return await make(means, actor, draft)
+
+
+async def make(means: Means, actor: Actor, draft: Draft) -> Made:
+    """The user of a checked draft. Raises: Conflict when somebody was faster."""
+    wanted, now = draft.wanted, means.clock.now()
+    password = generated_password() if wanted.generate_password else wanted.password
+    # Hashing takes long: no transaction waits for it.
+    hashed = await hash_password(password) if password else None
+    try:
+        async with means.database.transaction() as tx:
+            user = _row(draft, hashed, now)
+            tx.add(user)
+            await tx.flush()
+            tx.add_all(Membership(project_id=project.id, user_id=user.id) for project in draft.projects)
+            await tx.flush()
+            after = {
+                **wanted.model_dump(mode="json", exclude={"password", "generate_password"}),
+                "domain": draft.domain.name,
+                "projects": [project.name for project in draft.projects],
+            }
+            await record(tx, actor, "user.create", user, after=after)
+            link = await _link(tx, means, user, now) if wanted.link else None
+    except IntegrityError as error:
+        if "uq_users_email" in str(error.orig):
+            raise email_taken(wanted.email) from None
+        if "fk_memberships_project_id" in str(error.orig):
+            raise Conflict(
+                "project.gone", "One of the projects was just removed.", field="projects"
+            ) from None
+        raise
+    return Made(user.id, user.email, password if wanted.generate_password else None, link)
+
+
+async def _link(tx: AsyncSession, means: Means, user: User, now: datetime) -> Link:
+    return await links.issue(
+        tx, user.id, links.PASSWORD, now, lifetime=links.HANDED_LIFETIME, public_url=means.public_url
+    )
+
+
+def _row(draft: Draft, password_hash: str | None, now: datetime) -> User:
+    wanted = draft.wanted
+    return User(
+        id=UserId(new_id()),
+        domain_id=draft.domain.id,
+        email=wanted.email,
+        name=wanted.name,
+        description=wanted.description,
+        role=wanted.role,
+        state=wanted.state,
+        password_hash=password_hash,
+        password_set_at=now if password_hash else None,
+        must_change_password=wanted.must_change_password and password_hash is not None,
+        addresses=wanted.addresses,
+        preferences={},
+        created_at=now,
+    )
+
+
+async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: UserUpdate) -> UserId:
+    """Change what is given. Disabled: signed out at once, everywhere.
+
+    Raises: NotFound, Forbidden; Conflict when nobody were left to administer everything, or naming live
+    sessions when nothing is chosen for them.
+    """
+    # 1. may they
+    user = await tenancy.user(tx, actor, ref, "user.update")
+    places.require_rank(actor, user)
+    if user.state == UserState.PURGED:
+        raise Conflict("user.purged", "This user was deleted for good.", hint="Make a new one.")
+    given = wanted.model_dump(exclude_unset=True)
+    domain = await _target_domain(tx, actor, user, wanted)
+    if domain and "role" not in given and user.role == Role.DOMAIN_ADMIN:
+        # Who was trusted with one domain is not thereby trusted with another.
+        given["role"] = Role.USER
+    after = {field: given[field] for field in _PLAIN & given.keys() if given[field] != getattr(user, field)}
+    if "role" in after and not domain:
+        require(actor, "user.appoint", Target())
+    await _require_others(tx, actor, user, after, domain)
+    # 2. write the person first: whoever asks for a session waits for this row
+    before: dict[str, object] = {field: getattr(user, field) for field in after}
+    for field, value in after.items():
+        setattr(user, field, value)
+    if domain:
+        before["domain"] = (await tx.get_one(Domain, user.domain_id)).name
+        after["domain"] = domain.name
+        user.domain_id = domain.id
+    await tx.flush()
+    if domain:
+        await inheritance.follow(tx, user, domain.id)
+    if domain or "projects" in given:
+        await _change_projects(tx, user, given.get("projects", []), before, after)
+    # 3. what they had
+    ended = await _end(tx, clock, actor, user, after, wanted.sessions)
+    if "role" in after:
+        # A cookie that was there before shall not be worth more, or other things, now.
+        await end_all(tx, user.id, but=actor.login_id)
+    if after:
+        await record(tx, actor, "user.update", user, before=before, after=after, **ended)
+    return user.id
+
+
+async def _target_domain(tx: AsyncSession, actor: Actor, user: User, wanted: UserUpdate) -> Domain | None:
+    """Where they move; None: they stay."""
+    if not wanted.domain:
+        return None
+    domain = await tenancy.domain(tx, actor, wanted.domain, field="domain")
+    if domain.id == user.domain_id:
+        return None
+    require(actor, "user.update", tenancy.domain_target(domain))
+    return domain
+
+
+async def _require_others(
+    tx: AsyncSession, actor: Actor, user: User, after: Mapping[str, object], domain: Domain | None
+) -> None:
+    """Somebody must be left to administer everything; nobody shuts themselves out."""
+    disabled = after.get("state", user.state) != UserState.ACTIVE
+    loses = disabled or "role" in after or (domain is not None and not domain.active)
+    was = user.role == Role.SUPERADMIN and user.state == UserState.ACTIVE
+    if was and loses and not await tenancy.superadmin_left(tx, without=User.id == user.id):
+        raise Conflict(
+            "user.last_superadmin",
+            f"{user.email} is the last one who administers everything.",
+            hint="Make somebody else a superadmin first.",
+            field="role" if "role" in after else "state",
+        )
+    if disabled and "state" in after and user.id == actor.user_id:
+        raise Conflict(
+            "user.self", "You cannot disable yourself.", hint="Ask another administrator.", field="state"
+        )
+
+
+async def _change_projects(
+    tx: AsyncSession,
+    user: User,
+    refs: Sequence[str],
+    before: dict[str, object],
+    after: dict[str, object],
+) -> None:
+    """Make them a member of exactly these; who stays in one keeps their office there."""
+    domain = await tx.get_one(Domain, user.domain_id)
+    named = (
+        (
+            await tx.execute(
+                select(Project).where(
+                    Project.domain_id == domain.id, or_(Project.id.in_(refs), Project.name.in_(refs))
+                )
+            )
+        )
+        .scalars()
+        .all()
+    )
+    for ref in refs:
+        if not any(ref in (project.id, project.name) for project in named):
+            raise unknown_project(ref, domain)
+    had = (
+        await tx.execute(
+            select(Membership, Project)
+            .join(Project, Project.id == Membership.project_id)
+            .where(Membership.user_id == user.id)
+            .with_for_update(of=Membership)
+        )
+    ).all()
+    wanted = {project.id: project.name for project in named}
+    present = {row.Project.id: row.Project.name for row in had}
+    if wanted.keys() == present.keys():
+        return
+    before["projects"], after["projects"] = sorted(present.values()), sorted(wanted.values())
+    for row in had:
+        if row.Project.id not in wanted:
+            await tx.delete(row.Membership)
+    tx.add_all(
+        Membership(project_id=project, user_id=user.id) for project in wanted if project not in present
+    )
+    await tx.flush()
+
+
+async def _end(
+    tx: AsyncSession,
+    clock: Clock,
+    actor: Actor,
+    user: User,
+    after: Mapping[str, object],
+    choice: SessionsChoice | None,
+) -> dict[str, object]:
+    """End sign-ins of somebody who is disabled, and sessions as chosen; give what the audit trail says of it."""
+    disabled = "state" in after and user.state != UserState.ACTIVE
+    if not disabled and "domain" not in after:
+        return {}
+    if disabled:
+        await end_sign_ins(tx, user.id)
+    if "domain" in after and choice is SessionsChoice.KEEP:
+        # They would hold what the former domain has.
+        choice = None
+    reason = f"{user.email} {'was disabled' if disabled else 'moved to another domain'}."
+    ended = await survivors.settle(
+        tx, clock, actor, Session.owner_id == user.id, choice, code="user.has_sessions", reason=reason
+    )
+    return {"ended": ended} if ended else {}
+
+
+async def end_sign_ins(tx: AsyncSession, user: UserId) -> None:
+    """Sign somebody out everywhere, out of the apps that they have open too."""
+    await tx.execute(delete(AppGrant).where(AppGrant.user_id == user))
+    await end_all(tx, user)
+
+
+async def update_profile(tx: AsyncSession, actor: Actor, wanted: ProfileUpdate) -> UserId:
+    """Change one's own name and preferences."""
+    user = await tx.get_one(User, actor.user_id, with_for_update={"key_share": True})
+    require(actor, "profile.update", tenancy.user_target(user))
+    given = wanted.model_dump(exclude_unset=True)
+    if "preferences" in given:
+        changed = {**user.preferences, **given["preferences"]}
+        given["preferences"] = {name: value for name, value in changed.items() if value is not None}
+    after = {field: value for field, value in given.items() if value != getattr(user, field)}
+    if after:
+        before = {field: getattr(user, field) for field in after}
+        for field, value in after.items():
+            setattr(user, field, value)
+        await record(tx, actor, "profile.update", user, before=before, after=after)
+    return user.id
+
+
+async def record(tx: AsyncSession, actor: Actor, action: str, user: User, **details: object) -> None:
+    """Write a change of a user to the audit trail, and tell those who may see them."""
+    target = tenancy.user_target(user)
+    audit.record(tx, actor, action, user.id, name=user.email, target=target, details=details)
+    kind = "user.created" if action == "user.create" else "user.updated"
+    await events.record(tx, kind, user.id, target=target, data=tenancy.user_data(user))

@@ -1,0 +1,55 @@
+"""What the way into a session says when it cannot be gone."""
+
+import json
+
+from carrel.core.errors import CarrelError, Conflict, Unavailable
+from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable
+from carrel.tables.session_states import LIFECYCLE, SessionState
+from carrel.tables.sessions import Session
+
+_LONGEST_REASON = 123
+"""RFC 6455, 5.5.1: a close frame's reason in bytes."""
+
+
+def not_running(session: Session) -> Conflict:
+    """Why one cannot enter a session in the state that it is in."""
+    ended = session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING
+    return Conflict(
+        "session.not_running",
+        f"{session.name} is not running: it is {session.state}.",
+        hint="Start another session." if ended else "Wait until it runs.",
+        details={"state": session.state},
+    )
+
+
+def stopped_running() -> Conflict:
+    """The session left RUNNING while somebody was in it."""
+    return Conflict("session.not_running", "The session does not run any more.")
+
+
+def of_engine(error: EngineError) -> CarrelError:
+    """What the engine said, as one of our errors."""
+    if isinstance(error, ContainerGone):
+        return stopped_running()
+    if isinstance(error, EngineUnavailable) or error.retriable:
+        return Unavailable("engine.unavailable", error.message, hint="Try again in a moment.")
+    return Conflict(error.code, error.message)
+
+
+def close_code(error: CarrelError) -> int:
+    """WebSocket close code: 4000 and the status that HTTP has for it."""
+    return 4000 + error.status
+
+
+def close_reason(error: CarrelError) -> str:
+    """{"code", "detail", "hint"} as JSON, as much of it as a close frame can carry: the hint goes first."""
+    detail, hint = error.message, {"hint": error.hint} if error.hint else {}
+    while True:
+        reason = json.dumps({"code": error.code, "detail": detail, **hint}, ensure_ascii=False)
+        surplus = len(reason.encode()) - _LONGEST_REASON
+        if surplus > 0 and hint:
+            hint = {}
+            continue
+        if surplus <= 0 or not detail:
+            return reason
+        detail = detail[: -max(surplus // 4, 1)]

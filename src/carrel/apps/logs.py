@@ -1,0 +1,116 @@
+"""A container's log as one stream, wherever it lies at the moment."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import structlog
+from sqlalchemy import select
+
+from carrel.apps.changes import SessionChanges
+from carrel.apps.denials import of_engine
+from carrel.core.ids import ContainerId
+from carrel.db.database import Database
+from carrel.engines.port import ContainerGone, Engine, EngineError
+from carrel.sessions import service as sessions
+from carrel.tables.session_states import LIFECYCLE, SessionState
+from carrel.tables.sessions import Container, Session
+
+log = structlog.get_logger()
+
+_LOOK_AGAIN_S = 30.0
+"""Safety net: how long to trust that a change of state would have been announced."""
+_ENGINE_PAUSE_S = 1.0
+_PROMPT_S = 0.3
+
+
+class LogReader:
+    """Reads what the engine has, or what was kept when the container went."""
+
+    def __init__(self, database: Database, engine: Engine, changes: SessionChanges) -> None:
+        self._database = database
+        self._engine = engine
+        self._changes = changes
+
+    async def read(self, container: ContainerId, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
+        """The log from its start, or its last `tail` lines.
+
+        follow: goes on until its session ends; before that runs, waits for it. Raises: Unavailable.
+        """
+        begun = False
+        while True:
+            change = self._changes.next
+            state = await self._state(container)
+            # 1. What is there now; after a first part only what is new.
+            try:
+                async for chunk in self._now(container, state, follow=follow, tail=0 if begun else tail):
+                    begun = True
+                    yield chunk
+            except EngineError as error:
+                if not (follow and begun):
+                    raise of_engine(error) from error
+                log.warning("logs.engine_unavailable", container=container)
+                await asyncio.sleep(_ENGINE_PAUSE_S)
+                continue
+            # 2. What is still to come.
+            if not follow or state in LIFECYCLE.final:
+                return
+            begun = begun or state == SessionState.RUNNING
+            await _wait(change)
+
+    async def _now(
+        self, container: ContainerId, state: SessionState, *, follow: bool, tail: int | None
+    ) -> AsyncIterator[bytes]:
+        if state in (SessionState.RUNNING, SessionState.TERMINATING):
+            try:
+                async for chunk in self._engine.logs(container, follow=follow, tail=tail):
+                    yield chunk
+                return
+            except ContainerGone:
+                pass
+        # Kept before the container goes, hence there when it is gone.
+        if kept := last_lines(await self._kept(container), tail):
+            yield kept
+
+    async def _state(self, container: ContainerId) -> SessionState:
+        """The session's."""
+        wanted = select(Session.state).join(Container, Container.session_id == Session.id)
+        async with self._database.transaction() as tx:
+            return SessionState((await tx.execute(wanted.where(Container.id == container))).scalar_one())
+
+    async def _kept(self, container: ContainerId) -> bytes:
+        async with self._database.transaction() as tx:
+            return await sessions.kept_log(tx, container)
+
+
+def last_lines(content: bytes, count: int | None) -> bytes:
+    """The last lines; all of them when count is None."""
+    if count is None:
+        return content
+    lines = content.splitlines(keepends=True)
+    return b"".join(lines[max(len(lines) - count, 0) :])
+
+
+async def prompt(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same chunks, begun: an error that comes at once is raised here and not in the middle of an answer."""
+    first = asyncio.ensure_future(anext(chunks, b""))
+    await asyncio.wait([first], timeout=_PROMPT_S)
+    if first.done():
+        first.result()
+    return _rest(first, chunks)
+
+
+async def _rest(first: "asyncio.Future[bytes]", chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    try:
+        yield await first
+        async for chunk in chunks:
+            yield chunk
+    finally:
+        first.cancel()
+
+
+async def _wait(change: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(_LOOK_AGAIN_S):
+            await change.wait()
+    except TimeoutError:
+        pass

@@ -1,0 +1,189 @@
+"""Opening an app: start it in its session if it does not answer, wait for it, and hand out a ticket."""
+
+import asyncio
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from carrel.apps.catalogue import SECRET_VARIABLE, AppTemplate
+from carrel.apps.denials import of_engine
+from carrel.core.errors import Unavailable
+from carrel.core.hosts import is_this_machine, literal
+from carrel.core.ids import ContainerId, SessionId
+from carrel.engines.port import Engine, EngineError
+from carrel.http.services import ApiSettings
+
+TICKET_PARAMETER = "carrel_ticket"
+START_TIMEOUT_S = 60.0
+GLANCE_S = 0.3
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 0.5
+_PROBE_S = 5.0
+_PROCESS_LOOK_S = 1.5
+_AFTERLIFE_S = 5.0
+_LOG_LINES = 12
+_LOG_S = 3.0
+
+# Beside the shell that the exec waits for, so that the app stays when the exec is left; the shell says the
+# app's process id. The app's output joins the main process's, and thus the session's log, where it may.
+_IN_BACKGROUND = (
+    "if (: >/proc/1/fd/1) 2>/dev/null; then out=/proc/1/fd/1; else out=/dev/null; fi; "
+    '( exec "$@" </dev/null >"$out" 2>&1 ) & echo $!'
+)
+
+
+class AppsSettings(ApiSettings, Protocol):
+    """What is needed of the server's settings."""
+
+    @property
+    def public_url(self) -> str: ...
+
+    @property
+    def effective_app_ports(self) -> range: ...
+
+    @property
+    def effective_apps_url(self) -> str: ...
+
+    def key(self) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """The container in which a session's apps run, where it answers, and the secret that they ask for."""
+
+    container: ContainerId
+    address: str
+    secret: str
+
+
+def with_ticket(url: str, ticket: str) -> str:
+    """The URL of an app with a ticket that opens it."""
+    return f"{url}?{TICKET_PARAMETER}={ticket}"
+
+
+def app_url(apps_url: str, session: SessionId, app: str) -> str:
+    """Where the gateway serves the app by name. apps_url: scheme, apps domain and port."""
+    parts = urlsplit(apps_url)
+    return f"{parts.scheme}://{app}-{session}.{parts.netloc}/"
+
+
+def page_without_names(settings: AppsSettings, asked: str) -> str | None:
+    """The page's URL as this person sees it, where an app must have a port of that host; else None.
+
+    asked: URL of their request. The names of apps mean their own machine to those who come as localhost.
+    """
+    page = settings.public_url or asked
+    host = urlsplit(page).hostname
+    return page if settings.effective_app_ports and host and not is_this_machine(host) else None
+
+
+def port_url(page: str, port: int) -> str:
+    """Where the gateway serves the app by port."""
+    parts = urlsplit(page)
+    return f"{parts.scheme}://{literal(parts.hostname or '')}:{port}/"
+
+
+async def running_apps(place: Place, templates: Sequence[AppTemplate]) -> Mapping[str, bool]:
+    """Whether each app answers, looked at side by side, and not for long."""
+    async with _client() as client:
+        answers = await asyncio.gather(*(_answers(client, place, app, GLANCE_S) for app in templates))
+    return {app.name: answer for app, answer in zip(templates, answers, strict=True)}
+
+
+class AppStarter:
+    """Starts apps, each at most once at a time."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._locks: weakref.WeakValueDictionary[tuple[ContainerId, str], asyncio.Lock] = (
+            weakref.WeakValueDictionary()
+        )
+
+    async def ensure(self, place: Place, app: AppTemplate) -> None:
+        """Return when the app answers. Raises: Unavailable (with the end of its log as the hint)."""
+        lock = self._locks.setdefault((place.container, app.name), asyncio.Lock())
+        async with lock, _client() as client:
+            if await _answers(client, place, app, _PROBE_S):
+                return
+            try:
+                pid = await self._start(place, app) if app.command else None
+                ready = await self._comes_up(client, place, app, pid)
+            except EngineError as error:
+                raise of_engine(error) from error
+            if not ready:
+                raise Unavailable(
+                    "app.not_ready",
+                    f"{app.title} does not answer.",
+                    hint=await self._end_of_log(place.container) or "See the session's log.",
+                )
+
+    async def _start(self, place: Place, app: AppTemplate) -> int | None:
+        """Its process id in the container."""
+        command = ("sh", "-c", _IN_BACKGROUND, app.name, *app.command)
+        code, said = await self._run(place.container, command, {SECRET_VARIABLE: place.secret})
+        return int(said) if code == 0 and said.strip().isdigit() else None
+
+    async def _comes_up(
+        self, client: aiohttp.ClientSession, place: Place, app: AppTemplate, pid: int | None
+    ) -> bool:
+        """Look again and again, fast at first; not for long once its process has ended."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + START_TIMEOUT_S
+        look_at_process = loop.time() + _PROCESS_LOOK_S
+        pause_s = _FIRST_PAUSE_S
+        while loop.time() < deadline:
+            if await _answers(client, place, app, _PROBE_S):
+                return True
+            if pid is not None and loop.time() > look_at_process:
+                look_at_process = loop.time() + _PROCESS_LOOK_S
+                code, _ = await self._run(place.container, ("sh", "-c", f"kill -0 {pid}"), {})
+                if code != 0:
+                    # It failed, or it left a server behind that is about to listen.
+                    pid, deadline = None, min(deadline, loop.time() + _AFTERLIFE_S)
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
+        return False
+
+    async def _run(
+        self, container: ContainerId, command: Sequence[str], env: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """Exit code and output of a short command."""
+        async with self._engine.exec(container, command, env=env, terminal=None) as stream:
+            said = b"".join([chunk async for number, chunk in stream.output() if number == 1])
+            return await stream.exit_code(), said
+
+    async def _end_of_log(self, container: ContainerId) -> str:
+        chunks: list[bytes] = []
+        with suppress(EngineError, TimeoutError):
+            async with asyncio.timeout(_LOG_S):
+                async for chunk in self._engine.logs(container, follow=False, tail=_LOG_LINES):
+                    chunks.append(chunk)
+        return b"".join(chunks).decode(errors="replace").strip()
+
+
+def _client() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
+
+
+async def _answers(client: aiohttp.ClientSession, place: Place, app: AppTemplate, timeout_s: float) -> bool:
+    """One look: does the app's ready path answer below 500, or, without one, is its port open?"""
+    try:
+        async with asyncio.timeout(timeout_s):
+            if not app.ready:
+                _, writer = await asyncio.open_connection(place.address, app.port)
+                writer.close()
+                return True
+            auth = app.auth(place.secret)
+            async with client.get(
+                f"http://{literal(place.address)}:{app.port}{app.ready}",
+                headers=dict([auth]) if auth else {},
+                allow_redirects=False,
+            ) as answer:
+                return answer.status < 500
+    except (OSError, TimeoutError, aiohttp.ClientError):
+        return False

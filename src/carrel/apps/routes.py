@@ -1,0 +1,170 @@
+"""/sessions/{ref}/apps and /sessions/{ref}/logs."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import StreamingResponse
+from pydantic import Field
+from sqlalchemy import exists
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.apps import catalogue, opening, ports
+from carrel.apps import service as apps
+from carrel.apps.denials import not_running
+from carrel.apps.logs import LogReader, prompt
+from carrel.apps.opening import AppsSettings, Place
+from carrel.apps.schemas import AppList, AppToken, AppView, ContainerName, OpenedApp
+from carrel.apps.services import AccessServices
+from carrel.http.auth import CurrentActor, names
+from carrel.http.query import DECIMAL, QueryBool
+from carrel.http.services import ServicesOf
+from carrel.permissions.decide import Actor
+from carrel.sessions import containers
+from carrel.sessions import service as sessions
+from carrel.tables.apps import AppPort
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.session_states import LIFECYCLE, ContainerRole, SessionState
+from carrel.tables.sessions import Container, Session
+
+router = APIRouter(tags=["access"])
+Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
+AppName = Annotated[str, Path(max_length=64)]
+MAX_TAIL = 1_000_000
+_LIVES = exists().where(Session.id == AppPort.session_id, Session.state.not_in(LIFECYCLE.final))
+
+
+def _place(session: Session, main: Container, settings: AppsSettings) -> Place:
+    """Raises: Conflict when the session does not run."""
+    if session.state != SessionState.RUNNING or main.address is None:
+        raise not_running(session)
+    return Place(main.id, main.address, apps.app_secret(settings.key(), session.id))
+
+
+@router.get(
+    "/sessions/{ref}/apps",
+    operation_id="apps.list",
+    summary="List apps of a session",
+    openapi_extra=names("app.read"),
+)
+async def list_apps(services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref) -> AppList:
+    """The apps of a session, and whether each answers."""
+    async with services.database.transaction() as tx:
+        session = await sessions.find(tx, actor, ref, "app.read")
+        main = await containers.named(tx, session, None)
+    known = list(catalogue.templates(session.apps).values())
+    running: Mapping[str, bool] = {}
+    if session.state == SessionState.RUNNING and main.address and known:
+        running = await opening.running_apps(_place(session, main, services.settings), known)
+    return AppList(
+        items=[
+            AppView(
+                name=app.name, title=app.title, protocol=app.protocol, port=app.port,
+                running=running.get(app.name, False),
+            )
+            for app in known
+        ]
+    )  # fmt: skip
+
+
+@router.post(
+    "/sessions/{ref}/apps/{app}/open",
+    operation_id="apps.open",
+    summary="Open an app in a browser",
+    openapi_extra=names("app.open"),
+)
+async def open_app(
+    request: Request, services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref, app: AppName
+) -> OpenedApp:
+    """A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment."""
+    session = await _started(services, actor, ref, app)
+    async with services.database.transaction() as tx:
+        now = services.clock.now()
+        sessions.note(tx, actor, "app.open", session, details={"app": app})
+        ticket = await apps.issue_ticket(tx, actor, session=session.id, app=app, now=now)
+        url = opening.with_ticket(await _url(request, services, tx, session, app, now), ticket.token)
+    return OpenedApp(url=url, expires_at=ticket.expires_at)
+
+
+@router.post(
+    "/sessions/{ref}/apps/{app}/token",
+    operation_id="apps.token",
+    summary="Create an app token for a program",
+    openapi_extra=names("app.open"),
+)
+async def create_token(
+    request: Request, services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref, app: AppName
+) -> AppToken:
+    """A token with which a program uses this app for 12 hours, HTTP and WebSockets. Starts the app if necessary."""
+    session = await _started(services, actor, ref, app)
+    async with services.database.transaction() as tx:
+        now = services.clock.now()
+        sessions.note(tx, actor, "app.open", session, details={"app": app, "by": "token"})
+        issued = await apps.issue_token(tx, actor, session=session.id, app=app, now=now)
+        url = await _url(request, services, tx, session, app, now)
+    return AppToken(url=url, token=issued.token, expires_at=issued.expires_at)
+
+
+async def _started(services: AccessServices, actor: Actor, ref: str, app: str) -> Session:
+    """The session, once the app in it answers."""
+    async with services.database.transaction() as tx:
+        session = await sessions.find(tx, actor, ref, "app.open")
+        main = await containers.named(tx, session, None)
+    await services.app_starter.ensure(_place(session, main, services.settings), catalogue.template(session.apps, app))
+    return session
+
+
+async def _url(
+    request: Request, services: AccessServices, tx: AsyncSession, session: Session, app: str, now: datetime
+) -> str:
+    """The app's origin as whoever asks sees it: a name of its own, or a port of its own."""
+    settings = services.settings
+    group = await tx.get_one(ResourceGroup, session.group_id)
+    if group.app_address:
+        return opening.app_url(group.app_address, session.id, app)
+    if page := opening.page_without_names(settings, str(request.url)):
+        port = await ports.give(
+            tx, settings.effective_app_ports, session=session.id, app=app, lives=_LIVES, now=now
+        )
+        return opening.port_url(page, port)
+    return opening.app_url(settings.effective_apps_url, session.id, app)
+
+
+@router.get(
+    "/sessions/{ref}/logs",
+    operation_id="sessions.logs",
+    summary="Read or follow the log of a session",
+    openapi_extra=names("session.read"),
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The log"}},
+)
+async def logs(
+    services: ServicesOf[AccessServices],
+    actor: CurrentActor,
+    ref: Ref,
+    follow: Annotated[QueryBool, Query(description="Go on until the session ends.")] = False,
+    tail: Annotated[
+        Annotated[int, Field(ge=0, le=MAX_TAIL), DECIMAL] | None, Query(description="Only the last lines.")
+    ] = None,
+    download: Annotated[QueryBool, Query(description="Have browsers save it.")] = False,
+    container: ContainerName = None,
+) -> StreamingResponse:
+    """What the session's main process and its apps wrote; kept after the end."""
+    async with services.database.transaction() as tx:
+        session = await sessions.find(tx, actor, ref)
+        inside = await containers.named(tx, session, container)
+        # Following one's own log is what the page does all the time, and tells nobody anything new.
+        if download or session.owner_id != actor.user_id:
+            details = {"read": "log", "download": download}
+            sessions.note(tx, actor, "session.read", session, details=details)
+    reader = LogReader(services.database, services.engine, services.session_changes)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    if download:
+        part = "" if inside.role == ContainerRole.MAIN else f"-{inside.name}"
+        headers["Content-Disposition"] = f'attachment; filename="{session.name}-{session.id}{part}.log"'
+    return StreamingResponse(
+        await prompt(reader.read(inside.id, follow=follow, tail=tail)),
+        media_type="text/plain; charset=utf-8",
+        headers=headers,
+    )

@@ -1,0 +1,150 @@
+"""The WebSocket side of terminals and commands: messages to bytes and back."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+
+import orjson
+from pydantic import ValidationError
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from carrel.apps.denials import close_code, close_reason
+from carrel.apps.schemas import CONTROL, ExecStart, Resize
+from carrel.apps.terminals import Attachment, Terminal, Terminals
+from carrel.core.errors import CarrelError, Invalid
+from carrel.engines.port import ExecStream, TerminalSize
+from carrel.http.rules import refusal
+
+_FIRST_MESSAGE_S = 30.0
+_FAREWELL_S = 5.0
+_TRY_AGAIN_LATER = 1013
+
+
+async def say(socket: WebSocket, **message: object) -> None:
+    """Send a text message."""
+    await socket.send_text(orjson.dumps(message).decode())
+
+
+async def refuse(socket: WebSocket, error: CarrelError) -> None:
+    """Close with the error as code and reason."""
+    await _close(socket, close_code(error), close_reason(error))
+
+
+async def _close(socket: WebSocket, code: int, reason: str = "") -> None:
+    try:
+        # Whoever does not read does not get the farewell either; the transport is dropped after this.
+        async with asyncio.timeout(_FAREWELL_S):
+            await socket.close(code, reason)
+    except (TimeoutError, WebSocketDisconnect, RuntimeError):
+        pass
+
+
+async def show_terminal(
+    socket: WebSocket,
+    terminals: Terminals,
+    terminal: Terminal,
+    beat: Callable[[], None],
+    *,
+    position: int | None,
+) -> None:
+    """Carry one client's part of a terminal's life: until it leaves, is replaced, or the shell ends.
+
+    beat: called for everything that is typed or shown.
+    """
+    attachment = terminals.attach(terminal, position)
+    try:
+        await say(socket, type="ready", terminal=terminal.id, offset=attachment.position)
+        await _first_of(
+            _send_output(socket, terminal, attachment, beat),
+            _feed(socket, terminal.stream, beat),
+            asyncio.shield(attachment.lost),
+        )
+        if attachment.lost.done():
+            why = attachment.lost.result()
+            await (refuse(socket, why) if why else _close(socket, _TRY_AGAIN_LATER))
+    finally:
+        terminals.detach(terminal, attachment)
+
+
+async def _send_output(
+    socket: WebSocket, terminal: Terminal, attachment: Attachment, beat: Callable[[], None]
+) -> None:
+    async for piece in attachment.pieces():
+        beat()
+        await socket.send_bytes(piece)
+    if terminal.exit_code is not None:
+        await say(socket, type="exit", code=terminal.exit_code)
+        await _close(socket, 1000)
+
+
+async def receive_command(socket: WebSocket) -> ExecStart:
+    """The first message of an exec. Raises: Invalid, WebSocketDisconnect."""
+    try:
+        async with asyncio.timeout(_FIRST_MESSAGE_S):
+            message = await socket.receive()
+    except TimeoutError:
+        raise Invalid("invalid.command", "No command came.") from None
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1006))
+    try:
+        return ExecStart.model_validate_json(message.get("text") or message.get("bytes") or "")
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise Invalid("invalid.command", refusal(first, where), field=where) from None
+
+
+async def carry_command(socket: WebSocket, stream: ExecStream, beat: Callable[[], None]) -> None:
+    """Carry a command's streams until it ends or the client leaves. beat: called for everything that passes."""
+
+    async def send_output() -> None:
+        async for number, chunk in stream.output():
+            if chunk:
+                beat()
+                await socket.send_bytes(bytes((number,)) + chunk)
+        await say(socket, type="exit", code=await stream.exit_code())
+        await _close(socket, 1000)
+
+    await _first_of(send_output(), _feed(socket, stream, beat))
+
+
+async def _feed(socket: WebSocket, stream: ExecStream, beat: Callable[[], None]) -> None:
+    """Pass the client's messages on until it leaves; what the process does not read holds the client back."""
+    while True:
+        message = await socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        beat()
+        if content := message.get("bytes"):
+            await stream.write(content)
+        elif text := message.get("text"):
+            await _control(stream, text)
+
+
+async def _control(stream: ExecStream, text: str) -> None:
+    try:
+        wanted = CONTROL.validate_json(text)
+    except ValidationError:
+        raise Invalid("invalid.message", "This text message is not one of ours.") from None
+    if isinstance(wanted, Resize):
+        await stream.resize(TerminalSize(wanted.cols, wanted.rows))
+    else:
+        await stream.close_stdin()
+
+
+async def _first_of(*works: Awaitable[CarrelError | None]) -> None:
+    """Return when the first is done, with the others cancelled. Raises: what the first one raised."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await _cancel(tasks)
+    for task in done:
+        task.result()
+
+
+async def _cancel(tasks: Iterable["asyncio.Future[CarrelError | None]"]) -> None:
+    unfinished = [task for task in tasks if not task.done()]
+    for task in unfinished:
+        task.cancel()
+    if unfinished:
+        await asyncio.wait(unfinished)

@@ -1,0 +1,313 @@
+"""Terminals that outlive their connection.
+
+A terminal is a shell in a container, whose output is read here whether somebody watches or not. The last
+megabyte is kept, by position, so that a client whose network broke goes on where it stopped. One client is
+attached at a time; the newest wins. An attached client that does not keep up holds the shell back; when
+nobody is attached, the shell runs on and the oldest output is forgotten.
+
+    opening -> attached <-> detached --(5 minutes)--> hung up
+                   |            |
+                   +-- ended ---+   (the shell exited, or its session stopped running)
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
+
+import structlog
+
+from carrel.apps.buffer import Ring
+from carrel.apps.denials import of_engine
+from carrel.core.errors import CarrelError, Conflict, Refused
+from carrel.core.ids import ContainerId, UserId, new_id
+from carrel.engines.port import Engine, EngineError, ExecStream, TerminalSize
+
+log = structlog.get_logger()
+
+RING_BYTES = 1 << 20
+WINDOW_BYTES = 256 << 10
+"""How far an attached client may be behind before the shell has to wait for it."""
+PIECE_BYTES = 64 << 10
+KEPT_S = 300.0
+STALL_S = 30.0
+"""A client that takes nothing for so long while there is something to take counts as gone."""
+MAX_PER_CONTAINER = 20
+
+# The shell first says its process id, for the day when it is to be hung up; the line is not passed on.
+# Then comes the shell that its owner likes, if the image has it.
+SHELL = (
+    "sh", "-c",
+    'echo $$; liked=$CARREL_SHELL; unset CARREL_SHELL; for shell in "$liked" bash; do '
+    '[ -n "$shell" ] && command -v "$shell" >/dev/null 2>&1 && exec "$shell" -l; done; exec sh -l',
+)  # fmt: skip
+ENVIRONMENT = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
+_LONGEST_FIRST_LINE = 16
+_BEGIN_S = 5.0
+
+
+class Attachment:
+    """One client's hold on a terminal. `lost` says why it ended before the shell did, if it did."""
+
+    def __init__(self, terminal: "Terminal", position: int) -> None:
+        self._terminal = terminal
+        self.position = position
+        self.news = asyncio.Event()
+        self.lost: asyncio.Future[CarrelError | None] = asyncio.get_running_loop().create_future()
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Output from the position on, until the shell has ended. Asking for the next says that one is sent."""
+        while True:
+            self.news.clear()
+            piece = self._terminal.ring.read(self.position, PIECE_BYTES)
+            if piece:
+                yield piece
+                self.position += len(piece)
+                self._terminal.taken.set()
+            elif self._terminal.ended:
+                return
+            else:
+                await self.news.wait()
+
+    def lose(self, why: CarrelError | None) -> None:
+        """End this hold. None: the client did not keep up and may come back."""
+        if not self.lost.done():
+            self.lost.set_result(why)
+
+
+class Terminal:
+    """A shell with a terminal, and the memory of what it wrote. exit_code: None until it has exited."""
+
+    def __init__(self, container: ContainerId, user: UserId, stream: ExecStream) -> None:
+        self.id = new_id()
+        self.container = container
+        self.user = user
+        self.stream = stream
+        self.ring = Ring(RING_BYTES)
+        self.taken = asyncio.Event()
+        self.ended = False
+        self.exit_code: int | None = None
+        self.pid: int | None = None
+        self.begun = asyncio.Event()
+        """The shell's own first line is through; input from now on cannot get before it."""
+        self._attached: Attachment | None = None
+
+    @property
+    def attached(self) -> Attachment | None:
+        return self._attached
+
+    def attach(self, position: int | None) -> Attachment:
+        """Hold it from the position on (None: from the oldest output kept); whoever held it loses it."""
+        self.detach(
+            self._attached,
+            Conflict(
+                "terminal.taken", "This terminal was opened in another place.", hint="Open it again here."
+            ),
+        )
+        self._attached = Attachment(
+            self, self.ring.nearest(self.ring.start if position is None else position)
+        )
+        return self._attached
+
+    def detach(self, attachment: Attachment | None, why: CarrelError | None = None) -> None:
+        """Let go. A hold that was lost already: no-op."""
+        if attachment is not None and attachment is self._attached:
+            self._attached = None
+            attachment.lose(why)
+            self.taken.set()
+
+    async def pump(self) -> None:
+        """Read the shell's output until it exits."""
+        async for chunk in self._after_first_line():
+            if not chunk:
+                continue
+            # One that came back meanwhile may be at the oldest byte, which this chunk would push out.
+            await self._wait_for_client()
+            self.ring.append(chunk)
+            if self._attached:
+                self._attached.news.set()
+                await self._wait_for_client()
+        self.exit_code = await self.stream.exit_code()
+
+    def end(self, why: CarrelError | None = None) -> None:
+        """Nothing more will come. why: None when the shell exited by itself."""
+        self.ended = True
+        self.begun.set()
+        if self._attached:
+            if why:
+                self._attached.lose(why)
+            self._attached.news.set()
+
+    async def _wait_for_client(self) -> None:
+        while (attached := self._attached) and self.ring.end - attached.position > WINDOW_BYTES:
+            self.taken.clear()
+            try:
+                async with asyncio.timeout(STALL_S):
+                    await self.taken.wait()
+            except TimeoutError:
+                log.info("terminal.stalled", terminal=self.id, container=self.container)
+                self.detach(attached)
+
+    async def _after_first_line(self) -> AsyncIterator[bytes]:
+        first: bytes | None = b""
+        async for _, chunk in self.stream.output():
+            if first is None:
+                yield chunk
+                continue
+            first += chunk
+            line, newline, rest = first.partition(b"\n")
+            if newline or len(first) > _LONGEST_FIRST_LINE:
+                self.pid = int(line) if line.strip().isdigit() else None
+                self.begun.set()
+                yield rest if self.pid else first
+                first = None
+        if first:
+            yield first
+
+
+class Terminals:
+    """All terminals of this process, by id."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._terminals: dict[str, Terminal] = {}
+        self._held: Counter[ContainerId] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lives: dict[str, asyncio.Task[None]] = {}
+        self._expiries: dict[str, asyncio.TimerHandle] = {}
+
+    @property
+    def containers(self) -> set[ContainerId]:
+        """The containers that have terminals here."""
+        return {terminal.container for terminal in self._terminals.values()}
+
+    def find(self, terminal: str, container: ContainerId, user: UserId) -> Terminal | None:
+        """The terminal, if it is here, of that container and of that user."""
+        found = self._terminals.get(terminal)
+        if found is None or found.container != container or found.user != user:
+            return None
+        if found.ended and found.exit_code is None:
+            # The engine lost it; nobody will learn how it ended.
+            self._forget(found)
+            return None
+        return found
+
+    async def open(self, container: ContainerId, user: UserId, size: TerminalSize, *, shell: str = "") -> Terminal:
+        """A fresh shell: the one that is named, where there is such. Raises: Refused (too many), Conflict (not
+        running), Unavailable."""
+        if self._held[container] >= MAX_PER_CONTAINER:
+            raise Refused(
+                "terminal.too_many",
+                f"There are {MAX_PER_CONTAINER} terminals here already.",
+                hint="Close some; one that is not watched goes away after five minutes.",
+            )
+        self._held[container] += 1
+        opened: asyncio.Future[Terminal] = asyncio.get_running_loop().create_future()
+        life = self._start(self._live(container, user, size, shell, opened))
+        try:
+            await asyncio.wait((opened, life), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            life.cancel()
+            raise
+        finally:
+            if not opened.done():
+                self._held[container] -= 1
+        if not opened.done():
+            try:
+                life.result()
+            except EngineError as error:
+                raise of_engine(error) from error
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_BEGIN_S):
+                await opened.result().begun.wait()
+        return opened.result()
+
+    def attach(self, terminal: Terminal, position: int | None) -> Attachment:
+        """Hold the terminal; it will not expire meanwhile."""
+        if expiry := self._expiries.pop(terminal.id, None):
+            expiry.cancel()
+        return terminal.attach(position)
+
+    def detach(self, terminal: Terminal, attachment: Attachment) -> None:
+        """Let go: it is kept for a while, or forgotten at once when its end has been told."""
+        terminal.detach(attachment)
+        if terminal.attached is not None or terminal.id not in self._terminals:
+            return
+        if terminal.ended and attachment.position >= terminal.ring.end:
+            self._forget(terminal)
+        elif terminal.id not in self._expiries:
+            self._expire_later(terminal)
+
+    def stop_running(self, container: ContainerId, why: CarrelError) -> None:
+        """Its processes are gone or going: end its terminals."""
+        for terminal in [t for t in self._terminals.values() if t.container == container]:
+            terminal.end(why)
+            self._forget(terminal)
+
+    async def close(self) -> None:
+        """Leave all shells running where they are."""
+        for terminal in list(self._terminals.values()):
+            self._forget(terminal)
+        for task in list(self._tasks):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(list(self._tasks))
+
+    async def _live(
+        self,
+        container: ContainerId,
+        user: UserId,
+        size: TerminalSize,
+        shell: str,
+        opened: "asyncio.Future[Terminal]",
+    ) -> None:
+        env = {**ENVIRONMENT, "CARREL_SHELL": shell}
+        async with self._engine.exec(container, SHELL, env=env, terminal=size) as stream:
+            terminal = Terminal(container, user, stream)
+            self._remember(terminal)
+            opened.set_result(terminal)
+            try:
+                await terminal.pump()
+            except EngineError as error:
+                terminal.end(of_engine(error))
+            else:
+                terminal.end()
+
+    def _remember(self, terminal: Terminal) -> None:
+        self._terminals[terminal.id] = terminal
+        life = asyncio.current_task()
+        assert life is not None
+        self._lives[terminal.id] = life
+        self._expire_later(terminal)
+
+    def _expire_later(self, terminal: Terminal) -> None:
+        loop = asyncio.get_running_loop()
+        self._expiries[terminal.id] = loop.call_later(KEPT_S, self._hang_up, terminal)
+
+    def _start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _forget(self, terminal: Terminal) -> None:
+        if self._terminals.pop(terminal.id, None):
+            self._held[terminal.container] -= 1
+            self._held += Counter()  # drops what has come to zero
+        if expiry := self._expiries.pop(terminal.id, None):
+            expiry.cancel()
+        if life := self._lives.pop(terminal.id, None):
+            life.cancel()
+
+    def _hang_up(self, terminal: Terminal) -> None:
+        self._forget(terminal)
+        if not terminal.ended and terminal.pid:
+            self._start(self._signal(terminal.container, terminal.pid))
+
+    async def _signal(self, container: ContainerId, pid: int) -> None:
+        """Tell the shell what a modem once told it; bash passes it on to its jobs."""
+        with suppress(EngineError):
+            async with self._engine.exec(
+                container, ("sh", "-c", f"kill -HUP {pid}"), env={}, terminal=None
+            ) as stream:
+                await stream.exit_code()

@@ -1,0 +1,63 @@
+"""Take what runs off nodes that are being emptied. What has never run there is sent back by `launch`."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import select
+
+from carrel.controllers.loop import Tools
+from carrel.nodes import service as nodes
+from carrel.nodes.administration import leaving
+from carrel.nodes.schemas import Leaving
+from carrel.sessions import transitions
+from carrel.tables.nodes import Node
+from carrel.tables.session_states import SessionState
+from carrel.tables.sessions import Container, Session
+
+_RAN = (SessionState.RUNNING, SessionState.STARTING)
+_OUTCOME = {Leaving.ENDS: SessionState.CANCELLED, Leaving.MOVES: SessionState.PENDING}
+
+
+class Vacate:
+    name = "vacate"
+    topics = (nodes.TOPIC,)
+    tick_s = 10.0
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def close(self) -> None:
+        """Nothing runs beside the step."""
+
+    async def step(self) -> None:
+        """Begin to end, or to move, every session whose node says so; the reaper does the rest."""
+        async with self._tools.transaction() as tx:
+            emptied = {node.id: node for node in await nodes.draining(tx)}
+            if not emptied:
+                return
+            there = await tx.execute(
+                select(Session, Container.node_id)
+                .join(Container, Container.session_id == Session.id)
+                .where(Container.node_id.in_(emptied), Session.state.in_(map(str, _RAN)))
+                .order_by(Session.id, Container.index)
+            )
+            found = [(session, emptied[node]) for session, node in there if node]
+            for session, becomes, reason in _fates(found):
+                await transitions.move(
+                    tx, [session.id], SessionState.TERMINATING, sources=_RAN, outcome=_OUTCOME[becomes],
+                    cause="drained", reason=reason, now=self._tools.clock.now(),
+                )  # fmt: skip
+
+
+def _fates(found: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, Leaving, str]]:
+    """Those that end or move now, with what their history says. found: each with a node of its that is emptied."""
+    for session, node in found:
+        assert node.draining is not None
+        match leaving(session, node.draining):
+            case Leaving.ENDS:
+                yield session, Leaving.ENDS, f"Its node {node.name} is being emptied."
+            case Leaving.MOVES:
+                reason = (
+                    f"Its node {node.name} is being emptied: it goes back to the queue and starts again elsewhere, "
+                    "without the files that were outside mounted folders."
+                )
+                yield session, Leaving.MOVES, reason

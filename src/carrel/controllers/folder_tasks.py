@@ -1,0 +1,362 @@
+"""Do what takes long with folders, finish what was left half made, and empty the trash.
+
+A task is a row. It is worked on in a thread of its storage host, which tells how far it is and ends when it is told
+to; nothing that it leaves on the way is of any use to it, so that after a crash it simply begins again. What is
+decided is decided in one transaction (`folders.outcomes`), and what has to be cleared away afterwards is in the row.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Hashable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.controllers.loop import Tools, beside, end
+from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.ids import FolderId, StorageHostId
+from carrel.db.leader import LeadershipLost
+from carrel.folders import outcomes, quotas, service
+from carrel.folders.hosts.storages import Storage
+from carrel.folders.service import place_of
+from carrel.site import service as site
+from carrel.storage import tree, whole_folders
+from carrel.storage.port import Advance, Place
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import TASKS, FolderTask, TaskKind, TaskState, VFolder
+
+log = structlog.get_logger()
+
+_TELL_EVERY_S = 0.5
+_PAUSE_S = 5.0
+_CERTAIN_FOR = timedelta(seconds=5)
+_AT_ONCE = 2
+_COPIES = frozenset({TaskKind.CLONE, TaskKind.MOVE, TaskKind.COPY})
+
+
+class _Cancelled(Exception):
+    """Somebody wants the task to end."""
+
+
+class _Dropped(Exception):
+    """We are not the ones to go on with it."""
+
+
+class _Gauge:
+    """How far a thread is, and why it shall not go on."""
+
+    def __init__(self) -> None:
+        self.latest: Advance | None = None
+        self.ended: type[Exception] | None = None
+
+    def tick(self, advance: Advance) -> None:
+        self.latest = advance
+        if self.ended is not None:
+            raise self.ended
+
+
+class Folders:
+    """Bounded concurrency for each storage host, and for each two between which something is copied.
+
+    So one that hangs holds up only what touches it.
+    """
+
+    name = "folders"
+    topics = (TASKS,)
+    tick_s = 5.0
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._in_hand: dict[Hashable, asyncio.Task[None]] = {}
+        self._rooms: dict[Hashable, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_AT_ONCE))
+
+    async def step(self) -> None:
+        """Take up everything that is to be done and is not in hand."""
+        clock = self._tools.clock
+        async with self._tools.transaction() as tx:
+            if days := (await site.settings(tx)).trash_days:
+                await outcomes.expire(tx, clock, days=days)
+            half_made = await outcomes.half_made(tx, clock.now())
+            tasks = await outcomes.to_do(tx)
+        for folder in half_made:
+            self._take_up(folder.id, partial(self._finish, folder))
+        for task in tasks:
+            self._take_up(task.id, _Work(self._tools, self._rooms, task).do)
+
+    def _take_up(self, key: Hashable, work: Callable[[], Awaitable[None]]) -> None:
+        if key not in self._in_hand:
+            task = asyncio.create_task(beside("folders", partial(_kept, work), key=str(key)))
+            self._in_hand[key] = task
+            task.add_done_callback(lambda _: self._in_hand.pop(key, None))
+
+    async def drain(self) -> None:
+        """Wait until nothing is in hand."""
+        while self._in_hand:
+            await asyncio.gather(*self._in_hand.values())
+
+    async def close(self) -> None:
+        """Let go. Threads end at their next tick; nobody waits for one that hangs."""
+        for task in (works := list(self._in_hand.values())):
+            task.cancel()
+        if works:
+            await asyncio.wait(works)
+
+    async def _finish(self, folder: VFolder) -> None:
+        """Make what somebody began to make."""
+        storage = await self._tools.storages.of(folder.host_id)
+        try:
+            async with self._rooms[folder.host_id, "make"]:
+                await storage.call(storage.backend.create, place_of(folder))
+        except Unavailable as error:
+            log.warning("folders.not_made", folder=folder.id, error=error.message)
+            await asyncio.sleep(_PAUSE_S)
+            return
+        except CarrelError as error:
+            async with self._tools.transaction() as tx:
+                await service.settle(tx, folder.id, FolderState.FAILED, reason=error.message)
+            return
+        async with self._tools.transaction() as tx:
+            await service.settle(tx, folder.id, FolderState.READY)
+
+
+class _Work:
+    """One task, from its beginning to its end or to its next attempt."""
+
+    def __init__(self, tools: Tools, rooms: dict[Hashable, asyncio.Semaphore], task: FolderTask) -> None:
+        self._tools = tools
+        self._rooms = rooms
+        self._task = task
+        self._attempt = f"task-{task.id}.{tools.leader.epoch}"
+        self._advance: Advance | None = None
+
+    async def do(self) -> None:
+        """Bring the task on as far as it goes now."""
+        async with self._tools.database.transaction() as tx:
+            folder = await self._folder(tx, self._task.folder_id)
+            other = await self._other(tx)
+        if folder is None:  # what it was about went with its folder
+            async with self._tools.transaction() as tx:
+                await outcomes.done(tx, self._task.id, None, self._now())
+            return
+        async with self._rooms[self._touches(folder, other or folder), self._task.kind in _COPIES]:
+            await self._begun(folder.id)
+
+    def _touches(self, folder: VFolder, other: VFolder) -> frozenset[str]:
+        """The storage hosts that the work reads from and writes to."""
+        arguments = self._task.arguments
+        if "clear" in arguments:
+            return frozenset({arguments["clear"]["host"]})
+        return frozenset({folder.host_id, other.host_id, arguments.get("host", folder.host_id)})
+
+    async def _begun(self, folder_id: FolderId) -> None:
+        # 1. what holds now; others may have been faster while we waited
+        async with self._tools.transaction() as tx:
+            task = await outcomes.begin(tx, self._task.id, self._now())
+            folder = await self._folder(tx, folder_id)
+            if task is None or folder is None:
+                return
+            self._task = task
+            other = await self._other(tx)
+        # 2. do it
+        try:
+            if task.cancel and "outcome" not in task.arguments:
+                raise _Cancelled
+            await self._act(folder, other or folder)
+        except _Cancelled:
+            await self._give_up(TaskState.CANCELLED, None)
+        except (CarrelError, OSError) as error:
+            await self._hindered(folder, error)
+
+    async def _act(self, folder: VFolder, other: VFolder) -> None:
+        match TaskKind(self._task.kind):
+            case TaskKind.CLONE:
+                await self._clone(folder, other)
+            case TaskKind.MOVE if "clear" in self._task.arguments:
+                await self._clear(folder)
+            case TaskKind.MOVE:
+                await self._move(folder)
+            case TaskKind.REMOVE:
+                await self._remove(folder)
+            case TaskKind.COPY:
+                await self._copy(folder, other)
+            case TaskKind.CLEAN:
+                await self._clean(folder)
+
+    async def _clone(self, folder: VFolder, source: VFolder) -> None:
+        await self._bring(source, folder.host_id, place_of(folder))
+        async with self._tools.transaction() as tx:
+            await outcomes.copied(tx, self._task.id, self._advance, self._now())
+
+    async def _move(self, folder: VFolder) -> None:
+        host = StorageHostId(self._task.arguments["host"])
+        place = Place(self._task.arguments["scope"], folder.id)
+        if host == folder.host_id:
+            storage = await self._tools.storages.of(host)
+            await self._call(storage, whole_folders.rehome, storage.backend, place_of(folder), place)
+        else:
+            await self._bring(folder, host, place)
+        async with self._tools.transaction() as tx:
+            moved = await outcomes.moved(tx, self._task.id, host, place, self._now())
+        if moved is not None:
+            self._task = moved
+            await self._clear(folder)
+
+    async def _bring(self, source: VFolder, host: StorageHostId, place: Place) -> None:
+        """A copy of the source in this place, to be seen at once."""
+        here = await self._tools.storages.of(host)
+        there = await self._tools.storages.of(source.host_id)
+        await self._between(
+            there, here, whole_folders.fill, there.backend, place_of(source), here.backend, place, self._attempt
+        )
+        await self._tools.confirm()
+        await here.call(whole_folders.show, here.backend, place, self._attempt)
+
+    async def _clear(self, folder: VFolder) -> None:
+        """Nothing is left where the folder was, or was to come. Then the task is over."""
+        arguments = self._task.arguments
+        left = arguments["clear"]
+        storage = await self._tools.storages.of(StorageHostId(left["host"]))
+        shown, self._advance = self._advance, None
+        await self._call(storage, storage.backend.remove, Place(left["scope"], folder.id), shown=False)
+        async with self._tools.transaction() as tx:
+            outcome = TaskState(arguments["outcome"])
+            if outcome is TaskState.DONE:
+                await outcomes.done(tx, self._task.id, shown, self._now())
+            else:
+                await outcomes.failed(tx, self._task.id, outcome, self._task.problem, self._now())
+
+    async def _remove(self, folder: VFolder) -> None:
+        storage = await self._tools.storages.of(folder.host_id)
+        await self._call(storage, storage.backend.remove, place_of(folder))
+        async with self._tools.transaction() as tx:
+            await outcomes.removed(tx, self._task.id, self._advance, self._now())
+
+    async def _copy(self, folder: VFolder, target: VFolder) -> None:
+        here = await self._tools.storages.of(target.host_id)
+        there = await self._tools.storages.of(folder.host_id)
+        source = there.backend.files(place_of(folder))
+        place, arguments = place_of(target), self._task.arguments
+        files, stage = here.backend.files(place), here.backend.stage(place)
+        entry, clash = f"task-{self._task.id}", tree.Clash(arguments["clash"])
+        async with self._tools.database.transaction() as tx:
+            room = await quotas.room_of(tx, target.scope)
+        copy = partial(tree.copy, renamed=arguments.get("name"), room=room)
+        await self._between(
+            there, here, copy, source, arguments["paths"], files, stage, entry, arguments["to"], clash
+        )
+        async with self._tools.transaction() as tx:
+            await outcomes.files_copied(tx, self._tools.clock, self._task.id, target, entry, self._advance)
+
+    async def _clean(self, folder: VFolder) -> None:
+        storage, place = await self._tools.storages.of(folder.host_id), place_of(folder)
+        entry = self._task.arguments.get("entry")
+        if entry is None:
+            await self._call(storage, storage.backend.remove, place)
+        else:
+            await self._call(storage, tree.discard, storage.backend.stage(place), entry)
+        async with self._tools.transaction() as tx:
+            await outcomes.done(tx, self._task.id, self._advance, self._now())
+
+    async def _hindered(self, folder: VFolder, error: CarrelError | OSError) -> None:
+        """Another attempt later, or the end of a task that would fail again."""
+        said = error.message if isinstance(error, CarrelError) else error.strerror or str(error)
+        arguments = self._task.arguments
+        must_happen = (
+            self._task.kind in (TaskKind.REMOVE, TaskKind.CLEAN)
+            or "clear" in arguments
+            or (self._task.kind == TaskKind.MOVE and arguments["host"] == folder.host_id)
+        )
+        log.warning("folders.hindered", task=self._task.id, kind=self._task.kind, error=said)
+        if must_happen or isinstance(error, Unavailable):
+            async with self._tools.transaction() as tx:
+                await outcomes.hindered(tx, self._task.id, said)
+            await asyncio.sleep(_PAUSE_S)
+        else:
+            await self._give_up(TaskState.FAILED, said)
+
+    async def _give_up(self, state: TaskState, problem: str | None) -> None:
+        task, clock = self._task, self._tools.clock
+        async with self._tools.transaction() as tx:
+            match TaskKind(task.kind):
+                case TaskKind.CLONE:
+                    await outcomes.not_copied(tx, clock, task.id, state, problem)
+                case TaskKind.MOVE:
+                    await outcomes.not_moved(tx, task.id, state, problem)
+                case TaskKind.COPY:
+                    await outcomes.files_not_copied(tx, clock, task.id, f"task-{task.id}", state, problem)
+                case _:
+                    await outcomes.failed(tx, task.id, state, problem, self._now())
+
+    async def _between(
+        self, there: Storage, here: Storage, work: Callable[..., Any], *arguments: object
+    ) -> None:
+        """Have one storage copy from another, and name the one that does not answer."""
+        try:
+            await self._call(here, work, *arguments)
+        except Unavailable:
+            await there.call(there.backend.recognise)
+            raise
+
+    async def _call(
+        self, storage: Storage, work: Callable[..., Any], *arguments: object, shown: bool = True
+    ) -> None:
+        """Have the storage do long work, and tell how far it is. shown: its advance is the task's."""
+        # Whoever was asleep since it was certain that we lead must not begin: somebody else may have gone on.
+        await self._tools.confirm()
+        certain = self._now()
+
+        def soon(*given: object) -> object:
+            if self._now() - certain > _CERTAIN_FOR:
+                raise _Dropped
+            return work(*given)
+
+        gauge = _Gauge()
+        telling = asyncio.Lock()
+        teller = asyncio.create_task(self._tell(gauge, telling, shown=shown))
+        try:
+            await storage.call(soon, *arguments, gauge.tick, deadline_s=None)
+        finally:
+            gauge.ended = gauge.ended or _Dropped
+            await end(teller, telling)
+        if shown:
+            self._advance = gauge.latest
+
+    async def _tell(self, gauge: _Gauge, telling: asyncio.Lock, *, shown: bool) -> None:
+        """Write down how far it is, twice a second. Whatever ends this ends the work."""
+        told: Advance | None = None
+        try:
+            while True:
+                latest = gauge.latest if shown else None
+                async with telling, self._tools.transaction() as tx:
+                    news = latest if latest != told else None
+                    unwanted = await outcomes.advanced(tx, self._task.id, news)
+                told = latest
+                if unwanted and shown:
+                    gauge.ended = _Cancelled
+                await asyncio.sleep(_TELL_EVERY_S)
+        except (Unavailable, LeadershipLost) as error:
+            log.warning("folders.not_told", task=self._task.id, error=str(error))
+        finally:
+            gauge.ended = gauge.ended or _Dropped
+
+    async def _other(self, tx: AsyncSession) -> VFolder | None:
+        """The folder that is copied from, or into, when it is not the task's own."""
+        arguments = self._task.arguments
+        return await self._folder(tx, arguments.get("source") or arguments.get("folder"))
+
+    async def _folder(self, tx: AsyncSession, folder: str | None) -> VFolder | None:
+        return await tx.get(VFolder, folder) if folder else None
+
+    def _now(self) -> datetime:
+        return self._tools.clock.now()
+
+
+async def _kept(work: Callable[[], Awaitable[None]]) -> None:
+    """Do it; what goes wrong, or is another's by now, is tried again by a later step."""
+    try:
+        await work()
+    except _Dropped:
+        log.warning("folders.dropped")

@@ -1,0 +1,70 @@
+"""From the folders that a session holds to directories that the engine can mount, as the storage has them now."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.ids import StorageHostId
+from carrel.engines.port import Mount
+from carrel.folders.hosts.storages import Storage, Storages
+from carrel.sessions.mounting import Mounted
+from carrel.storage import paths
+from carrel.storage.port import StorageUnavailable
+
+
+class Unmountable(Exception):
+    """A folder is not as the session wants it, and will not be by itself."""
+
+
+class Missing(Exception):
+    """A host answers, and a folder's directory is not there: it was removed, or the storage is not mounted."""
+
+    def __init__(self, host: StorageHostId, message: str) -> None:
+        super().__init__(message)
+        self.host = host
+
+
+async def ready(storages: Storages, mounted: Sequence[Mounted]) -> tuple[Mount, ...]:
+    """What to mount, once every storage host has answered and every directory was seen.
+
+    Raises: Unavailable while a host does not answer; Missing; Unmountable.
+    """
+    by_host = {host: await storages.of(host) for host in sorted({each.host for each in mounted})}
+    for storage in by_host.values():
+        await storage.call(storage.backend.probe)
+    return tuple([await _mount(by_host[each.host], each) for each in mounted])
+
+
+async def _mount(storage: Storage, mounted: Mounted) -> Mount:
+    source = storage.backend.files(mounted.place)
+    unreached = f"The folder {mounted.folder} on the storage host {storage.name} cannot be reached."
+    try:
+        await storage.call(_look, source, mounted.subpath)
+    except _NotThere as error:
+        raise Missing(
+            mounted.host, f"{unreached} Its directory is not there: an administrator has to look for it."
+        ) from error
+    except (Unavailable, OSError) as error:
+        said = error.message if isinstance(error, Unavailable) else f"{os.strerror(error.errno or 0)}."
+        raise Unavailable("storage.unavailable", f"{unreached} {said}") from error
+    except CarrelError as error:
+        # What a session made private to its user is not for us to see, and mounts all the same.
+        if error.code != "file.inaccessible":
+            raise Unmountable(
+                f"The folder {mounted.folder} has no directory {mounted.subpath} that can be mounted."
+            ) from error
+    return Mount(str(source), mounted.path, mounted.subpath, mounted.read_only)
+
+
+class _NotThere(Exception):
+    """The folder's own directory."""
+
+
+def _look(source: Path, subpath: str) -> None:
+    """Raises: _NotThere; CarrelError when the subpath is not there, or a symbolic link is in the way."""
+    try:
+        with paths.directory(source, subpath):
+            return
+    except StorageUnavailable as error:
+        raise _NotThere from error

@@ -1,0 +1,176 @@
+"""What somebody may do with one folder: as its owner, as a member of its project, by a share, or as administrator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, case, exists, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Conflict, Forbidden, NotFound
+from carrel.db.scope import reaches
+from carrel.permissions.decide import Actor, Target, allows, refusal, within
+from carrel.tables.folder_states import FolderState, remedy
+from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
+
+IN_USE = frozenset(FolderState) - {FolderState.TRASHED, FolderState.DELETING}
+"""States of a folder that holds its name."""
+ORDER = list(Permission)
+GIVEN = """(
+    SELECT coalesce(json_agg(s.permission), '[]') FROM vfolder_shares s
+    WHERE s.folder_id = f.id AND s.state = 'accepted'
+        AND (s.user_id = %(user)s OR s.project_id = ANY(%(projects)s))
+)"""
+"""What `permission_of` asks, as a part of a statement of text about a folder `f`; for `most`."""
+_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Held:
+    """A folder and what the actor may do with its files; None: nothing, they only administer it."""
+
+    folder: VFolder
+    permission: Permission | None
+
+    def can(self, needed: Permission) -> bool:
+        return self.permission is not None and ORDER.index(self.permission) >= ORDER.index(needed)
+
+
+def target(folder: VFolder) -> Target:
+    return Target(folder.owner_id, folder.project_id, folder.domain_id)
+
+
+def missing(ref: str) -> NotFound:
+    return NotFound("vfolder.not_found", f"There is no folder {ref}.", hint="See `carrel vfolder ls`.")
+
+
+def shared_with(actor: Actor) -> ColumnElement[bool]:
+    """A condition for shares that give the actor a folder now."""
+    accepted = FolderShare.state == ShareState.ACCEPTED
+    projects = sorted(actor.projects)
+    return accepted & or_(FolderShare.user_id == actor.user_id, FolderShare.project_id.in_(projects))
+
+
+def owned_by(actor: Actor) -> ColumnElement[bool]:
+    """A condition for folders of the actor's own."""
+    return VFolder.owner_id == actor.user_id
+
+
+def of_projects(actor: Actor) -> ColumnElement[bool]:
+    """A condition for folders of projects that the actor is in."""
+    return VFolder.project_id.in_(sorted(actor.projects))
+
+
+def shared_to(actor: Actor) -> ColumnElement[bool]:
+    """A condition for folders that somebody else shares with the actor."""
+    return exists().where(FolderShare.folder_id == VFolder.id, shared_with(actor))
+
+
+def held_by(actor: Actor) -> ColumnElement[bool]:
+    """A condition for folders whose files the actor can reach: own, of projects that they are in, shared."""
+    return or_(owned_by(actor), of_projects(actor), shared_to(actor))
+
+
+def seen_by(actor: Actor) -> ColumnElement[bool]:
+    """A condition for folders that the actor may know of: what they hold, and what they administer."""
+    administered = reaches(
+        actor, "vfolder.read", owner=VFolder.owner_id, domain=VFolder.domain_id, project=VFolder.project_id
+    )
+    return or_(administered, held_by(actor)) if within(actor.scopes, "vfolder.read") else administered
+
+
+async def find(
+    tx: AsyncSession,
+    actor: Actor,
+    ref: str,
+    action: str,
+    *,
+    lock: bool = False,
+    among: frozenset[FolderState] = IN_USE,
+) -> Held:
+    """The folder that the actor means by an id or a name, when they may do this to it.
+
+    A name means one's own folder first, then one that one holds, then any that one may know of; and a folder in one of
+    the states `among` before any other. lock: nobody changes it, or mounts it, until this transaction ends.
+    Raises: NotFound, also for what one may not know of; Forbidden; Conflict when several have the name.
+    """
+    folder = await _meant(tx, actor, ref, among)
+    if lock:
+        again = select(VFolder).where(VFolder.id == folder.id).with_for_update()
+        locked = (await tx.execute(again.execution_options(populate_existing=True))).scalar()
+        if locked is None:
+            raise missing(ref)
+        folder = locked
+    permission = await permission_of(tx, actor, folder)
+    shares = action in ("vfolder.read", "vfolder.use") and permission is not None
+    if not allows(actor, action, target(folder)) and not (shares and within(actor.scopes, action)):
+        raise refusal(actor, action)
+    return Held(folder, permission)
+
+
+def administers(actor: Actor, folder: VFolder) -> bool:
+    """True for its owner, and for who administers where it belongs."""
+    return allows(actor, "vfolder.update", target(folder))
+
+
+async def permission_of(tx: AsyncSession, actor: Actor, folder: VFolder) -> Permission | None:
+    """What the actor may do with the files; the most of what their ways to the folder give."""
+    found = await tx.execute(
+        select(FolderShare.permission).where(FolderShare.folder_id == folder.id, shared_with(actor))
+    )
+    return most(actor, folder, [Permission(each) for each in found.scalars()])
+
+
+def most(actor: Actor, folder: VFolder, given: Sequence[Permission]) -> Permission | None:
+    """The same, when it is known what shares give."""
+    if folder.owner_id == actor.user_id or folder.project_id in actor.administers:
+        return Permission.DELETE
+    of_project = [Permission(folder.permission)] if folder.project_id in actor.projects else []
+    return max([*given, *of_project], key=ORDER.index, default=None)
+
+
+def require(held: Held, needed: Permission) -> None:
+    """Return when the files may be used like that, now. Raises: Forbidden, Conflict."""
+    folder = held.folder
+    if not held.can(needed):
+        raise Forbidden(
+            "vfolder.permission",
+            f"You may only read {folder.name}."
+            if held.permission
+            else f"You may not see what is in {folder.name}.",
+            hint="Ask its owner for more.",
+            details={"permission": held.permission, "needed": needed},
+        )
+    usable = {FolderState.READY} if needed is not Permission.READ else {FolderState.READY, FolderState.MOVING}
+    if folder.state not in usable:
+        raise Conflict(
+            "vfolder.state",
+            f"{folder.name} cannot be used now: it is {folder.state.lower()}.",
+            hint=remedy(FolderState(folder.state)),
+            details={"state": folder.state},
+        )
+
+
+async def _meant(tx: AsyncSession, actor: Actor, ref: str, among: frozenset[FolderState]) -> VFolder:
+    preferred = VFolder.state.in_(sorted(among))
+    rank = case(
+        (VFolder.id == ref, 0),
+        (preferred & owned_by(actor), 1),
+        (preferred & held_by(actor), 2),
+        (preferred, 3),
+        (owned_by(actor), 4),
+        else_=5,
+    )
+    wanted = select(VFolder, rank).where(or_(VFolder.id == ref, VFolder.name == ref), seen_by(actor))
+    rows = (await tx.execute(wanted.order_by(rank, VFolder.id).limit(_NAMED))).all()
+    first = [folder for folder, place in rows if place == rows[0][1]]
+    if not first:
+        raise missing(ref)
+    if len(first) > 1:
+        raise Conflict(
+            "vfolder.ambiguous",
+            f"There are several folders named {ref}.",
+            hint="Use the id: " + ", ".join(row.id for row in first) + ".",
+            details={"ids": [row.id for row in first]},
+        )
+    meant: VFolder = first[0]
+    return meant

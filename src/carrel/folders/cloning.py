@@ -1,0 +1,80 @@
+"""Copies of whole folders, for oneself, for a project, or for somebody else."""
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.errors import Invalid
+from carrel.core.ids import FolderId
+from carrel.folders import quotas, tasks
+from carrel.folders.access import find
+from carrel.folders.access import require as require_permission
+from carrel.folders.grantees import recipient
+from carrel.folders.hosts import service as hosts
+from carrel.folders.schemas import VFolderClone
+from carrel.folders.service import (
+    Belonging,
+    belonging_of,
+    flush,
+    new_folder,
+    record,
+    require_fitting_name,
+    require_state,
+)
+from carrel.permissions.decide import Actor, Target, require
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import Permission, TaskKind
+
+
+async def clone(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderClone) -> FolderId:
+    """A new folder that fills with a copy: the actor's, a project's that they administer, or somebody's whom they
+    could hand it over to, within the limits of whoever gets it.
+
+    Raises: NotFound, Forbidden, Invalid; Conflict when the name is taken; Refused by a limit.
+    """
+    # 1. may they, and whose will it be
+    held = await find(tx, actor, ref, "vfolder.use", lock=True)
+    require_permission(held, Permission.READ)
+    source = held.folder
+    require_state(source, FolderState.READY)
+    belonging = await _belonging(tx, actor, wanted)
+    require_fitting_name(wanted.name, belonging)
+    # 2. is there room
+    host = await hosts.choose(tx, actor, wanted.host or source.host_id, belonging.project)
+    await quotas.require_folder(tx, belonging.scope)
+    folder = new_folder(clock, actor, wanted.name, belonging, host.id, FolderState.COPYING)
+    folder.usage_mode = source.usage_mode
+    # It counts at once, and not only when it is measured.
+    folder.used_bytes, folder.files = source.used_bytes, source.files
+    await quotas.require_room_in(tx, belonging.scope, source.used_bytes)
+    # 3. have it filled
+    tx.add(folder)
+    await flush(tx, folder)
+    after = {**wanted.model_dump(mode="json"), "host": host.name, "source": source.id}
+    await record(tx, actor, "vfolder.create", folder, after=after)
+    await tasks.enqueue(tx, clock, actor, TaskKind.CLONE, folder, {"source": source.id})
+    return folder.id
+
+
+async def _belonging(tx: AsyncSession, actor: Actor, wanted: VFolderClone) -> Belonging:
+    if wanted.owner is None:
+        return await belonging_of(tx, actor, wanted.project)
+    if wanted.project is not None:
+        raise Invalid(
+            "vfolder.heir",
+            "A copy is somebody's or a project's, not both.",
+            hint="Name one of them.",
+            field="owner",
+        )
+    mine = await belonging_of(tx, actor, None)
+    person = await recipient(tx, wanted.owner, mine.domain, field="owner")
+    if person.id == actor.user_id:
+        return mine
+    require(actor, "vfolder.hand_over", Target(owner_id=actor.user_id, domain_id=actor.domain_id))
+    if wanted.name.startswith("."):
+        raise Invalid(
+            "vfolder.automatic",
+            f"{wanted.name} would be mounted by itself into every session of its owner.",
+            hint="Nobody can be given that; choose a name without the dot.",
+            field="name",
+        )
+    return Belonging(person.id, None, person.domain_id)

@@ -1,0 +1,240 @@
+"""Bytes on their way in: from a request's body to the end of a file in a folder's stage."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from carrel.core.errors import CarrelError, Unavailable
+from carrel.folders.files.arriving import Arrival, LineBroke
+from carrel.folders.files.folder_access import Reached
+from carrel.folders.files.services import FileServices
+from carrel.folders.files.transfers import Slot, Transfers
+from carrel.folders.files.tus import Checksum
+from carrel.http.intake import EXTENSION, Intake
+from carrel.http.services import services_of
+from carrel.http.shell import UNBOUNDED
+from carrel.storage import staged
+from carrel.storage.staged import Staged
+
+BATCH = 1 << 20
+"""So much is collected before it is written, while the batch before it is being written."""
+PROGRESS_TIMEOUT_S = 30.0
+"""A client that sends nothing of an announced body for so long is disconnected; what came is kept."""
+_POURED = 4 << 20
+_MOST_PIECES = 1024
+"""Each has a price of its own, however small it is."""
+T = TypeVar("T")
+
+
+class TooLarge(CarrelError):
+    status = 413
+
+
+@contextmanager
+def let_go(*files: Staged) -> Iterator[None]:
+    """Close the files after the block, but not while a thread that does not come back may be at work with them."""
+    try:
+        yield
+    except (Unavailable, asyncio.CancelledError):
+        raise
+    except BaseException:
+        _close(files)
+        raise
+    else:
+        _close(files)
+
+
+async def receive(
+    request: Request,
+    reached: Reached,
+    file: Staged,
+    most: int,
+    arrival: Arrival,
+    checksum: Checksum | None = None,
+) -> None:
+    """Put the request's body behind what is in the file. most: how many bytes it may have.
+
+    With a checksum nothing of it counts before all of it is there and right.
+    Raises: LineBroke and TooLarge, with what came until then in the file; ChecksumMismatch; Unavailable, Refused.
+    """
+    setattr(request.state, UNBOUNDED, True)
+    with _slot(request, reached):
+        await _receive(request, reached, file, most, arrival, checksum)
+
+
+async def _receive(
+    request: Request,
+    reached: Reached,
+    file: Staged,
+    most: int,
+    arrival: Arrival,
+    checksum: Checksum | None,
+) -> None:
+    if checksum is None:
+        await _append(request, reached, file, most, arrival, None)
+        return
+    apart = await reached.call(staged.create, file.stage, f"{file.name}{staged.PART}")
+    with let_go(apart):
+        try:
+            hashed = checksum.begun()
+            await _append(request, reached, apart, most, arrival, hashed)
+            checksum.require(hashed.digest())
+            await reached.call(file.take, apart)
+        finally:
+            await reached.call(apart.remove)
+
+
+def more_than_announced() -> TooLarge:
+    return TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
+
+
+def is_small(request: Request) -> bool:
+    """Whether the body is known to be no larger than what is written at once, so that it can be `read` first."""
+    length = request.headers.get("content-length", "")
+    return length.isdigit() and int(length) <= BATCH
+
+
+async def read(request: Request, reached: Reached, checksum: Checksum | None = None) -> list[bytes]:
+    """A small body. Raises: LineBroke, ChecksumMismatch, TooManyTransfers, Unavailable."""
+    with _slot(request, reached):
+        try:
+            pieces = [piece async for piece in _pieces(request) if piece]
+        except ClientDisconnect:
+            raise LineBroke from None
+    if checksum is not None:
+        hashed = checksum.begun()
+        for piece in pieces:
+            hashed.update(piece)
+        checksum.require(hashed.digest())
+    return pieces
+
+
+async def _append(
+    request: Request, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
+) -> None:
+    intake: Intake | None = request.scope.get("extensions", {}).get(EXTENSION)
+    announced = request.headers.get("content-length", "")
+    if intake is None or not announced.isdigit() or int(announced) <= BATCH:
+        await _collect(request, reached, file, most, arrival, hashed)
+    elif int(announced) > most:
+        raise more_than_announced()
+    else:
+        try:
+            first = await anext(_pieces(request))
+            await _pour(intake, first, int(announced), reached, file, arrival, hashed)
+        except (ClientDisconnect, ConnectionError):
+            raise LineBroke from None
+
+
+async def _pour(
+    intake: Intake, first: bytes, size: int, reached: Reached, file: Staged, arrival: Arrival, hashed: object
+) -> None:
+    """From the socket to the file. first: of the size bytes, what was received; it may be followed by more of them."""
+    with intake:
+        begun = first + intake.parsed()
+        await _finished(reached.call(file.write, [begun], hashed))
+        left, there = size - len(begun), True
+        while left and there:
+            await intake.readable(left)
+            try:
+                there = await _finished(reached.call(_poured, intake, file, min(left, _POURED), hashed))
+            except Unavailable:
+                if intake.at_work:
+                    intake.abandon()
+                raise
+            finally:
+                taken = intake.settle()
+                left -= taken
+            if taken:
+                arrival.last = time.monotonic()
+            elif there and time.monotonic() - arrival.last > PROGRESS_TIMEOUT_S:
+                there = False
+        if left:
+            intake.hang_up()
+            raise LineBroke
+
+
+def _poured(intake: Intake, file: Staged, most: int, hashed: object) -> bool:
+    """Write what is there; whether the client is."""
+    intake.at_work = True
+    try:
+        while most and (piece := intake.read(most)) is not None:
+            if not piece:
+                return False
+            file.write([piece], hashed)
+            most -= len(piece)
+        return True
+    finally:
+        intake.at_work = False
+
+
+async def _finished(work: Awaitable[T]) -> T:
+    """What the work gives. Who cancels this waits until the work has ended."""
+    running = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(running)
+    finally:
+        await asyncio.wait({running})
+
+
+async def _collect(
+    request: Request, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
+) -> None:
+    """From what the event loop receives, in batches."""
+    pieces: list[bytes] = []
+    size, total = 0, 0
+    writing: asyncio.Future[None] | None = None
+    try:
+        async for piece in _pieces(request):
+            arrival.last = time.monotonic()
+            total += len(piece)
+            if total > most:
+                raise more_than_announced()
+            pieces.append(piece)
+            size += len(piece)
+            if size >= BATCH or len(pieces) >= _MOST_PIECES:
+                if writing:
+                    await asyncio.shield(writing)
+                writing = asyncio.ensure_future(reached.call(file.write, pieces, hashed))
+                pieces, size = [], 0
+    except ClientDisconnect:
+        raise LineBroke from None
+    finally:
+        # What came before the line broke, or somebody cut it, is kept.
+        if writing:
+            await writing
+        if pieces:
+            await reached.call(file.write, pieces, hashed)
+
+
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    """The body as the event loop receives it. Raises: ClientDisconnect, also when nothing comes for too long."""
+    body = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(PROGRESS_TIMEOUT_S):
+                piece = await anext(body, None)
+        except TimeoutError:
+            intake: Intake | None = request.scope.get("extensions", {}).get(EXTENSION)
+            if intake is not None:
+                intake.hang_up()
+            raise LineBroke from None
+        if piece is None:
+            return
+        yield piece
+
+
+def _slot(request: Request, reached: Reached) -> Slot:
+    """Raises: TooManyTransfers, Unavailable."""
+    uploads: Transfers = services_of(request, FileServices).uploads
+    return uploads.open(reached.actor.user_id)
+
+
+def _close(files: Sequence[Staged]) -> None:
+    for file in files:
+        file.close()

@@ -1,0 +1,112 @@
+"""Who may move bytes in and out of a folder, and how many may come in: asked in one statement.
+
+What is not plain by that - the name of a folder that is not one's own, a no that needs words - is asked as everywhere
+else.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.folders import access, quotas
+from carrel.folders.files import folder_access, sizes, tus
+from carrel.folders.files.folder_access import Reached
+from carrel.folders.hosts.services import StorageServices
+from carrel.permissions.decide import Actor, within
+from carrel.tables.folders import Permission, VFolder
+from carrel.tables.uploads import Upload
+
+_ACTION = "vfolder.use"
+_FOLDER = ("id", "name", "host_id", "owner_id", "project_id", "domain_id", "scope", "permission", "state")
+_KNOWN = f"""'folder', json_build_object({", ".join(f"'{name}', f.{name}" for name in _FOLDER)}),
+    'given', {access.GIVEN}"""
+_MEANT = f"""vfolders f WHERE f.id = %(ref)s OR (f.owner_id = %(user)s AND f.name = %(ref)s
+        AND f.state IN ({", ".join(f"'{state}'" for state in sorted(access.IN_USE))}))
+    ORDER BY f.id = %(ref)s DESC LIMIT 1"""
+_OUT = f"SELECT json_build_object({_KNOWN})::text FROM {_MEANT}"  # noqa: S608 - no input in it
+_IN = f"""
+    SELECT json_build_object({_KNOWN}, 'limit', {quotas.LIMIT}, 'used', {quotas.USED},
+        'largest', (SELECT values -> 'upload_most_bytes' FROM site WHERE id = 1))::text
+    FROM {_MEANT}"""  # noqa: S608 - no input in it
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A folder that bytes may come into. largest: bytes of one file. room: bytes in all; None: as many as there are."""
+
+    reached: Reached
+    largest: int
+    room: int | None
+
+    def most(self, at_once: int) -> int:
+        """How many bytes a request may bring that does not say it before. at_once: where there is room."""
+        return at_once if self.room is None else min(at_once, self.room)
+
+    async def require(self, services: StorageServices, size: int, largest: int | None = None) -> None:
+        """Return when so much more may come in. largest: of the files that it is; None: it is one.
+
+        Raises: TooLarge, Refused.
+        """
+        if (size if largest is None else largest) > self.largest:
+            raise sizes.too_large(self.largest)
+        if self.room is not None and (self.room <= 0 or size > self.room):
+            async with services.database.transaction() as tx:
+                await quotas.require_room(tx, self.reached.folder, size)
+
+    async def require_beside(self, tx: AsyncSession, size: int) -> None:
+        """The same for an upload that is to begin in this transaction: what others will bring counts as well.
+
+        Raises: Refused.
+        """
+        if self.room is None:
+            return
+        scope = self.reached.folder.scope
+        # The folder before its scope, as everywhere; the upload's row locks it like this in any case.
+        held = select(VFolder.id).where(VFolder.id == self.reached.folder.id)
+        await tx.execute(held.with_for_update(read=True, key_share=True))
+        await quotas.lock(tx, scope)
+        begun = (
+            select(func.coalesce(func.sum(Upload.length), 0))
+            .join(VFolder, VFolder.id == Upload.folder_id)
+            .where(VFolder.scope == scope, Upload.done_path.is_(None))
+        )
+        await quotas.require_room_in(tx, scope, size + int((await tx.execute(begun)).scalar_one() or 0))
+
+
+async def outward(services: StorageServices, actor: Actor, ref: str) -> Reached:
+    """A folder whose files the actor may read. Raises: NotFound, Forbidden, Conflict."""
+    held, _ = await _glanced(services, actor, ref, _OUT)
+    if held is None:
+        return await folder_access.reach(services, actor, ref, Permission.READ)
+    access.require(held, Permission.READ)
+    return await folder_access.at(services, actor, held)
+
+
+async def inward(services: StorageServices, actor: Actor, ref: str) -> Admitted:
+    """A folder that the actor may write into. Raises: NotFound, Forbidden, Conflict."""
+    held, found = await _glanced(services, actor, ref, _IN)
+    if held is None or found["limit"] is None:
+        reached = await folder_access.reach(services, actor, ref, Permission.WRITE)
+        async with services.database.transaction() as tx:
+            largest, room = await sizes.largest(tx), await quotas.room_of(tx, reached.folder.scope)
+        return Admitted(reached, largest, room)
+    access.require(held, Permission.WRITE)
+    room = quotas.room_in(found["limit"], found["used"])
+    return Admitted(await folder_access.at(services, actor, held), found["largest"] or tus.LARGEST, room)
+
+
+async def _glanced(
+    services: StorageServices, actor: Actor, ref: str, statement: str
+) -> tuple[access.Held | None, dict[str, Any]]:
+    """What the actor holds by this id, or name of their own, and what else was asked; None when that is not plain."""
+    bound = {"ref": ref, "user": actor.user_id, "projects": sorted(actor.projects)}
+    rows = await services.database.texts(statement, bound)
+    if not rows or not within(actor.scopes, _ACTION):
+        return None, {}
+    found: dict[str, Any] = orjson.loads(rows[0])
+    folder = VFolder(**found["folder"])
+    permission = access.most(actor, folder, [Permission(each) for each in found["given"]])
+    return (access.Held(folder, permission) if permission else None), found

@@ -1,0 +1,63 @@
+"""Telling of changed files, in batches."""
+
+import asyncio
+from collections import Counter
+
+import structlog
+from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.errors import Unavailable
+from carrel.core.ids import FolderId
+from carrel.db.database import Database
+from carrel.folders import recipients
+from carrel.tables.folders import VFolder
+
+log = structlog.get_logger()
+_TELL_EVERY_S = 0.5
+
+
+class FileChanges:
+    """Tells of changed files, and has their folders measured.
+
+    Whoever looks at a folder need not be told of each of a thousand files: what happens together is told of once.
+    What came in is added to what the folder takes until it is measured, so that a quota holds meanwhile.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._noted: Counter[FolderId] = Counter()
+
+    def note(self, folder: VFolder, more_bytes: int = 0) -> None:
+        """Something in it was made, changed or removed."""
+        self._noted[folder.id] += more_bytes
+
+    async def run(self) -> None:
+        """Tell, now and then, until cancelled."""
+        try:
+            while True:
+                await asyncio.sleep(_TELL_EVERY_S)
+                await self.tell()
+        finally:
+            await self.tell()
+
+    async def tell(self) -> None:
+        """Tell of what was noted; of what cannot be told now, the next time."""
+        for folder in sorted(self._noted):
+            more_bytes = self._noted.pop(folder)
+            try:
+                async with self._database.transaction() as tx:
+                    await self._tell(tx, folder, more_bytes)
+            except Unavailable:
+                self._noted[folder] += more_bytes
+                log.warning("files.changes_not_told", folders=len(self._noted))
+                return
+
+    async def _tell(self, tx: AsyncSession, folder: FolderId, more_bytes: int) -> None:
+        used = VFolder.used_bytes + more_bytes
+        changed = update(VFolder).values(touched_at=self._clock.now(), used_bytes=used)
+        found = (await tx.execute(changed.where(VFolder.id == folder).returning(VFolder))).scalar()
+        if found is not None:
+            await recipients.folder_changed(tx, "files.changed", found)

@@ -1,0 +1,103 @@
+"""Getting at the files of a folder as somebody, and telling afterwards what became of them."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.errors import Conflict
+from carrel.core.ids import FolderId
+from carrel.folders import access
+from carrel.folders.hosts.services import StorageServices
+from carrel.folders.hosts.storages import Storage
+from carrel.permissions.decide import Actor
+from carrel.storage.port import Place
+from carrel.storage.threads import DEADLINE_S
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import Permission, VFolder
+
+T = TypeVar("T")
+Places = Mapping[FolderId, tuple[str, str, str]]
+"""State, host and scope of folders."""
+
+LONG_S = 900.0
+"""For what takes as long as a file is large."""
+MOST_TOLD = 50
+"""So many paths are named in one audit entry."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A folder whose files the actor may use as they asked for. root: its files. stage: for what is not finished."""
+
+    actor: Actor
+    folder: VFolder
+    permission: Permission
+    storage: Storage
+    root: Path
+    stage: Path
+
+    async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
+        """What the work gives, done by the storage host's own threads; see `Storage.call`."""
+        return await self.storage.call(work, *args, deadline_s=deadline_s)
+
+
+async def reach(services: StorageServices, actor: Actor, ref: str, needed: Permission) -> Reached:
+    """The files of a folder, for an actor who may use them like that. Raises: NotFound, Forbidden, Conflict."""
+    async with services.database.transaction() as tx:
+        held = await access.find(tx, actor, ref, "vfolder.use")
+        access.require(held, needed)
+    return await at(services, actor, held)
+
+
+async def at(services: StorageServices, actor: Actor, held: access.Held) -> Reached:
+    """The files of a folder that was found and may be used."""
+    assert held.permission is not None
+    storage = await services.storages.of(held.folder.host_id)
+    place = Place(held.folder.scope, held.folder.id)
+    files, stage = storage.backend.files(place), storage.backend.stage(place)
+    return Reached(actor, held.folder, held.permission, storage, files, stage)
+
+
+def note(tx: AsyncSession, reached: Reached, action: str, paths: Sequence[str], **details: object) -> None:
+    """Write down what was done with these files. Of very many, the first are named."""
+    folder = reached.folder
+    known: Mapping[str, object] = {"paths": list(paths[:MOST_TOLD]), "count": len(paths), **details}
+    audit.record(
+        tx, reached.actor, action, folder.id, name=folder.name, target=access.target(folder), details=known
+    )
+
+
+async def require_in_place(tx: AsyncSession, reached: Reached) -> None:
+    """Return when the folder is still where its files were changed; one that was on its way may have left that behind.
+
+    To be asked after the change. Raises: Conflict.
+    """
+    if error := left(reached.folder, await places(tx, {reached.folder.id})):
+        raise error
+
+
+async def places(tx: AsyncSession, folders: Collection[FolderId]) -> Places:
+    """Where folders are now."""
+    if not folders:
+        return {}
+    wanted = select(VFolder.id, VFolder.state, VFolder.host_id, VFolder.scope)
+    rows = await tx.execute(wanted.where(VFolder.id.in_(sorted(folders))))
+    return {folder: (state, host, scope) for folder, state, host, scope in rows}
+
+
+def left(folder: VFolder, now: Places) -> Conflict | None:
+    """What to say when the folder is not where it was."""
+    found = now.get(folder.id)
+    if found == (FolderState.READY, folder.host_id, folder.scope):
+        return None
+    return Conflict(
+        "vfolder.state",
+        f"{folder.name} was moved or put away meanwhile; what you changed may be lost.",
+        hint="Look, and do it again.",
+        details={"state": found[0] if found else None},
+    )

@@ -1,0 +1,165 @@
+"""Changes of files whose audit entries never came: an intent before each, and an entry for each that is left.
+
+See `carrel.storage.intents`. An entry that comes late says so: its details have `interrupted_at`, when it was begun.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import CarrelError, Conflict, Unavailable
+from carrel.folders import access
+from carrel.folders.files.folder_access import MOST_TOLD, Reached
+from carrel.folders.hosts.storages import Storage, Storages
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
+from carrel.storage import interrupted
+from carrel.storage.intents import Done, Intent
+from carrel.storage.interrupted import Left
+from carrel.storage.port import Place
+from carrel.tables.audit import AuditEntry
+from carrel.tables.folders import VFolder
+from carrel.tables.storage_hosts import StorageHost
+from carrel.tables.uploads import Upload
+
+log = structlog.get_logger()
+
+_CLOCKS_DIFFER = timedelta(hours=1)
+
+
+def intent(
+    clock: Clock,
+    reached: Reached,
+    action: str,
+    details: Mapping[str, object] | None = None,
+    *,
+    upload: str | None = None,
+) -> Intent:
+    """What the actor is about to do with these files. details: of the entry, besides paths and bytes."""
+    actor, folder = reached.actor, reached.folder
+    known = {
+        "action": action, "at": clock.now().isoformat(), "details": details or {}, "upload": upload,
+        "folder": folder.id, "host": folder.host_id, "scope": folder.scope,
+        "actor": {
+            "user_id": actor.user_id, "email": actor.email, "domain_id": actor.domain_id,
+            "credential": actor.credential, "address": actor.address, "request_id": actor.request_id,
+        },
+    }  # fmt: skip
+    return Intent(reached.storage.backend.root, known)
+
+
+@asynccontextmanager
+async def ending(reached: Reached, about: Intent) -> AsyncIterator[None]:
+    """In the block the entry of what was done is committed. When that fails, it is left for `write_down`."""
+    try:
+        yield
+    except Conflict:  # its folder has left
+        await reached.call(about.end)
+        raise
+    except BaseException:
+        about.close()
+        raise
+    with suppress(CarrelError, OSError):
+        await reached.call(about.end)
+
+
+async def write_down_all(transaction: Callable[[], Any], storages: Storages, clock: Clock) -> None:
+    """The same of every storage host that answers."""
+    async with transaction() as tx:
+        hosts = (await tx.execute(select(StorageHost.id).order_by(StorageHost.id))).scalars().all()
+    for host in hosts:
+        try:
+            await write_down(transaction, await storages.of(host), clock)
+        except (CarrelError, OSError) as error:
+            log.warning("interrupted.not_read", host=host, error=str(error))
+
+
+async def write_down(transaction: Callable[[], Any], storage: Storage, clock: Clock) -> None:
+    """Have in the audit trail what happened of changes that nobody is at any more. Raises: Unavailable, OSError."""
+    for left in await storage.call(interrupted.left, storage.backend.root):
+        try:
+            await _write_down(transaction, storage, left, clock)
+        except Unavailable:
+            raise
+        except (CarrelError, OSError) as error:
+            log.warning("interrupted.not_written_down", folder=left.known["folder"], error=str(error))
+        finally:
+            left.close()
+
+
+async def _write_down(transaction: Callable[[], Any], storage: Storage, left: Left, clock: Clock) -> None:
+    known = left.known
+    place = Place(known["scope"], known["folder"])
+    async with transaction() as tx:
+        folder = await tx.get(VFolder, known["folder"])
+    # What was done to a folder that has left is lost with what it left behind; nothing is said of that.
+    if folder is not None and (folder.host_id, folder.scope) == (known["host"], known["scope"]):
+        stage = storage.backend.stage(place)
+        done = await storage.call(left.done, storage.backend.files(place), stage)
+        async with transaction() as tx:
+            written = await _write(tx, folder, left, done, clock.now())
+        await storage.call(left.clear, stage)
+        log.info("interrupted.written_down", folder=folder.id, action=known["action"], entries=written)
+    await storage.call(left.end)
+
+
+async def _write(tx: AsyncSession, folder: VFolder, left: Left, done: Done, now: datetime) -> int:
+    """How many entries were missing."""
+    known, missing = left.known, 0
+    actor = Actor(role=Role.USER, projects=frozenset(), administers=frozenset(), **known["actor"])
+    if known["upload"] and await _finished(tx, known["upload"], done, now):
+        return 0
+    written = await _written(tx, left)
+    for start in range(0, len(done), MOST_TOLD):
+        some = done[start : start + MOST_TOLD]
+        paths, sizes = [path for path, _ in some], [size for _, size in some if size is not None]
+        if paths in written:
+            continue
+        details = {"paths": paths, "count": len(paths), **known["details"], "interrupted_at": known["at"]}
+        if sizes:
+            details["bytes"] = sum(sizes)
+        audit.record(
+            tx,
+            actor,
+            known["action"],
+            folder.id,
+            name=folder.name,
+            target=access.target(folder),
+            details=details,
+        )
+        missing += 1
+    if missing:
+        await tx.execute(update(VFolder).where(VFolder.id == folder.id).values(touched_at=now))
+    return missing
+
+
+async def _finished(tx: AsyncSession, upload: str, done: Done, now: datetime) -> bool:
+    """Whether this upload is known to be in its place. It is from now on, if it is."""
+    row = (await tx.execute(select(Upload).where(Upload.id == upload).with_for_update())).scalar()
+    if row is None or row.done_path is not None:
+        return row is not None
+    if done:
+        row.done_path, row.length = done[0]
+        row.expires_at = now + timedelta(days=1)
+    return False
+
+
+async def _written(tx: AsyncSession, left: Left) -> Sequence[Sequence[str]]:
+    """Paths of the entries that were committed before whoever made the change was cut off."""
+    known = left.known
+    paths = AuditEntry.details["paths"].label("paths")
+    wanted = select(paths).where(
+        AuditEntry.object_id == known["folder"],
+        AuditEntry.at > datetime.fromisoformat(known["at"]) - _CLOCKS_DIFFER,
+        AuditEntry.action == known["action"],
+        AuditEntry.request_id == known["actor"]["request_id"],
+        AuditEntry.actor_id == known["actor"]["user_id"],
+    )
+    return (await tx.execute(wanted)).scalars().all()

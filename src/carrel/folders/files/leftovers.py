@@ -1,0 +1,117 @@
+"""What uploads leave behind when nobody goes on with them, or when a server is killed; deleted now and then."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+from sqlalchemy import delete, select, tuple_
+
+from carrel.core.errors import CarrelError, NotFound, Unavailable
+from carrel.core.ids import FolderId, StorageHostId, UploadId
+from carrel.folders.hosts.storages import Storage, Storages
+from carrel.storage import staged
+from carrel.storage.port import Place, StorageUnavailable
+from carrel.tables.folders import VFolder
+from carrel.tables.uploads import Upload
+
+log = structlog.get_logger()
+
+PRUNED_AT_ONCE = 200
+OLD = timedelta(hours=1)
+"""A file of one request that nobody writes is left over when it is so old."""
+
+
+def staged_name(upload: UploadId) -> str:
+    return f"{staged.UPLOAD}{upload}"
+
+
+def discard(stage: Path, name: str) -> None:
+    """Delete what has arrived of an upload. Twice, or absent: success. Raises: Locked."""
+    try:
+        file = staged.opened(stage, name)
+    except NotFound:
+        return
+    file.remove()
+    staged.remove(stage, f"{name}{staged.PART}")
+    file.close()
+
+
+async def prune(transaction: Callable[[], Any], storages: Storages, now: datetime) -> None:
+    """Forget uploads that nobody went on with, and what there is of them; what cannot be deleted, later."""
+    after, away = (datetime.min.replace(tzinfo=UTC), UploadId("")), set[StorageHostId]()
+    while True:
+        async with transaction() as tx:
+            place = tuple_(Upload.expires_at, Upload.id)
+            wanted = select(Upload.expires_at, Upload.id, VFolder).join(VFolder, VFolder.id == Upload.folder_id)
+            wanted = wanted.where(Upload.expires_at < now, place > after, VFolder.host_id.not_in(away))
+            rows = (await tx.execute(wanted.order_by(place).limit(PRUNED_AT_ONCE))).all()
+        if not rows:
+            return
+        for _, upload, folder in rows:
+            if folder.host_id not in away and await _discarded(storages, upload, folder, away):
+                async with transaction() as tx:
+                    await tx.execute(delete(Upload).where(Upload.id == upload))
+        after = rows[-1].expires_at, rows[-1].id
+
+
+async def _discarded(
+    storages: Storages, upload: UploadId, folder: VFolder, away: set[StorageHostId]
+) -> bool:
+    """Nothing is left of it. A host that does not answer is away from then on."""
+    try:
+        storage = await storages.of(folder.host_id)
+        stage = storage.backend.stage(Place(folder.scope, folder.id))
+        await storage.call(_discard_there, stage, staged_name(upload))
+    except Unavailable:
+        away.add(folder.host_id)
+        return False
+    except staged.Locked:
+        return False
+    except (CarrelError, OSError) as error:
+        log.warning("leftovers.kept", upload=upload, folder=folder.id, error=str(error))
+        return False
+    return True
+
+
+def _discard_there(stage: Path, name: str) -> None:
+    """Raises: FileNotFoundError when there is no stage, which says nothing of the other folders of its host."""
+    try:
+        discard(stage, name)
+    except StorageUnavailable as error:
+        raise FileNotFoundError(error.message) from error
+
+
+async def sweep(transaction: Callable[[], Any], storages: Storages, now: datetime) -> None:
+    """Delete what requests left that a killed server was answering; what cannot be deleted, another time."""
+    after, away = FolderId(""), set[StorageHostId]()
+    before_ns = int((now - OLD).timestamp() * 10**9)
+    while True:
+        async with transaction() as tx:
+            wanted = select(VFolder.id, VFolder.host_id, VFolder.scope).where(VFolder.id > after)
+            rows = (await tx.execute(wanted.order_by(VFolder.id).limit(PRUNED_AT_ONCE))).all()
+        if not rows:
+            return
+        for host in {row.host_id for row in rows} - away:
+            here = [Place(row.scope, row.id) for row in rows if row.host_id == host]
+            try:
+                await _sweep(await storages.of(host), here, before_ns)
+            except Unavailable:
+                away.add(host)
+        after = rows[-1].id
+
+
+async def _sweep(storage: Storage, places: Sequence[Place], before_ns: int) -> None:
+    """Raises: Unavailable."""
+    try:
+        await storage.call(staged.sweep, [storage.backend.stage(place) for place in places], before_ns)
+    except Unavailable:
+        raise
+    except (CarrelError, OSError) as error:
+        if len(places) > 1:
+            # It ended at the first that is in the way.
+            for place in places:
+                await _sweep(storage, [place], before_ns)
+        else:
+            log.warning("leftovers.not_swept", folder=places[0].folder, error=str(error))

@@ -1,0 +1,124 @@
+"""What was done with files, written down: what happens at the same time, in one transaction."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import CarrelError, Conflict
+from carrel.db.database import Database
+from carrel.folders.files.folder_access import Reached, left, note, places
+from carrel.folders.hosts.storages import Storage
+from carrel.storage.intents import Intent, end_all
+
+_MOST_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """in_place: what was done holds only when the folder is still where it was done."""
+
+    reached: Reached
+    action: str
+    paths: Sequence[str]
+    in_place: bool
+    details: Mapping[str, object]
+    intent: Intent | None
+    written: asyncio.Future[None]
+
+    def end(self, error: BaseException | None = None) -> None:
+        if error is not None and self.intent and not isinstance(error, Conflict):
+            self.intent.close()
+        if self.written.done():  # its request has gone
+            return
+        if error is None:
+            self.written.set_result(None)
+        else:
+            self.written.set_exception(error)
+
+
+class FileNotes:
+    """Writes to the audit trail for many requests at once.
+
+    A request waits until what it did is committed, as if it had a transaction of its own: while one is being
+    committed, the next ones gather.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: list[_Waiting] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def write(
+        self,
+        reached: Reached,
+        action: str,
+        paths: Sequence[str],
+        *,
+        in_place: bool,
+        intent: Intent | None = None,
+        **details: object,
+    ) -> None:
+        """Return when this is in the audit trail.
+
+        in_place: files were changed; a folder that left meanwhile is a Conflict, and nothing is written down.
+        intent: of the change; it is ended soon after. Raises: Conflict, Unavailable.
+        """
+        written = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(reached, action, paths, in_place, details, intent, written))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        await written
+
+    async def _write(self) -> None:
+        while self._waiting:
+            now, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
+            try:
+                gone = await self._commit(now)
+            except BaseException as error:
+                for each in now:
+                    each.end(error)
+                if not isinstance(error, Exception):
+                    raise
+            else:
+                for each in now:
+                    each.end(gone.get(id(each)))
+                self._end_intents(now)
+
+    def _end_intents(self, written: Sequence[_Waiting]) -> None:
+        """Delete what was needed until now. Nobody waits for that: what is left costs a look, later."""
+        by_storage = defaultdict[int, list[_Waiting]](list)
+        for each in written:
+            if each.intent:
+                by_storage[id(each.reached.storage)].append(each)
+        for some in by_storage.values():
+            storage, intents = some[0].reached.storage, [each.intent for each in some if each.intent]
+            task = asyncio.create_task(_ended(storage, intents))
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+
+    async def _commit(self, waiting: Sequence[_Waiting]) -> dict[int, BaseException]:
+        """What is no more in its place, by identity; all the others are written down."""
+        changed = {each.reached.folder.id for each in waiting if each.in_place}
+
+        async def write(tx: AsyncSession) -> dict[int, BaseException]:
+            gone: dict[int, BaseException] = {}
+            now = await places(tx, changed)
+            for each in waiting:
+                error = left(each.reached.folder, now) if each.in_place else None
+                if error is not None:
+                    gone[id(each)] = error
+                else:
+                    note(tx, each.reached, each.action, each.paths, **each.details)
+            return gone
+
+        return await self._database.run(write)
+
+
+async def _ended(storage: Storage, intents: Sequence[Intent]) -> None:
+    with suppress(CarrelError, OSError):
+        await storage.call(end_all, intents)

@@ -1,0 +1,74 @@
+"""Parts that have arrived put together to one upload."""
+
+from urllib.parse import quote
+
+from fastapi import Response
+
+from carrel.core.errors import Conflict
+from carrel.core.ids import UploadId
+from carrel.folders import quotas
+from carrel.folders.files import sizes
+from carrel.folders.files.arrivals import let_go
+from carrel.folders.files.folder_access import LONG_S, Reached
+from carrel.folders.files.leftovers import discard, staged_name
+from carrel.folders.files.services import FileServices
+from carrel.folders.files.upload_rows import finish, forget, missing, theirs
+from carrel.storage import staged
+from carrel.storage.staged import Staged
+from carrel.tables.uploads import Upload
+
+
+async def joined(services: FileServices, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> Response:
+    """A file from parts that have all arrived, in this order."""
+    lengths = await _parts(services, reached, parts)
+    upload.parts, upload.length = list(parts), sum(lengths[part] for part in parts)
+    async with services.database.transaction() as tx:
+        await sizes.require_fitting(tx, upload.length)
+        # What is in the parts counts already.
+        await quotas.require_room(tx, reached.folder)
+        tx.add(upload)
+    file = await reached.call(staged.create, reached.stage, staged_name(upload.id))
+    with let_go(file):
+        try:
+            for part in parts:
+                await _take(reached, file, part, lengths[part])
+            await finish(services, reached, upload, file)
+        except BaseException:
+            await reached.call(file.remove)
+            await forget(services, [upload.id])
+            raise
+    for part in lengths:
+        await reached.call(discard, reached.stage, staged_name(UploadId(part)))
+    await forget(services, lengths)
+    headers = {"Location": f"uploads/{upload.id}", "Carrel-Path": quote(upload.done_path or "")}
+    return Response(status_code=201, headers=headers)
+
+
+async def _parts(services: FileServices, reached: Reached, parts: tuple[str, ...]) -> dict[str, int]:
+    """How long each of the parts is that are to be put together. Raises: NotFound, Conflict."""
+    async with services.database.transaction() as tx:
+        found = (await tx.execute(theirs(reached, services.clock.now()).where(Upload.id.in_(parts)))).scalars()
+        rows = {row.id: row for row in found}
+    if not set(parts) <= set(rows):
+        raise missing()
+    arrived = await reached.call(staged.sizes, reached.stage, [staged_name(each) for each in rows])
+    for row, size in zip(rows.values(), arrived, strict=True):
+        if not row.partial or row.length is None or size != row.length:
+            raise _unfinished(row.id)
+    return {row.id: row.length or 0 for row in rows.values()}
+
+
+async def _take(reached: Reached, file: Staged, part: str, length: int) -> None:
+    """Add a part to the file. One at a time is open: there may be a thousand. Raises: NotFound, Conflict, Locked."""
+    opened = await reached.call(staged.opened, reached.stage, staged_name(UploadId(part)))
+    with let_go(opened):
+        if opened.size() != length:
+            raise _unfinished(part)
+        await reached.call(file.take, opened, deadline_s=LONG_S)
+
+
+def _unfinished(part: str) -> Conflict:
+    return Conflict(
+        "upload.part_unfinished", f"{part} is no part, or has not arrived yet.",
+        hint="Put parts together when all have arrived.", field="Upload-Concat",
+    )  # fmt: skip

@@ -1,0 +1,230 @@
+"""Use cases of files. Reading needs "ro"; making, writing and moving "rw"; what takes a file away "rw-delete"."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sqlalchemy import select
+
+from carrel.core.errors import CarrelError, Invalid
+from carrel.core.ids import new_id
+from carrel.folders import access, quotas, tasks
+from carrel.folders.files import views
+from carrel.folders.files.folder_access import MOST_TOLD, Reached, note, reach, require_in_place
+from carrel.folders.files.interrupted import ending, intent
+from carrel.folders.files.schemas import (
+    FileList,
+    FileQuery,
+    FilesCopy,
+    FilesDone,
+    FilesMove,
+    FileView,
+    FoundFiles,
+)
+from carrel.folders.files.services import FileServices
+from carrel.folders.hosts.storages import refusal
+from carrel.folders.schemas import TaskView
+from carrel.permissions.decide import Actor
+from carrel.storage import listing as looking
+from carrel.storage import tree
+from carrel.storage.intents import Intent
+from carrel.storage.listing import FileKind
+from carrel.storage.paths import joined, names, split
+from carrel.storage.port import StorageError
+from carrel.storage.threads import translated
+from carrel.storage.tree import Clash
+from carrel.tables.folders import FolderTask, Permission, TaskKind
+
+_Done = tuple[list[str], list[tuple[str, CarrelError]]]
+
+
+async def listing(services: FileServices, actor: Actor, ref: str, wanted: FileQuery) -> FileList:
+    """A page of a directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    order = views.order(wanted.sort, wanted.cursor)
+    only = FileKind.DIRECTORY if wanted.kind else None
+    reached = await reach(services, actor, ref, Permission.READ)
+    page = await reached.call(_page, reached.root, wanted.path, order, wanted.limit, only)
+    return FileList(
+        items=[views.view(entry) for entry in page.entries],
+        path=wanted.path,
+        total=page.total,
+        permission=reached.permission,
+        next_cursor=views.cursor(wanted.sort, page.last),
+    )
+
+
+async def show(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
+    """One file or directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    reached = await reach(services, actor, ref, Permission.READ)
+    return views.view(await reached.call(looking.entry, reached.root, path))
+
+
+async def search(services: FileServices, actor: Actor, ref: str, path: str, part: str, limit: int) -> FoundFiles:
+    """What has the part in its name. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    reached = await reach(services, actor, ref, Permission.READ)
+    found = await reached.call(looking.search, reached.root, path, part, limit)
+    return FoundFiles(items=[views.view(entry) for entry in found.entries], complete=found.complete)
+
+
+async def make_directory(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
+    """A directory, and those above it. Twice: the one that is there. Raises: as `show`."""
+    reached = await reach(services, actor, ref, Permission.WRITE)
+    about = intent(services.clock, reached, "file.make_directory")
+    await reached.call(tree.make_directory, reached.root, path, about)
+    await _noted(services, reached, about, "file.make_directory", [path])
+    return views.view(await reached.call(looking.entry, reached.root, path))
+
+
+async def move(services: FileServices, actor: Actor, ref: str, wanted: FilesMove) -> FilesDone:
+    """Move what can be moved, and say of the rest why not.
+
+    Raises: NotFound, Forbidden, Conflict, Invalid; the first refusal when nothing could be moved.
+    """
+    moves = _moves(wanted)
+    replaces = wanted.clash is Clash.REPLACE
+    reached = await reach(services, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
+    root, clash, known = reached.root, wanted.clash, {"from": list(moves)[:MOST_TOLD]}
+    about = intent(services.clock, reached, "file.move", known)
+
+    def one(path: str) -> str:
+        return tree.move(root, path, moves[path], clash)
+
+    def all_() -> _Done:
+        there = [(path, to, tree.inode(root, path)) for path, to in moves.items()]
+        with about.about("move", moves=[each for each in there if each[2] is not None]):
+            return _each(reached.storage.name, one, list(moves), about)
+
+    done, refused = await reached.call(all_)
+    if done:
+        await _noted(services, reached, about, "file.move", done, **known)
+    return views.outcome(done, refused)
+
+
+async def copy(services: FileServices, actor: Actor, ref: str, wanted: FilesCopy) -> TaskView:
+    """Have things copied. Raises: NotFound, Forbidden, Conflict, Invalid, Refused."""
+    source = await reach(services, actor, ref, Permission.READ)
+    target = await reach(services, actor, wanted.folder or source.folder.id, Permission.WRITE)
+    to, name = _goal(wanted)
+    size = await source.call(_size, source.root, wanted.paths)
+    arguments = {
+        "paths": list(wanted.paths), "folder": target.folder.id, "to": to, "name": name, "clash": wanted.clash,
+    }  # fmt: skip
+    async with services.database.transaction() as tx:
+        held = await access.find(tx, actor, source.folder.id, "vfolder.use")
+        access.require(held, Permission.READ)
+        await quotas.require_room(tx, target.folder, size)
+        task = await tasks.enqueue(tx, services.clock, actor, TaskKind.COPY, held.folder, arguments)
+        note(tx, source, "file.copy", wanted.paths, to=wanted.rename_to or to, folder=target.folder.id)
+        return TaskView.model_validate(task, from_attributes=True)
+
+
+async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence[str]) -> FilesDone:
+    """Delete what can be deleted, and say of the rest why not.
+
+    Raises: NotFound, Forbidden, Conflict; the first refusal when nothing could be deleted.
+    """
+    reached = await reach(services, actor, ref, Permission.DELETE)
+    root, stage, entry = reached.root, reached.stage, f"{tree.REMOVED}{new_id()}"
+    about, wanted = intent(services.clock, reached, "file.remove"), list(dict.fromkeys(paths))
+
+    def one(path: str) -> str:
+        tree.remove(root, stage, path, entry)
+        return path
+
+    def all_() -> _Done:
+        there = [(path, tree.inode(root, path)) for path in wanted]
+        with about.about("remove", paths=[each for each in there if each[1] is not None]):
+            return _each(reached.storage.name, one, wanted, about)
+
+    done, refused = await reached.call(all_)
+    if done:
+        async with ending(reached, about):
+            await _removed(services, reached, done)
+    return views.outcome(done, refused)
+
+
+async def _removed(services: FileServices, reached: Reached, paths: Sequence[str]) -> None:
+    # What an earlier request left there before it was killed goes as well.
+    entries = await reached.call(tree.removed, reached.stage)
+    folder = reached.folder
+    async with services.database.transaction() as tx:
+        await require_in_place(tx, reached)
+        note(tx, reached, "file.remove", paths)
+        if entries:
+            known = FolderTask.arguments["entry"].astext
+            waiting = select(known).where(
+                FolderTask.folder_id == folder.id,
+                FolderTask.kind == TaskKind.CLEAN,
+                FolderTask.ended_at.is_(None),
+            )
+            for entry in sorted(set(entries) - set((await tx.execute(waiting)).scalars())):
+                await tasks.enqueue(tx, services.clock, reached.actor, TaskKind.CLEAN, folder, {"entry": entry})
+    services.file_changes.note(folder)
+
+
+async def _noted(
+    services: FileServices, reached: Reached, about: Intent, action: str, paths: Sequence[str], **details: object
+) -> None:
+    async with ending(reached, about), services.database.transaction() as tx:
+        await require_in_place(tx, reached)
+        note(tx, reached, action, paths, **details)
+    services.file_changes.note(reached.folder)
+
+
+def _page(root: Path, path: str, order: looking.Order, limit: int, only: FileKind | None) -> looking.Page:
+    return looking.page(root, path, order, limit, only=only)
+
+
+def _moves(wanted: FilesMove) -> dict[str, str]:
+    """From where to where."""
+    if (wanted.to is None) is (wanted.rename_to is None):
+        raise Invalid(
+            "invalid.request", "Say either `to`, a directory, or `rename_to`, a new path.", field="to"
+        )
+    if wanted.rename_to is not None:
+        if len(wanted.paths) != 1:
+            raise Invalid("invalid.request", "One thing at a time can be renamed.", field="paths")
+        return {wanted.paths[0]: wanted.rename_to}
+    to = wanted.to or ""
+    return {path: joined(to, split(path)[1]) for path in wanted.paths}
+
+
+def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
+    """The directory to copy into; and the name of the copy, when it gets one. Raises: Invalid."""
+    if wanted.rename_to is None:
+        names(wanted.to)
+        return wanted.to, None
+    if len(wanted.paths) != 1 or wanted.to:
+        raise Invalid(
+            "invalid.request", "One thing at a time gets a new path, instead of `to`.", field="rename_to"
+        )
+    return split(wanted.rename_to)
+
+
+def _each(host: str, work: Callable[[str], str], paths: Sequence[str], about: Intent) -> _Done:
+    """A host that fails in the middle ends it: what was done by then is told. Raises: OSError when that is nothing."""
+    done: list[str] = []
+    refused: list[tuple[str, CarrelError]] = []
+    for number, path in enumerate(paths):
+        try:
+            done.append(work(path))
+            about.happened()
+        except CarrelError as error:
+            refused.append((path, error))
+        except OSError as error:
+            fault = translated(error, host)
+            if not done or not isinstance(fault, StorageError):
+                raise
+            refused += [(each, refusal(fault)) for each in paths[number:]]
+            break
+    about.settle([(path, None) for path in done])
+    return done, refused
+
+
+def _size(root: Path, paths: Sequence[str]) -> int:
+    """Of those that are files. Raises: NotFound, Conflict, Invalid when one is not there."""
+    size = 0
+    for path in paths:
+        split(path)
+        found = looking.entry(root, path)
+        size += found.size_bytes if found.kind is FileKind.FILE else 0
+    return size

@@ -1,0 +1,20 @@
+"""What routes of files work with."""
+
+from dataclasses import dataclass
+
+from carrel.folders.files.arriving import Arrivals
+from carrel.folders.files.changes import FileChanges
+from carrel.folders.files.notes import FileNotes
+from carrel.folders.files.transfers import Transfers
+from carrel.folders.hosts.services import StorageServices
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileServices(StorageServices):
+    """`downloads`, `uploads`: open transfers of this process. `arrivals`: which uploads arrive in it."""
+
+    file_changes: FileChanges
+    file_notes: FileNotes
+    arrivals: Arrivals
+    downloads: Transfers
+    uploads: Transfers

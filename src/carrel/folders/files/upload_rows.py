@@ -1,0 +1,129 @@
+"""Uploads as the database has them: finding one, making a file of it, forgetting it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from fastapi import Request
+from sqlalchemy import Select, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import NotFound
+from carrel.folders.files import tus
+from carrel.folders.files.folder_access import LONG_S, Reached, note, reach, require_in_place
+from carrel.folders.files.interrupted import ending, intent, write_down
+from carrel.folders.files.leftovers import staged_name
+from carrel.folders.files.services import FileServices
+from carrel.http.services import services_of
+from carrel.permissions.decide import Actor
+from carrel.storage import interrupted, staged
+from carrel.storage.staged import Staged
+from carrel.storage.tree import Clash
+from carrel.tables.folders import Permission
+from carrel.tables.uploads import Upload
+
+KEPT = timedelta(days=1)
+"""How long an upload waits for more, and how long it is remembered when it is done."""
+
+
+@dataclass(frozen=True)
+class Sought:
+    """An upload of the actor's, as the database has it."""
+
+    reached: Reached
+    row: Upload
+
+    @property
+    def name(self) -> str:
+        return staged_name(self.row.id)
+
+
+async def seek(request: Request, actor: Actor, ref: str, upload: str) -> Sought:
+    """An upload of the actor's into a folder that they may still write; it is kept for longer now."""
+    services = services_of(request, FileServices)
+    reached = await reach(services, actor, ref, Permission.WRITE)
+    async with services.database.transaction() as tx:
+        row = await _row(tx, reached, upload, services.clock.now())
+        row.expires_at = services.clock.now() + KEPT
+    return Sought(reached, row)
+
+
+async def size_of(request: Request, sought: Sought) -> int:
+    """How much has arrived of one that is not done. Raises: NotFound."""
+    (size,) = await sought.reached.call(staged.sizes, sought.reached.stage, [sought.name])
+    if size is None:
+        size = await recover(request, sought)
+    return size
+
+
+async def recover(request: Request, sought: Sought) -> int:
+    """The size of one that is not in the stage: the server died between putting it into place and writing that down.
+
+    It is written down now. Raises: Locked while somebody else puts it into its place; NotFound when it is not there
+    either: its folder has moved.
+    """
+    services, reached, row = services_of(request, FileServices), sought.reached, sought.row
+    await write_down(services.database.transaction, reached.storage, services.clock)
+    held = await reached.call(interrupted.held, reached.storage.backend.root)
+    async with services.database.transaction() as tx:
+        now = await tx.get(Upload, row.id)
+    if now is not None and now.done_path is not None:
+        row.done_path, row.length = now.done_path, now.length
+        return row.length or 0
+    if any(known["upload"] == row.id for known in held):
+        raise staged.locked()
+    await forget(services, [row.id])
+    raise missing()
+
+
+async def finish(services: FileServices, reached: Reached, row: Upload, file: Staged) -> None:
+    """Put what has arrived into its place, and write that down. Raises: as `Staged.put`; Conflict."""
+    size = file.size()
+    about = intent(services.clock, reached, "file.upload", upload=row.id)
+    put = partial(
+        file.put,
+        intent=about,
+        modified_ns=tus.modified_ns(row.metadata_text),
+        executable=tus.executable(row.metadata_text),
+    )
+    path = await reached.call(put, reached.root, row.path, Clash(row.clash), deadline_s=LONG_S)
+    async with ending(reached, about):
+        await note_done(services, reached, row, path, size)
+
+
+async def note_done(services: FileServices, reached: Reached, row: Upload, path: str, size: int) -> None:
+    """Write down that it is a file now. Raises: Conflict when its folder has left meanwhile."""
+    async with services.database.transaction() as tx:
+        await require_in_place(tx, reached)
+        done = {"done_path": path, "length": size, "expires_at": services.clock.now() + KEPT}
+        await tx.execute(update(Upload).where(Upload.id == row.id).values(done))
+        note(tx, reached, "file.upload", [path], bytes=size)
+    services.file_changes.note(reached.folder, size)
+    row.done_path, row.length = path, size
+
+
+async def forget(services: FileServices, uploads: Collection[str]) -> None:
+    """Of none of them is anything known any more. Twice: no-op."""
+    async with services.database.transaction() as tx:
+        await tx.execute(delete(Upload).where(Upload.id.in_(uploads)))
+
+
+async def _row(tx: AsyncSession, reached: Reached, upload: str, now: datetime) -> Upload:
+    row = (await tx.execute(theirs(reached, now).where(Upload.id == upload))).scalar()
+    if row is None:
+        raise missing()
+    return row
+
+
+def theirs(reached: Reached, now: datetime) -> Select[Upload]:
+    """The actor's uploads into the folder."""
+    return select(Upload).where(
+        Upload.folder_id == reached.folder.id,
+        Upload.expires_at >= now,
+        Upload.user_id == reached.actor.user_id,
+    )
+
+
+def missing() -> NotFound:
+    return NotFound("upload.not_found", "There is no such upload, or it is over.", hint="Begin it anew.")

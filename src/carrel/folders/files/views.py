@@ -1,0 +1,109 @@
+"""Files as the API shows them, and cursors of their lists."""
+
+import base64
+import mimetypes
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import orjson
+
+from carrel.core.errors import CarrelError, Invalid
+from carrel.folders.files.schemas import FilesDone, FileView, NotDone
+from carrel.storage.listing import By, Entry, FileKind, Key, Order
+from carrel.storage.paths import shown
+
+_SECOND_NS = 10**9
+_MOST_IN_WORDS = 5
+_FIRST_S = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
+_LAST_S = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
+# Not those of the machine that the server happens to run on.
+_TYPES = mimetypes.MimeTypes()
+for _ending, _type in {
+    ".ipynb": "application/x-ipynb+json",
+    ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
+    ".toml": "application/toml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+    ".jsonl": "application/jsonl",
+    ".log": "text/plain",
+}.items():
+    _TYPES.add_type(_type, _ending)
+
+
+def view(entry: Entry) -> FileView:
+    is_file = entry.kind is FileKind.FILE
+    return FileView(
+        name=shown(entry.path).rpartition("/")[2] if entry.path else "",
+        path=shown(entry.path) if entry.path else "",
+        kind=entry.kind,
+        readable=entry.readable,
+        size_bytes=entry.size_bytes if is_file else None,
+        mode=f"{entry.mode:03o}",
+        type=_TYPES.guess_type(entry.name, strict=False)[0] if is_file else None,
+        etag=entry.etag,
+        modified_at=modified_at(entry.modified_ns),
+    )
+
+
+def modified_at(modified_ns: int) -> datetime:
+    """The time, or the nearest that can be written: a session can say of a file that it is from any year."""
+    seconds, rest_ns = divmod(modified_ns, _SECOND_NS)
+    at = datetime.fromtimestamp(min(max(seconds, _FIRST_S), _LAST_S), UTC)
+    return at.replace(microsecond=rest_ns // 1000)
+
+
+def order(sort: str, cursor: str | None) -> Order:
+    """What a list was asked for. Raises: Invalid."""
+    by: By = {"name": "name", "size": "size", "modified": "modified"}[sort.removeprefix("-")]  # type: ignore[assignment]
+    return Order(by, sort.startswith("-"), _after(sort, cursor) if cursor else None)
+
+
+def cursor(sort: str, last: Key | None) -> str | None:
+    """Where the next page begins."""
+    if last is None:
+        return None
+    is_file, value, name = last
+    # What a text is sorted by follows from the name, whose bytes may be no text at all.
+    key = [sort, is_file, value if isinstance(value, int) else None, os.fsencode(name).hex()]
+    return base64.urlsafe_b64encode(orjson.dumps(key)).decode().rstrip("=")
+
+
+def _after(sort: str, cursor: str) -> Key:
+    try:
+        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        sorted_by, is_file, value, encoded = orjson.loads(raw)
+        name = os.fsdecode(bytes.fromhex(encoded))
+        if sorted_by != sort or type(is_file) is not bool:
+            raise ValueError(sorted_by)
+        by_text = sort.endswith("name") or (sort.endswith("size") and not is_file)
+        if (value is None) is not by_text or (value is not None and type(value) is not int):
+            raise ValueError(value)
+    except (ValueError, TypeError):
+        raise Invalid(
+            "invalid.cursor",
+            "This cursor is not one of ours, or belongs to another order.",
+            hint="Start at the first page.",
+            field="cursor",
+        ) from None
+    return is_file, name.casefold() if value is None else value, name
+
+
+def outcome(paths: list[str], refused: Sequence[tuple[str, CarrelError]]) -> FilesDone:
+    """What became of several things. Raises: the first refusal, with each in its details, when all were refused."""
+    listed = [not_done(path, error) for path, error in refused]
+    if refused and not paths:
+        _, first = refused[0]
+        if len(refused) > 1:
+            sentences = " ".join(error.message for _, error in refused[:_MOST_IN_WORDS])
+            more = " ..." if len(refused) > _MOST_IN_WORDS else ""
+            first.message = f"None of {len(refused)} could be changed: {sentences}{more}"
+        first.details = {**first.details, "refused": [each.model_dump() for each in listed]}
+        raise first
+    return FilesDone(paths=paths, refused=listed)
+
+
+def not_done(path: str, error: CarrelError) -> NotDone:
+    """What was not done with this one of several, and why."""
+    return NotDone(path=shown(path), code=error.code, message=error.message)

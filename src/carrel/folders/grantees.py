@@ -1,0 +1,27 @@
+"""Whom one can give a folder: active people and projects of the folder's own domain, and nobody else."""
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import NotFound
+from carrel.core.ids import DomainId
+from carrel.tables.tenancy import User, UserState
+
+
+async def recipient(tx: AsyncSession, ref: str, domain: DomainId, *, field: str | None = None) -> User:
+    """The active person of this e-mail or id in the domain.
+
+    Raises: NotFound; it says the same of who is unknown, inactive, or of another domain, so that nobody learns who is
+    where.
+    """
+    named = or_(User.id == ref, func.lower(User.email) == ref.strip().lower())
+    here = (User.domain_id == domain) & (User.state == UserState.ACTIVE)
+    found = (await tx.execute(select(User).where(named, here).limit(1))).scalar()
+    if found is None:
+        raise NotFound(
+            "vfolder.no_such_person",
+            f"There is nobody with the e-mail {ref} whom folders can be given to.",
+            hint="They need an account that is active, in the same domain. Ask them, or an administrator.",
+            field=field,
+        )
+    return found

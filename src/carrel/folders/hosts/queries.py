@@ -1,0 +1,198 @@
+"""Reading storage hosts: a fixed number of statements for a page, whatever its length."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Row,
+    Select,
+    cast,
+    column,
+    exists,
+    func,
+    or_,
+    select,
+    table,
+    text,
+    true,
+)
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import ProjectId, StorageHostId
+from carrel.db.scope import reaches
+from carrel.db.search import escaped
+from carrel.folders.hosts.schemas import (
+    Level,
+    StorageHostAccessView,
+    StorageHostList,
+    StorageHostQuery,
+    StorageHostView,
+)
+from carrel.http import paging
+from carrel.http.paging import Sort
+from carrel.limits.scopes import policy_of
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
+from carrel.storage.make import make
+from carrel.storage.port import Clone, HardQuota
+from carrel.tables.limits import UNLIMITED
+from carrel.tables.storage_hosts import BackendKind, HostScopeKind, StorageHost, StorageHostAccess
+from carrel.tables.tenancy import Domain, Project
+from carrel.tenancy.schemas import DomainRef, ProjectRef
+
+_SORT = Sort(
+    {"name": StorageHost.name, "created_at": StorageHost.created_at}, tie=StorageHost.id, default="name"
+)
+_CAUTION, _INSUFFICIENT = 0.8, 0.95
+_FOLDERS = table(
+    "vfolders",
+    column("host_id"), column("used_bytes", BigInteger), column("owner_id"), column("project_id"),
+    column("domain_id"),
+)  # fmt: skip
+"""Folders are built on hosts; here they are only counted."""
+
+# Who is named, as people know them; somebody who is gone is left out.
+_ACCESS = text("""
+    SELECT x.host_id, x.kind, x.scope_id AS id, coalesce(d.name, p.name) AS name
+    FROM storage_host_access x
+    LEFT JOIN domains d ON x.kind = 'domain' AND d.id = x.scope_id AND d.removed_at IS NULL
+    LEFT JOIN projects p ON x.kind = 'project' AND p.id = x.scope_id
+    WHERE x.host_id = ANY(:hosts) AND coalesce(d.id, p.id) IS NOT NULL ORDER BY 4, 3""")
+
+
+def administers(actor: Actor) -> bool:
+    """Whether the actor sees every host, its root, and who may use it."""
+    return actor.role == Role.SUPERADMIN
+
+
+async def seen(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
+    """A condition for the hosts that the actor may know of: those open to them, which may take nothing new."""
+    return true() if administers(actor) else await may_use(tx, actor)
+
+
+async def may_use(tx: AsyncSession, actor: Actor, project: ProjectId | None = None) -> ColumnElement[bool]:
+    """A condition for the hosts that the actor may have folders on: the project's, or any of theirs.
+
+    The host is public or names the domain or one of the projects; the domain lets its people use it; and so does
+    the resource policy of the keypair, or of what they do without one.
+    """
+    # not narrowed: only the domain of the project is asked for, to compare with
+    home = select(Project.domain_id).where(Project.id == project).scalar_subquery()
+    domain = home if project else actor.domain_id
+    projects: Iterable[ProjectId] = [project] if project else actor.projects
+    named = exists().where(
+        StorageHostAccess.host_id == StorageHost.id,
+        or_(
+            (StorageHostAccess.kind == HostScopeKind.DOMAIN) & (StorageHostAccess.scope_id == domain),
+            (StorageHostAccess.kind == HostScopeKind.PROJECT)
+            & StorageHostAccess.scope_id.in_(sorted(projects)),
+        ),
+    )
+    let_in = exists().where(
+        Domain.id == domain,
+        or_(Domain.storage_hosts.is_(None), StorageHost.name == func.any(Domain.storage_hosts)),
+    )
+    hosts = (await policy_of(tx, actor))["storage_hosts"]
+    allowed = true() if hosts == UNLIMITED else StorageHost.name.in_(hosts)
+    return or_(StorageHost.public, named) & let_in & allowed
+
+
+async def folders_on(tx: AsyncSession, host: StorageHostId) -> int:
+    """How many folders the host keeps."""
+    counted = select(func.count()).select_from(_FOLDERS).where(_FOLDERS.c.host_id == host)
+    return int((await tx.execute(counted)).scalar_one())
+
+
+async def page(tx: AsyncSession, actor: Actor, wanted: StorageHostQuery) -> StorageHostList:
+    """The hosts that the actor may see."""
+    chosen = _rows(actor).where(await seen(tx, actor))
+    if wanted.q:
+        # Hosts are few: no index is needed to find a part of a name.
+        chosen = chosen.where(StorageHost.name.ilike(f"%{escaped(wanted.q)}%"))
+    found = await paging.page(tx, chosen, _SORT, wanted)
+    return StorageHostList(items=await _views(tx, actor, found.rows), next_cursor=found.next_cursor)
+
+
+async def detail(tx: AsyncSession, actor: Actor, host: StorageHostId) -> StorageHostView:
+    """One host that exists."""
+    rows = (await tx.execute(_rows(actor).where(StorageHost.id == host))).all()
+    return (await _views(tx, actor, rows))[0]
+
+
+def level_of(total: int | None, free: int | None) -> Level:
+    """How much room a host has left, for people."""
+    if total is None or free is None or total <= 0:
+        return "unknown"
+    used = 1 - free / total
+    if used < _CAUTION:
+        return "adequate"
+    return "caution" if used < _INSUFFICIENT else "insufficient"
+
+
+@cache
+def capabilities(kind: BackendKind) -> dict[str, bool]:
+    """What back ends of this kind can do beyond the port."""
+    backend = make(kind, Path("/"))
+    return {"hard_quota": isinstance(backend, HardQuota), "instant_clone": isinstance(backend, Clone)}
+
+
+def _rows(actor: Actor) -> Select[*tuple[Any, ...]]:
+    folder = _FOLDERS.c
+    counted = (
+        select(
+            folder.host_id,
+            func.count().label("folders"),
+            cast(func.coalesce(func.sum(folder.used_bytes), 0), BigInteger).label("used_bytes"),
+        )
+        .where(
+            reaches(
+                actor,
+                "vfolder.read",
+                owner=folder.owner_id,
+                domain=folder.domain_id,
+                project=folder.project_id,
+            )
+        )
+        .group_by(folder.host_id)
+        .subquery()
+    )
+    return select(
+        *StorageHost.__table__.columns,
+        func.coalesce(counted.c.folders, 0).label("folders"),
+        func.coalesce(counted.c.used_bytes, 0).label("used_bytes"),
+    ).outerjoin_from(StorageHost, counted, counted.c.host_id == StorageHost.id)
+
+
+async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> list[StorageHostView]:
+    administered = administers(actor)
+    access = await _access(tx, [row.id for row in rows]) if administered else {}
+    return [
+        StorageHostView.model_validate(
+            {
+                **row._mapping,
+                **capabilities(row.backend),
+                "root": row.root if administered else None,
+                "problem": row.problem if administered else None,
+                "level": level_of(row.total_bytes, row.free_bytes),
+                "access": access.get(row.id),
+            }
+        )
+        for row in rows
+    ]
+
+
+async def _access(
+    tx: AsyncSession, hosts: Sequence[StorageHostId]
+) -> Mapping[StorageHostId, StorageHostAccessView]:
+    """Of each host, who is named by it."""
+    named = {host: StorageHostAccessView(domains=[], projects=[]) for host in hosts}
+    for row in await tx.execute(_ACCESS, {"hosts": list(hosts)}):
+        if row.kind == HostScopeKind.DOMAIN:
+            named[row.host_id].domains.append(DomainRef(id=row.id, name=row.name))
+        else:
+            named[row.host_id].projects.append(ProjectRef(id=row.id, name=row.name))
+    return named

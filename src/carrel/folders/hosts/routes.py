@@ -1,0 +1,104 @@
+"""/storage-hosts."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from carrel.folders.hosts import queries, service
+from carrel.folders.hosts.schemas import (
+    StorageHostAccessUpdate,
+    StorageHostCreate,
+    StorageHostList,
+    StorageHostQuery,
+    StorageHostUpdate,
+    StorageHostView,
+)
+from carrel.folders.hosts.services import StorageServices
+from carrel.http.auth import CurrentActor, names
+from carrel.http.services import ServicesOf
+
+router = APIRouter(tags=["storage hosts"])
+Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get(
+    "/storage-hosts",
+    operation_id="storage_hosts.list",
+    summary="List storage hosts",
+    openapi_extra=names("storage_host.read"),
+)
+async def list_hosts(
+    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[StorageHostQuery, Query()]
+) -> StorageHostList:
+    """Storage hosts that one may keep folders on, with how much room they have; superadmins see all."""
+    async with services.database.transaction() as tx:
+        return await queries.page(tx, actor, wanted)
+
+
+@router.post(
+    "/storage-hosts", operation_id="storage_hosts.create",
+    summary="Create a storage host", openapi_extra=names("storage_host.update"),
+    status_code=201,
+)  # fmt: skip
+async def create(
+    services: ServicesOf[StorageServices], actor: CurrentActor, body: StorageHostCreate
+) -> StorageHostView:
+    """Add a storage host. Its root is tried first; what is wrong with it is said."""
+    host = await service.create(
+        services.database, services.storages, services.clock, actor, body, data_dir=services.settings.data_dir.resolve()
+    )
+    async with services.database.transaction() as tx:
+        return await queries.detail(tx, actor, host)
+
+
+@router.get(
+    "/storage-hosts/{ref}",
+    operation_id="storage_hosts.show",
+    summary="Get a storage host",
+    openapi_extra=names("storage_host.read"),
+)
+async def show(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> StorageHostView:
+    """One storage host."""
+    async with services.database.transaction() as tx:
+        host = await service.find(tx, actor, ref)
+        return await queries.detail(tx, actor, host.id)
+
+
+@router.patch(
+    "/storage-hosts/{ref}",
+    operation_id="storage_hosts.update",
+    summary="Update a storage host",
+    openapi_extra=names("storage_host.update"),
+)
+async def update(
+    services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: StorageHostUpdate
+) -> StorageHostView:
+    """Change a storage host."""
+    async with services.database.transaction() as tx:
+        host = await service.update_host(tx, actor, ref, body)
+        return await queries.detail(tx, actor, host)
+
+
+@router.delete(
+    "/storage-hosts/{ref}", operation_id="storage_hosts.remove",
+    summary="Delete a storage host", openapi_extra=names("storage_host.update"),
+    status_code=204,
+)  # fmt: skip
+async def remove(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> None:
+    """Forget a storage host that keeps no folder. What is in its root stays."""
+    async with services.database.transaction() as tx:
+        await service.remove(tx, actor, ref)
+
+
+@router.put(
+    "/storage-hosts/{ref}/access", operation_id="storage_hosts.set_access",
+    summary="Replace the access list of a storage host",
+    openapi_extra=names("storage_host.update"),
+)  # fmt: skip
+async def set_access(
+    services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: StorageHostAccessUpdate
+) -> StorageHostView:
+    """Say which domains and projects may use the host while it is not public."""
+    async with services.database.transaction() as tx:
+        host = await service.open_to(tx, actor, ref, body)
+        return await queries.detail(tx, actor, host)

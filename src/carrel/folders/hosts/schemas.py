@@ -1,0 +1,114 @@
+"""Wire types of storage hosts."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from carrel.core.ids import StorageHostId
+from carrel.http.paging import PageQuery
+from carrel.http.rules import says
+from carrel.tables.storage_hosts import BackendKind, HostState
+from carrel.tenancy.schemas import Description, DomainRef, ProjectRef, Ref
+
+HostName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$"),
+    says("The name of a storage host has 1 to 64 small letters, digits and _ . - between them."),
+]
+Root = Annotated[
+    str,
+    StringConstraints(pattern=r"^/[^\x00]*$", max_length=4096),
+    says("The root is a directory's absolute path, such as /srv/folders."),
+]
+
+
+class StorageHostCreate(BaseModel):
+    """backend: what kind of storage it is; btrfs enforces quotas by itself. root: a directory on the server.
+
+    active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
+    names.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    name: HostName
+    backend: BackendKind = BackendKind.POSIX
+    root: Root
+    description: Description = ""
+    active: bool = True
+    public: bool = True
+
+
+class StorageHostUpdate(BaseModel):
+    """What is left out stays. Back end and root stay as they are, for folders are there."""
+
+    model_config = {"extra": "forbid"}
+
+    name: HostName = ""
+    description: Description = ""
+    active: bool = True
+    public: bool = True
+
+
+class StorageHostAccessUpdate(BaseModel):
+    """Everybody who may use the host while it is not public: ids or names. Replaces what was."""
+
+    model_config = {"extra": "forbid"}
+
+    domains: list[Ref] = Field(default=[], max_length=500)
+    projects: list[Ref] = Field(default=[], max_length=500)
+
+
+class StorageHostAccessView(BaseModel):
+    domains: list[DomainRef]
+    projects: list[ProjectRef]
+
+
+Level = Literal["adequate", "caution", "insufficient", "unknown"]
+
+
+class StorageHostView(BaseModel):
+    """level: how much room is left, for people: caution from 80 % used on, insufficient from 95 %. hard_quota: it
+    refuses writing past a quota at once, in sessions too. instant_clone: whole folders are copied at once.
+    folders, used_bytes: how many of those that you may know of are on it, and what they take.
+
+    root, access, and problem, which is what is wrong when the state is not "ok": None for those who do not
+    administer storage.
+    """
+
+    id: StorageHostId
+    name: str
+    description: str
+    backend: BackendKind
+    root: str | None
+    active: bool
+    public: bool
+    state: HostState
+    problem: str | None
+    hard_quota: bool
+    instant_clone: bool
+    level: Level
+    total_bytes: int | None
+    free_bytes: int | None
+    folders: int
+    used_bytes: int
+    access: StorageHostAccessView | None
+    checked_at: datetime | None
+    created_at: datetime
+
+
+class StorageHostQuery(PageQuery):
+    """Which hosts to list. sort: name or created_at."""
+
+    q: str | None = Field(default=None, max_length=100, description="part of the name")
+
+
+class StorageHostList(BaseModel):
+    items: list[StorageHostView]
+    next_cursor: str | None
+
+
+class StorageHostRef(BaseModel):
+    id: StorageHostId
+    name: str

@@ -1,0 +1,368 @@
+"""Use cases of storage hosts. Each starts with the decision whether the actor may."""
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
+from carrel.core.ids import ProjectId, StorageHostId, new_id
+from carrel.db.database import Database, notify
+from carrel.events import service as events
+from carrel.folders.hosts import queries, roots
+from carrel.folders.hosts.schemas import StorageHostAccessUpdate, StorageHostCreate, StorageHostUpdate
+from carrel.folders.hosts.storages import Storages
+from carrel.permissions.decide import Actor, Target, require
+from carrel.storage.make import make
+from carrel.storage.port import Capacity, StorageError
+from carrel.tables.limits import PolicyKind, ResourcePolicy
+from carrel.tables.storage_hosts import (
+    TOPIC,
+    BackendKind,
+    HostScopeKind,
+    HostState,
+    StorageHost,
+    StorageHostAccess,
+)
+from carrel.tables.tenancy import Domain
+from carrel.tenancy import queries as tenancy
+
+LOCAL = "local"
+"""What the storage host is called that an installation on one machine begins with."""
+_ROOTS = 0x526F6F7473
+_CHANGES = "storage_host.update"
+_ADDED, _CHANGED, _REMOVED = "storage_host.created", "storage_host.updated", "storage_host.removed"
+
+
+async def ensure_local(database: Database, data_dir: Path) -> None:
+    """Have the host `local` in the data directory, once: one that was removed or renamed is not made again.
+
+    data_dir: without symlinks.
+    """
+    root = data_dir / roots.FOLDERS
+    if root.exists():
+        return
+    host = StorageHost(
+        id=StorageHostId(new_id()), name=LOCAL, description="On the disk of the server.",
+        backend=BackendKind.POSIX, root=str(root),
+    )  # fmt: skip
+    async with database.transaction() as tx:
+        await _one_at_a_time(tx)
+        taken = select(StorageHost.id).where(or_(StorageHost.name == LOCAL, StorageHost.root == str(root)))
+        if (await tx.execute(taken)).first() is None:
+            tx.add(host)
+            await notify(tx, TOPIC)
+    # It also says that there was a host: made last, so that whoever is interrupted begins again.
+    root.mkdir(mode=0o700, exist_ok=True)
+    make(BackendKind.POSIX, root).claim()
+
+
+async def follow(tx: AsyncSession, old: Path, new: Path) -> None:
+    """The data directory was moved: so was the host in it. old, new: the data directory, without symlinks."""
+    there = StorageHost.root == str(old / roots.FOLDERS)
+    await tx.execute(update(StorageHost).where(there).values(root=str(new / roots.FOLDERS)))
+    await notify(tx, TOPIC)
+
+
+async def part_from_the_original(tx: AsyncSession, data_dir: Path) -> None:
+    """In a copy of an installation, have no host where the original's folders are: one that lies outside of the data
+    directory was not copied with it, and is looked for in `not-copied/<name>` there from now on.
+    """
+    hosts = await tx.execute(select(StorageHost).where(StorageHost.root != str(data_dir / roots.FOLDERS)))
+    for host in hosts.scalars():
+        host.root = str(data_dir / roots.NOT_COPIED / host.name)
+    await tx.flush()
+    await notify(tx, TOPIC)
+
+
+async def create(
+    database: Database,
+    storages: Storages,
+    clock: Clock,
+    actor: Actor,
+    wanted: StorageHostCreate,
+    *,
+    data_dir: Path,
+) -> StorageHostId:
+    """A host that was just seen to work, without folders.
+
+    Raises: Forbidden; Invalid for a root that cannot be one; Conflict when the name or the root is taken.
+    """
+    require(actor, _CHANGES, Target())
+    root, capacity = await _tried(database, storages, wanted, data_dir)
+    now = clock.now()
+    host = StorageHost(
+        **wanted.model_dump(exclude={"root"}), id=StorageHostId(new_id()), root=str(root), state=HostState.OK,
+        total_bytes=capacity.total_bytes, free_bytes=capacity.free_bytes, checked_at=now, created_at=now,
+    )  # fmt: skip
+    async with database.transaction() as tx:
+        await _one_at_a_time(tx)
+        roots.require_fit(root, data_dir=data_dir, others=await _roots(tx))
+        tx.add(host)
+        await _flush(tx, wanted.name)
+        after = {**wanted.model_dump(mode="json"), "root": str(root)}
+        await _record(tx, actor, _ADDED, host, after=after)
+    return host.id
+
+
+async def _tried(
+    database: Database, storages: Storages, wanted: StorageHostCreate, data_dir: Path
+) -> tuple[Path, Capacity]:
+    """The root without symlinks, and what it has room for."""
+    storage = storages.tried(wanted.name, wanted.backend, Path(wanted.root))
+    try:
+        root = Path(await storage.threads.call(os.path.realpath, wanted.root))
+        # Before anything is written there.
+        async with database.transaction() as tx:
+            roots.require_fit(root, data_dir=data_dir, others=await _roots(tx))
+        backend = storages.tried(wanted.name, wanted.backend, root).backend
+        capacity = await storage.threads.call(backend.probe)
+        # Else what never came to be there could not be told from what is gone with its disk.
+        await storage.threads.call(backend.claim)
+        return root, capacity
+    except (StorageError, OSError) as error:
+        said = error.message if isinstance(error, StorageError) else f"{wanted.root}: {error.strerror}."
+        raise Invalid(
+            "storage_host.unusable", said, hint="Put it right on the server, then try again.", field="root"
+        ) from error
+    finally:
+        storage.threads.close()
+
+
+async def update_host(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostUpdate) -> StorageHostId:
+    """Change what is given. Raises: NotFound, Forbidden; Conflict when the name is taken."""
+    host = await _changing(tx, actor, ref)
+    given = wanted.model_dump(exclude_unset=True)
+    after = {field: value for field, value in given.items() if value != getattr(host, field)}
+    if not after:
+        return host.id
+    before = {field: getattr(host, field) for field in after}
+    for field, value in after.items():
+        setattr(host, field, value)
+    await _flush(tx, wanted.name)
+    if "name" in after:
+        await _rename(tx, before["name"], after["name"])
+    await _record(tx, actor, _CHANGED, host, before=before, after=after)
+    return host.id
+
+
+async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+    """Forget a host that keeps no folder. Raises: NotFound, Forbidden; Conflict saying how many it keeps."""
+    host = await _changing(tx, actor, ref)
+    # Locked against all else, so that no folder comes onto it meanwhile.
+    await tx.execute(select(StorageHost.id).where(StorageHost.id == host.id).with_for_update())
+    if folders := await queries.folders_on(tx, host.id):
+        raise Conflict(
+            "storage_host.in_use",
+            f"{host.name} keeps {folders} folder{'s' * (folders > 1)}, those in the trash too.",
+            hint="Move them to another storage host, or deactivate this one: then it takes no new folders.",
+            details={"folders": folders},
+        )
+    await tx.delete(host)
+    await tx.flush()
+    await _rename(tx, host.name, None)
+    before = {"name": host.name, "backend": host.backend, "root": host.root}
+    await _record(tx, actor, _REMOVED, host, before=before)
+
+
+async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostAccessUpdate) -> StorageHostId:
+    """Say who may use the host while it is not public. Raises: NotFound (of anybody named), Forbidden."""
+    host = await _changing(tx, actor, ref)
+    named = {
+        *[(HostScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id) for each in wanted.domains],
+        *[(HostScopeKind.PROJECT, (await tenancy.project(tx, actor, each)).id) for each in wanted.projects],
+    }
+    ours = StorageHostAccess.host_id == host.id
+    rows = (await tx.execute(select(StorageHostAccess).where(ours))).scalars()
+    before = {(one.kind, one.scope_id) for one in rows}
+    await tx.execute(delete(StorageHostAccess).where(ours))
+    if named:
+        values = [{"host_id": host.id, "kind": kind, "scope_id": scope} for kind, scope in named]
+        await tx.execute(insert(StorageHostAccess), values)
+    await _record(
+        tx, actor, _CHANGED, host,
+        before={"access": sorted(map(":".join, before))}, after={"access": sorted(map(":".join, named))},
+    )  # fmt: skip
+    return host.id
+
+
+async def find(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
+    """The host of this id or name, among those that the actor may see. Raises: NotFound."""
+    named = or_(StorageHost.id == ref, StorageHost.name == ref)
+    found = await tx.execute(
+        select(StorageHost)
+        .where(named, await queries.seen(tx, actor))
+        .order_by((StorageHost.id == ref).desc())
+        .limit(1)
+    )
+    host = found.scalar()
+    if host is None:
+        raise _missing(ref)
+    return host
+
+
+async def usable(tx: AsyncSession, actor: Actor, project: ProjectId | None = None) -> Sequence[StorageHost]:
+    """The hosts that the actor may put a new folder on, their own or the project's; the best one first.
+
+    Those that answer come before the others, then counts how much room is left.
+    """
+    found = await tx.execute(
+        select(StorageHost)
+        .where(await queries.may_use(tx, actor, project), StorageHost.active)
+        .order_by(
+            StorageHost.state.in_((HostState.UNAVAILABLE, HostState.UNUSABLE)),
+            StorageHost.free_bytes.desc().nulls_last(),
+            StorageHost.name,
+        )
+    )
+    return found.scalars().all()
+
+
+async def choose(
+    tx: AsyncSession, actor: Actor, wanted: str | None, project: ProjectId | None = None
+) -> StorageHost:
+    """The host for a new folder of the actor's or of the project's: the one named, else the best one.
+
+    Raises: NotFound; Forbidden when the actor may use none; Conflict when it takes no new folders; Unavailable.
+    """
+    hosts = await usable(tx, actor, project)
+    if wanted is None:
+        if not hosts:
+            raise Forbidden(
+                "storage_host.none",
+                "There is no storage host that you may keep folders on.",
+                hint="Ask an administrator for access to one.",
+            )
+        return _answering(hosts[0])
+    for host in hosts:
+        if wanted in (host.id, host.name):
+            return _answering(host)
+    host = await find(tx, actor, wanted)
+    if host.active:
+        raise _missing(wanted)
+    raise Conflict(
+        "storage_host.inactive",
+        f"{host.name} takes no new folders.",
+        hint="Use another storage host; see `carrel storage-host ls`.",
+        field="host",
+    )
+
+
+async def ids(tx: AsyncSession) -> set[StorageHostId]:
+    """All hosts there are."""
+    return set((await tx.execute(select(StorageHost.id))).scalars())
+
+
+async def observe(
+    tx: AsyncSession,
+    host: StorageHostId,
+    state: HostState,
+    now: datetime,
+    *,
+    capacity: Capacity | None = None,
+    problem: str | None = None,
+) -> bool:
+    """Keep how the host was just seen; True when that is other than before. capacity None: as it was last known."""
+    found = await tx.execute(
+        select(StorageHost).where(StorageHost.id == host).with_for_update(key_share=True)
+    )
+    row = found.scalar()
+    if row is None:
+        return False
+    changed = (row.state, row.problem) != (state, problem)
+    row.state, row.problem, row.checked_at = state, problem, now
+    if capacity:
+        row.total_bytes, row.free_bytes = capacity.total_bytes, capacity.free_bytes
+    await tx.flush()
+    if changed:
+        await tell(tx, row)
+    return changed
+
+
+def _answering(host: StorageHost) -> StorageHost:
+    if host.state in (HostState.UNAVAILABLE, HostState.UNUSABLE):
+        raise Unavailable(
+            f"storage.{host.state}",
+            f"The storage host {host.name} cannot be used now.",
+            hint="Use another, or try again later.",
+            field="host",
+        )
+    return host
+
+
+def _missing(ref: str) -> NotFound:
+    return NotFound(
+        "storage_host.not_found",
+        f"There is no storage host {ref} that you may use for this.",
+        hint="See `carrel storage-host ls`.",
+        field="host",
+    )
+
+
+async def _changing(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
+    """The host, locked, for a change that the actor may make."""
+    host = await find(tx, actor, ref)
+    require(actor, _CHANGES, Target())
+    await tx.refresh(host, with_for_update={"key_share": True})
+    return host
+
+
+async def _one_at_a_time(tx: AsyncSession) -> None:
+    """Let whoever else adds a host wait until this transaction ends, so that none comes into another's root."""
+    await tx.execute(select(func.pg_advisory_xact_lock(_ROOTS)))
+
+
+async def _roots(tx: AsyncSession) -> list[tuple[str, Path]]:
+    rows = await tx.execute(select(StorageHost.name, StorageHost.root))
+    return [(name, Path(root)) for name, root in rows]
+
+
+async def _rename(tx: AsyncSession, old: str, new: str | None) -> None:
+    """Domains and policies say by name which hosts may be used. new: None when it is gone."""
+    listed = func.array_position(Domain.storage_hosts, old).is_not(None)
+    names = (
+        func.array_replace(Domain.storage_hosts, old, new)
+        if new
+        else func.array_remove(Domain.storage_hosts, old)
+    )
+    await tx.execute(update(Domain).where(listed).values(storage_hosts=names))
+    of_keypairs = select(ResourcePolicy).where(ResourcePolicy.kind == PolicyKind.KEYPAIR)
+    for policy in (await tx.execute(of_keypairs.with_for_update())).scalars():
+        hosts = policy.limits["storage_hosts"]
+        if isinstance(hosts, list) and old in hosts:
+            kept = [new if host == old else host for host in hosts]
+            policy.limits = {**policy.limits, "storage_hosts": [host for host in kept if host]}
+
+
+async def _flush(tx: AsyncSession, name: str) -> None:
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "uq_storage_hosts_name" not in str(error.orig):
+            raise
+        raise Conflict(
+            "storage_host.name_taken",
+            f"There is a storage host named {name}.",
+            hint="Choose another name.",
+            field="name",
+        ) from None
+
+
+async def _record(tx: AsyncSession, actor: Actor, event: str, host: StorageHost, **details: object) -> None:
+    """Write it down, tell pages, and have the host looked at."""
+    audit.record(tx, actor, _CHANGES, host.id, name=host.name, target=Target(), details=details)
+    await tell(tx, host, event)
+
+
+async def tell(tx: AsyncSession, host: StorageHost, event: str = _CHANGED) -> None:
+    """Tell those who administer storage what became of it."""
+    data = {"id": host.id, "name": host.name, "state": host.state, "active": host.active}
+    await events.record(tx, event, host.id, target=Target(), data=data)
+    await notify(tx, TOPIC)

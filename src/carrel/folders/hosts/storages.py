@@ -1,0 +1,78 @@
+"""The storages of this process: for each host its back end and its threads, made when first needed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import select
+
+from carrel.core.errors import CarrelError, NotFound, Refused, Unavailable
+from carrel.core.ids import StorageHostId
+from carrel.db.database import Database
+from carrel.storage.make import make
+from carrel.storage.port import OverQuota, StorageBackend, StorageError, StorageFull
+from carrel.storage.threads import DEADLINE_S, Threads
+from carrel.tables.storage_hosts import BackendKind, StorageHost
+
+T = TypeVar("T")
+Make = Callable[[BackendKind, Path], StorageBackend]
+
+
+@dataclass(frozen=True)
+class Storage:
+    """One host at work. Ask `backend` for what needs no disk (paths, capabilities), and `call` for the rest."""
+
+    name: str
+    backend: StorageBackend
+    threads: Threads
+
+    async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
+        """What the work gives; see `Threads.call`.
+
+        Raises: Unavailable, Refused (quota, full) for what the storage says; else what the work raises.
+        """
+        try:
+            return await self.threads.call(work, *args, deadline_s=deadline_s)
+        except StorageError as error:
+            raise refusal(error) from error
+
+
+def refusal(error: StorageError) -> CarrelError:
+    """What the storage says, as an answer for people."""
+    code = f"storage.{error.code.removeprefix('storage_')}"
+    if isinstance(error, OverQuota):
+        return Refused(code, error.message, hint="Delete something, or ask an administrator for more.")
+    if isinstance(error, StorageFull):
+        return Refused(code, error.message, hint="Delete something, or ask an administrator.")
+    return Unavailable(code, error.message, hint="Try again later, or ask an administrator.")
+
+
+class Storages:
+    """Every host's storage by its id. A host's back end and root never change."""
+
+    def __init__(self, database: Database, make: Make = make) -> None:
+        self._database = database
+        self._make = make
+        self._known: dict[StorageHostId, Storage] = {}
+
+    async def of(self, host: StorageHostId) -> Storage:
+        """The storage of this host. Raises: NotFound."""
+        found = self._known.get(host)
+        if found is None:
+            async with self._database.transaction() as tx:
+                row = (await tx.execute(select(StorageHost).where(StorageHost.id == host))).scalar()
+            if row is None:
+                raise NotFound("storage_host.not_found", f"There is no storage host {host}.")
+            found = self._known.setdefault(host, self.tried(row.name, row.backend, Path(row.root)))
+        return found
+
+    def tried(self, name: str, kind: BackendKind, root: Path) -> Storage:
+        """A storage that is no host yet, to look whether it could be one."""
+        return Storage(name, self._make(kind, root), Threads(name))
+
+    def close(self) -> None:
+        """Let its threads end."""
+        for storage in self._known.values():
+            storage.threads.close()
+        self._known.clear()

@@ -1,0 +1,149 @@
+"""Use cases that put a folder elsewhere: on another storage host, or in other hands.
+
+Both set it MOVING and leave the rest to `controllers.folder_tasks`: what is on disk goes to its new place, and then the
+row says so and the folder is READY.
+"""
+
+from sqlalchemy import delete
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Invalid
+from carrel.core.ids import FolderId
+from carrel.folders import access, quotas, tasks
+from carrel.folders.grantees import recipient
+from carrel.folders.hosts import service as hosts
+from carrel.folders.mounted import require_unmounted
+from carrel.folders.recipients import person_concerned
+from carrel.folders.schemas import VFolderHandOver, VFolderMove
+from carrel.folders.service import Belonging, flush, record, require_state
+from carrel.permissions.decide import Actor, require
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import FolderShare, TaskKind, VFolder
+from carrel.tables.tenancy import Project, User
+from carrel.tenancy import queries as tenancy
+
+
+async def move(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderMove) -> FolderId:
+    """Move a folder to another storage host, as a task. Its files can be read meanwhile.
+
+    Raises: NotFound, Forbidden; Conflict while it is mounted or copied, or when it is there already.
+    """
+    folder = (await access.find(tx, actor, ref, "vfolder.update", lock=True)).folder
+    require_state(folder, FolderState.READY)
+    host = await hosts.choose(tx, actor, wanted.host, folder.project_id)
+    if host.id == folder.host_id:
+        raise Conflict(
+            "vfolder.is_there",
+            f"{folder.name} is on {host.name} already.",
+            hint="Choose another storage host.",
+            field="host",
+        )
+    await tasks.require_idle(tx, folder)
+    await require_unmounted(tx, actor, folder)
+    folder.state = FolderState.MOVING
+    await tx.flush()
+    await record(
+        tx, actor, "vfolder.update", folder, before={"host": folder.host_id}, after={"host": host.id}
+    )
+    await tasks.enqueue(tx, clock, actor, TaskKind.MOVE, folder, {"host": host.id, "scope": folder.scope})
+    return folder.id
+
+
+async def hand_over(
+    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderHandOver
+) -> FolderId:
+    """Make a folder somebody else's, or a project's, within their limits. Others whom it is shared with keep it.
+
+    Raises: NotFound, Forbidden, Invalid; Conflict while it is mounted or copied, or when they have one of its name;
+    Refused by a limit.
+    """
+    folder = (await access.find(tx, actor, ref, "vfolder.hand_over", lock=True)).folder
+    heir = await _heir(tx, actor, folder, wanted)
+    require_state(folder, FolderState.READY)
+    if folder.name.startswith("."):
+        raise Invalid(
+            "vfolder.automatic",
+            f"{folder.name} is mounted by itself into every session of its owner.",
+            hint="Nobody can be given that; give it a name without the dot first.",
+        )
+    await tasks.require_idle(tx, folder)
+    await require_unmounted(tx, actor, folder)
+    await give(tx, clock, actor, folder, heir)
+    return folder.id
+
+
+async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, heir: User | Project) -> None:
+    """Make a folder that nothing hinders the heir's. Raises: Conflict when they have one of its name; Refused."""
+    # 1. may they have it
+    belonging = _belonging(heir)
+    before = {"owner": folder.owner_id, "project": folder.project_id, "name": folder.name}
+    former = folder.owner_id
+    await quotas.require_folder(tx, belonging.scope)
+    await quotas.require_room_in(tx, belonging.scope, folder.used_bytes)
+    # 2. theirs
+    folder.owner_id, folder.project_id, folder.domain_id = (
+        belonging.owner,
+        belonging.project,
+        belonging.domain,
+    )
+    folder.owned_at = clock.now()
+    folder.idempotency_key = None  # it is not what a repeated request would make
+    same = belonging.scope == folder.scope
+    folder.state = FolderState.READY if same else FolderState.MOVING
+    await flush(tx, folder, hint="Give this one another name first.")
+    whom = (
+        FolderShare.user_id == belonging.owner
+        if belonging.owner
+        else FolderShare.project_id == belonging.project
+    )
+    await tx.execute(delete(FolderShare).where(FolderShare.folder_id == folder.id, whom))
+    # 3. where the storage counts what they take
+    if not same:
+        there = {"host": folder.host_id, "scope": belonging.scope}
+        await tasks.enqueue(tx, clock, actor, TaskKind.MOVE, folder, there)
+    after = {"owner": folder.owner_id, "project": folder.project_id, "name": folder.name}
+    await record(tx, actor, "vfolder.hand_over", folder, before=before, after=after)
+    if former is not None and former != folder.owner_id:
+        await person_concerned(tx, "vfolder.updated", folder, former)
+
+
+async def _heir(tx: AsyncSession, actor: Actor, folder: VFolder, wanted: VFolderHandOver) -> User | Project:
+    if (wanted.user is None) == (wanted.project is None):
+        raise Invalid(
+            "vfolder.heir", "Say either which user or which project shall have it.", hint="Name one of them."
+        )
+    if wanted.user is not None:
+        person = await recipient(tx, wanted.user, folder.domain_id, field="user")
+        _require_change(folder.owner_id == person.id, folder, "user")
+        return person
+    assert wanted.project is not None
+    project = await tenancy.project(tx, actor, wanted.project)
+    # As for a new folder of the project: it takes the project's space, and all its people have it.
+    require(actor, "vfolder.create", tenancy.project_target(project))
+    if project.domain_id != folder.domain_id:
+        raise Conflict(
+            "vfolder.other_domain",
+            f"{project.name} is in another domain.",
+            hint="Choose a project of the folder's own domain.",
+            field="project",
+        )
+    if project.archived_at is not None:
+        raise Conflict(
+            "project.archived", f"{project.name} is archived.", hint="Restore it first.", field="project"
+        )
+    _require_change(folder.project_id == project.id, folder, "project")
+    return project
+
+
+def _require_change(same: bool, folder: VFolder, field: str) -> None:
+    if same:
+        raise Conflict(
+            "vfolder.is_theirs", f"{folder.name} is theirs already.", hint="Choose another.", field=field
+        )
+
+
+def _belonging(heir: User | Project) -> Belonging:
+    if isinstance(heir, User):
+        return Belonging(heir.id, None, heir.domain_id)
+    return Belonging(None, heir.id, heir.domain_id)

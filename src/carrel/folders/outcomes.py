@@ -1,0 +1,231 @@
+"""What becomes of a folder when the work on it is over: written by the leader alone, in one transaction each."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.ids import FolderTaskId, StorageHostId
+from carrel.folders.access import target
+from carrel.folders.recipients import folder_changed, task_changed
+from carrel.folders.service import LEFT_ALONE, begin_removal, settle
+from carrel.folders.tasks import end, enqueue
+from carrel.storage.port import Advance, Place
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import FolderMount, FolderTask, TaskKind, TaskState, VFolder
+
+_TAKES_AWAY = (TaskKind.MOVE, TaskKind.REMOVE)
+
+
+async def to_do(tx: AsyncSession) -> list[FolderTask]:
+    """Tasks that can be worked on, oldest first. What a live session has mounted is not taken away from under it."""
+    mounted = (
+        select(FolderMount.folder_id)
+        .where(FolderMount.folder_id == FolderTask.folder_id, FolderMount.released_at.is_(None))
+        .exists()
+    )
+    waits = FolderTask.kind.in_(_TAKES_AWAY) & mounted
+    wanted = select(FolderTask).where(FolderTask.ended_at.is_(None), ~waits)
+    return list((await tx.execute(wanted.order_by(FolderTask.created_at, FolderTask.id))).scalars())
+
+
+async def half_made(tx: AsyncSession, now: datetime) -> list[VFolder]:
+    """Folders whose making was begun by somebody who is probably gone."""
+    left = (VFolder.state == FolderState.CREATING) & (VFolder.created_at < now - LEFT_ALONE)
+    return list((await tx.execute(select(VFolder).where(left))).scalars())
+
+
+async def begin(tx: AsyncSession, task: FolderTaskId, now: datetime) -> FolderTask | None:
+    """The task, now running; None when it has ended."""
+    found = await _locked(tx, task)
+    if found is None:
+        return None
+    found.state, found.started_at = TaskState.RUNNING, found.started_at or now
+    found.done_bytes, found.done_files, found.total_bytes, found.total_files = 0, 0, None, None
+    await tx.flush()
+    await _tell(tx, found)
+    return found
+
+
+async def advanced(tx: AsyncSession, task: FolderTaskId, advance: Advance | None) -> bool:
+    """Write down how far a task is; True when somebody wants it to end."""
+    found = await _locked(tx, task)
+    if found is None:
+        return True
+    if advance is not None:
+        _measure(found, advance)
+        await tx.flush()
+        await _tell(tx, found)
+    return found.cancel
+
+
+async def hindered(tx: AsyncSession, task: FolderTaskId, problem: str) -> None:
+    """Say why a task does not get on; it is tried again."""
+    found = await _locked(tx, task)
+    if found is not None and found.problem != problem:
+        found.problem = problem
+        await tx.flush()
+        await _tell(tx, found)
+
+
+async def done(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
+    """A task that leaves nothing more to say."""
+    found = await _locked(tx, task)
+    if found is not None:
+        if advance is not None:
+            _measure(found, advance)
+        await end(tx, found, TaskState.DONE, now)
+
+
+async def failed(
+    tx: AsyncSession, task: FolderTaskId, state: TaskState, problem: str | None, now: datetime
+) -> None:
+    """A task without consequences for its folder."""
+    found = await _locked(tx, task)
+    if found is not None:
+        await end(tx, found, state, now, problem)
+
+
+async def copied(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
+    """A clone is complete."""
+    found = await _locked(tx, task)
+    if found is None or found.folder_id is None:
+        return
+    folder = await settle(tx, found.folder_id, FolderState.READY)
+    if folder is not None:
+        folder.touched_at = now
+    await done(tx, task, advance, now)
+
+
+async def not_copied(
+    tx: AsyncSession, clock: Clock, task: FolderTaskId, state: TaskState, problem: str | None
+) -> None:
+    """A clone failed, or was cancelled; then it goes as well, as does what was for somebody else.
+
+    What stays says why it failed, and takes no space: perhaps there was too little.
+    """
+    found = await _locked(tx, task)
+    if found is None or found.folder_id is None:
+        return
+    folder = await settle(tx, found.folder_id, FolderState.FAILED, reason=problem)
+    await end(tx, found, state, clock.now(), problem)
+    if folder is None:
+        return
+    for_another = folder.owner_id is not None and folder.owner_id != found.actor_id
+    if state is TaskState.CANCELLED or for_another:
+        await begin_removal(tx, clock, None, folder)
+        return
+    folder.used_bytes, folder.files = 0, 0
+    await enqueue(tx, clock, None, TaskKind.CLEAN, folder, {})
+
+
+async def moved(
+    tx: AsyncSession, task: FolderTaskId, host: StorageHostId, place: Place, now: datetime
+) -> FolderTask | None:
+    """What was moved is in its new place; what is left in the old one can go. None: it is not to be moved any more."""
+    found = await _locked(tx, task)
+    folder = await settle(tx, place.folder, FolderState.READY) if found else None
+    if found is None or folder is None:
+        return None
+    left = {"host": folder.host_id, "scope": folder.scope}
+    folder.host_id, folder.scope, folder.touched_at = host, place.scope, now
+    await _clear(tx, found, left, TaskState.DONE, None)
+    return found
+
+
+async def not_moved(tx: AsyncSession, task: FolderTaskId, state: TaskState, problem: str | None) -> None:
+    """The folder stays where it was; what came to the new place can go."""
+    found = await _locked(tx, task)
+    if found is None or found.folder_id is None:
+        return
+    if await settle(tx, found.folder_id, FolderState.READY) is None:
+        return
+    left = {"host": found.arguments["host"], "scope": found.arguments["scope"]}
+    await _clear(tx, found, left, state, problem)
+
+
+async def files_copied(
+    tx: AsyncSession, clock: Clock, task: FolderTaskId, into: VFolder, entry: str, advance: Advance | None
+) -> None:
+    """Files are where they were to be copied. entry: in the stage of the folder, which can go."""
+    await done(tx, task, advance, clock.now())
+    await _sweep(tx, clock, into, entry)
+
+
+async def files_not_copied(
+    tx: AsyncSession, clock: Clock, task: FolderTaskId, entry: str, state: TaskState, problem: str | None
+) -> None:
+    """Copying files failed, or was cancelled."""
+    found = await _locked(tx, task)
+    if found is None:
+        return
+    await end(tx, found, state, clock.now(), problem)
+    into = await tx.get(VFolder, str(found.arguments.get("folder") or found.folder_id))
+    if into is not None:
+        await _sweep(tx, clock, into, entry)
+
+
+async def _sweep(tx: AsyncSession, clock: Clock, folder: VFolder, entry: str) -> None:
+    """What was copied may be there in part; and something is left in the stage."""
+    touched = update(VFolder).where(VFolder.id == folder.id).values(touched_at=clock.now())
+    await tx.execute(touched.execution_options(synchronize_session=False))
+    await folder_changed(tx, "files.changed", folder)
+    await enqueue(tx, clock, None, TaskKind.CLEAN, folder, {"entry": entry})
+
+
+async def removed(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
+    """A folder is gone for good."""
+    found = await _locked(tx, task)
+    if found is None or found.folder_id is None:
+        return
+    folder = (
+        await tx.execute(select(VFolder).where(VFolder.id == found.folder_id).with_for_update())
+    ).scalar_one()
+    await done(tx, task, advance, now)
+    await folder_changed(tx, "vfolder.removed", folder)
+    audit.record_own(
+        tx, "vfolder.remove", folder.id, name=folder.name, target=target(folder),
+        details={"task": task, "outcome": "gone"},
+    )  # fmt: skip
+    await tx.flush()
+    await tx.delete(folder)
+    await tx.flush()
+
+
+async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> None:
+    """Have deleted for good what is in the trash for so many days."""
+    old = VFolder.trashed_at < clock.now() - timedelta(days=days)
+    wanted = select(VFolder).where(VFolder.state == FolderState.TRASHED, old).limit(100)
+    for folder in (await tx.execute(wanted.with_for_update(skip_locked=True))).scalars().all():
+        audit.record_own(
+            tx, "vfolder.remove", folder.id, name=folder.name, target=target(folder),
+            details={"reason": f"It was in the trash for {days} days.", "used_bytes": folder.used_bytes},
+        )  # fmt: skip
+        await begin_removal(tx, clock, None, folder)
+
+
+async def _clear(
+    tx: AsyncSession, task: FolderTask, left: Mapping[str, object], outcome: TaskState, problem: str | None
+) -> None:
+    task.arguments = {**task.arguments, "clear": dict(left), "outcome": outcome.value}
+    task.problem = problem
+    await tx.flush()
+    await _tell(tx, task)
+
+
+def _measure(task: FolderTask, advance: Advance) -> None:
+    task.done_bytes, task.done_files = advance.done_bytes, advance.done_files
+    task.total_bytes, task.total_files = advance.total_bytes, advance.total_files
+
+
+async def _locked(tx: AsyncSession, task: FolderTaskId) -> FolderTask | None:
+    """The task while it is open."""
+    wanted = select(FolderTask).where(FolderTask.id == task, FolderTask.ended_at.is_(None))
+    return (await tx.execute(wanted.with_for_update())).scalar()
+
+
+async def _tell(tx: AsyncSession, task: FolderTask) -> None:
+    await task_changed(tx, task, await tx.get(VFolder, task.folder_id) if task.folder_id else None)

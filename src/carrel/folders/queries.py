@@ -1,0 +1,201 @@
+"""Reading folders, who can reach them, and what is being done with them: no query for each row."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, and_, func, or_, select, true
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from carrel.core.ids import FolderId
+from carrel.db.search import escaped
+from carrel.folders import access as rights
+from carrel.folders import tasks as work
+from carrel.folders.access import administers, held_by, owned_by, seen_by, shared_with
+from carrel.folders.schemas import TaskList, TaskQuery, TaskView, VFolderList, VFolderQuery, VFolderView
+from carrel.http import paging
+from carrel.http.paging import Sort
+from carrel.permissions.decide import Actor
+from carrel.site import service as site
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import FolderMount, FolderShare, FolderTask, Permission, TaskKind, VFolder
+from carrel.tables.storage_hosts import StorageHost
+from carrel.tables.tenancy import Project, User
+
+_SORT = Sort(
+    {
+        "name": VFolder.name,
+        "created_at": VFolder.created_at,
+        "used_bytes": VFolder.used_bytes,
+        "trashed_at": VFolder.trashed_at,
+    },
+    tie=VFolder.id,
+    default="name",
+)
+_TASK_SORT = Sort({"created_at": FolderTask.created_at}, tie=FolderTask.id, default="-created_at")
+_IN_TRASH = VFolder.state.in_(sorted(set(FolderState) - rights.IN_USE))
+
+
+async def page(tx: AsyncSession, actor: Actor, wanted: VFolderQuery) -> VFolderList:
+    """The folders that the actor may see, narrowed as they want."""
+    chosen = _views(actor).where(_of(actor, wanted), *_filters(actor, wanted))
+    found = await paging.page(tx, chosen, _SORT, wanted)
+    kept = await _kept(tx)
+    return VFolderList(items=[_view(actor, row, kept) for row in found.rows], next_cursor=found.next_cursor)
+
+
+async def detail(tx: AsyncSession, actor: Actor, folder: FolderId) -> VFolderView:
+    """One folder. Raises: NotFound when it went since it was found."""
+    row = (await tx.execute(_views(actor).where(VFolder.id == folder))).one_or_none()
+    if row is None:
+        raise rights.missing(folder)
+    return _view(actor, row, await _kept(tx))
+
+
+async def tasks(tx: AsyncSession, actor: Actor, wanted: TaskQuery) -> TaskList:
+    """What the actor had done; with a folder, all that is done with it, for who administers it.
+
+    What copies from a folder or into it is of another folder, and is there until it has ended.
+    """
+    chosen = select(FolderTask)
+    whose = FolderTask.actor_id == actor.user_id
+    if wanted.folder:
+        folder = (await rights.find(tx, actor, wanted.folder, "vfolder.read")).folder
+        its = or_(FolderTask.folder_id == folder.id, work.IS_OPEN & work.concerning(folder.id))
+        chosen = chosen.where(its)
+        if administers(actor, folder):
+            whose = its
+    chosen = chosen.where(whose)
+    if wanted.open:
+        chosen = chosen.where(FolderTask.ended_at.is_(None))
+    found = await paging.page(tx, chosen, _TASK_SORT, wanted)
+    return TaskList(items=[_task(row.FolderTask) for row in found.rows], next_cursor=found.next_cursor)
+
+
+async def task(tx: AsyncSession, actor: Actor, ref: str) -> TaskView:
+    """One task. Raises: NotFound."""
+    return _task(await work.find(tx, actor, ref))
+
+
+def _task(task: FolderTask) -> TaskView:
+    return TaskView.model_validate(task, from_attributes=True)
+
+
+def _of(actor: Actor, wanted: VFolderQuery) -> ColumnElement[bool]:
+    """Whose folders. What others share and have put in their trash is theirs alone to see."""
+    mine, project, shared = owned_by(actor), rights.of_projects(actor), rights.shared_to(actor)
+    match wanted.of:
+        case "mine":
+            return mine
+        case "project":
+            return project
+        case "shared":
+            # Of what has no owner, or no project, it is neither true nor false that it is theirs.
+            return and_(shared, mine.is_not(true()), project.is_not(true()))
+        case "me":
+            return held_by(actor) if wanted.state == "active" else or_(mine, project)
+        case "all":
+            return seen_by(actor)
+
+
+def _filters(actor: Actor, wanted: VFolderQuery) -> Iterable[ColumnElement[bool]]:
+    # not narrowed: ids to compare with those of folders, which `page` narrows
+    yield _IN_TRASH if wanted.state == "trash" else ~_IN_TRASH
+    if wanted.project is not None:
+        named = select(Project.id).where(or_(Project.id == wanted.project, Project.name == wanted.project))
+        yield VFolder.project_id.in_(named)
+    if wanted.owner is not None:
+        person = or_(User.id == wanted.owner, func.lower(User.email) == wanted.owner.strip().lower())
+        yield VFolder.owner_id.in_(select(User.id).where(person))
+    if wanted.host is not None:
+        host = or_(StorageHost.id == wanted.host, func.lower(StorageHost.name) == wanted.host.lower())
+        yield VFolder.host_id.in_(select(StorageHost.id).where(host))
+    if wanted.usage_mode is not None:
+        yield VFolder.usage_mode == wanted.usage_mode
+    if wanted.automatic is not None:
+        begins = VFolder.name.startswith(".")
+        yield begins if wanted.automatic else ~begins
+    if wanted.mountable:
+        yield and_(VFolder.state == FolderState.READY, held_by(actor))
+    if wanted.q:
+        yield VFolder.name.ilike(f"%{escaped(wanted.q)}%")
+
+
+def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
+    """Rows for `_view`: the folder, where it is, whose, and what is given to whom."""
+    latest = aliased(FolderTask)
+    given = (
+        select(func.array_agg(FolderShare.permission))
+        .where(FolderShare.folder_id == VFolder.id, shared_with(actor))
+        .scalar_subquery()
+    )
+    shared = select(func.count(FolderShare.id)).where(FolderShare.folder_id == VFolder.id).scalar_subquery()
+    mounted = (
+        select(func.count(FolderMount.session_id.distinct()))
+        .where(FolderMount.folder_id == VFolder.id, FolderMount.released_at.is_(None))
+        .scalar_subquery()
+    )
+    task = (
+        select(latest.id)
+        .where(latest.folder_id == VFolder.id, latest.ended_at.is_(None), latest.kind != TaskKind.CLEAN)
+        .order_by(latest.created_at.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return (
+        select(
+            VFolder,
+            FolderTask,
+            StorageHost.name.label("host_name"),
+            User.email.label("owner_email"),
+            Project.name.label("project_name"),
+            given.label("given"),
+            shared.label("shared"),
+            mounted.label("mounted"),
+        )
+        .join(StorageHost, StorageHost.id == VFolder.host_id)
+        .outerjoin(User, User.id == VFolder.owner_id)
+        .outerjoin(Project, Project.id == VFolder.project_id)
+        .outerjoin(FolderTask, FolderTask.id == task)
+    )
+
+
+def _view(actor: Actor, row: Row[Any], kept: timedelta | None) -> VFolderView:
+    folder: VFolder = row.VFolder
+    given = [Permission(each) for each in row.given or []]
+    return VFolderView(
+        id=folder.id,
+        name=folder.name,
+        host={"id": folder.host_id, "name": row.host_name},
+        owner={"id": folder.owner_id, "email": row.owner_email} if folder.owner_id else None,
+        project={"id": folder.project_id, "name": row.project_name} if folder.project_id else None,
+        usage_mode=folder.usage_mode,
+        permission=folder.permission,
+        my_permission=rights.most(actor, folder, given),
+        mine=folder.owner_id == actor.user_id or folder.project_id in actor.administers,
+        automatic=folder.name.startswith("."),
+        state=folder.state,
+        reason=folder.reason,
+        used_bytes=folder.used_bytes,
+        files=folder.files,
+        measured_at=folder.measured_at,
+        shared=row.shared,
+        mounted=row.mounted,
+        task=_task(row.FolderTask) if row.FolderTask else None,
+        created_at=folder.created_at,
+        trashed_at=folder.trashed_at,
+        expires_at=_expiry(folder, kept),
+    )
+
+
+def _expiry(folder: VFolder, kept: timedelta | None) -> datetime | None:
+    if folder.state != FolderState.TRASHED or folder.trashed_at is None or kept is None:
+        return None
+    return folder.trashed_at + kept
+
+
+async def _kept(tx: AsyncSession) -> timedelta | None:
+    """How long folders stay in the trash; None: until somebody deletes them."""
+    days = (await site.settings(tx)).trash_days
+    return timedelta(days=days) if days else None

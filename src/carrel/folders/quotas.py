@@ -1,0 +1,294 @@
+"""How much people and projects may keep in folders, and how much they do.
+
+What a scope takes is always the sum over its folders, as they were last measured; those in the trash count until they
+are deleted for good.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    Subquery,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+)
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from carrel.core.errors import NotFound, Refused
+from carrel.core.ids import PolicyId, ProjectId, StorageHostId, UserId
+from carrel.core.units import format_size
+from carrel.db.scope import reaches
+from carrel.db.search import escaped
+from carrel.folders.schemas import QuotaList, QuotaQuery, QuotaView
+from carrel.http import paging
+from carrel.http.paging import Sort
+from carrel.permissions.decide import Actor, Target
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import VFolder
+from carrel.tables.limits import UNLIMITED, ResourcePolicy
+from carrel.tables.tenancy import Domain, Project, User, UserState
+
+Level = Literal["adequate", "caution", "insufficient"]
+_CAUTION = 0.8
+_COUNT = func.count().filter(VFolder.state != FolderState.DELETING)
+_SUM = cast(func.coalesce(func.sum(VFolder.used_bytes), 0), BigInteger)
+_USER = "CASE WHEN f.scope LIKE 'user-%%' THEN substr(f.scope, 6) END"
+_PROJECT = "CASE WHEN f.scope LIKE 'project-%%' THEN substr(f.scope, 9) END"
+LIMIT = f"""(
+    SELECT p.limits -> 'folder_bytes' FROM resource_policies p WHERE p.id = coalesce(
+        (SELECT u.policy_id FROM users u WHERE u.id = {_USER}),
+        (SELECT j.policy_id FROM projects j WHERE j.id = {_PROJECT}))
+)"""  # noqa: S608 - no input in it
+USED = f"""(
+    SELECT coalesce(sum(o.used_bytes), 0)::bigint FROM vfolders o
+    WHERE o.scope = f.scope OR o.owner_id = {_USER} OR o.project_id = {_PROJECT}
+)"""  # noqa: S608 - no input in it
+"""What `limit_of` and `usage_of` ask, as parts of a statement of text about a folder `f`; for `room_in`."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Of a scope. folders, bytes: None for no limit. label: as people know whose it is."""
+
+    label: str
+    folders: int | None
+    bytes: int | None
+    target: Target
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Of a scope. folders: without those that are being deleted for good. bytes: with them."""
+
+    folders: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What somebody's folders take."""
+
+    id: str
+    label: str
+    usage: Usage
+
+
+def scope_of(*, owner: UserId | None = None, project: ProjectId | None = None) -> str:
+    """The scope of what belongs to a person, or to a project."""
+    return f"project-{project}" if project else f"user-{owner}"
+
+
+async def limit_of(tx: AsyncSession, scope: str) -> Limit:
+    """What the resource policy of the person or project says. Raises: NotFound when nobody has the scope."""
+    kind, _, id_ = scope.partition("-")
+    policy = ResourcePolicy.limits
+    if kind == "project":
+        places = select(policy, Project.name, Project.domain_id).where(Project.id == id_)
+        chosen = places.join(ResourcePolicy, ResourcePolicy.id == Project.policy_id)
+    else:
+        people = select(policy, User.email, User.domain_id).where(User.id == id_)
+        chosen = people.join(ResourcePolicy, ResourcePolicy.id == User.policy_id)
+    row = (await tx.execute(chosen)).one_or_none()
+    if row is None:
+        raise NotFound("quota.not_found", f"There is nobody whose folders are in {scope}.")
+    limits, label, domain = row
+    target = (
+        Target(project_id=ProjectId(id_), domain_id=domain)
+        if kind == "project"
+        else Target(UserId(id_), domain_id=domain)
+    )
+    return Limit(label, _most(limits["folders"]), _most(limits["folder_bytes"]), target)
+
+
+async def usage_of(tx: AsyncSession, scope: str) -> Usage:
+    """What the folders of the scope take, and those that are on their way into it."""
+    kind, _, id_ = scope.partition("-")
+    theirs = VFolder.project_id == id_ if kind == "project" else VFolder.owner_id == id_
+    row = await tx.execute(select(_COUNT, _SUM).where(or_(VFolder.scope == scope, theirs)))
+    folders, used = row.one()
+    return Usage(folders, used)
+
+
+async def lock(tx: AsyncSession, scope: str) -> None:
+    """Let whoever else locks the scope wait until this transaction ends."""
+    await tx.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"folders of {scope}", 0))))
+
+
+async def require_folder(tx: AsyncSession, scope: str) -> None:
+    """Return when the scope may have one folder more; who asks the same waits until this transaction ends.
+
+    Raises: Refused.
+    """
+    await lock(tx, scope)
+    most = await limit_of(tx, scope)
+    if most.folders is None:
+        return
+    used = await usage_of(tx, scope)
+    if used.folders >= most.folders:
+        raise Refused(
+            "quota.folders",
+            f"{most.label} has {used.folders} of {most.folders} folders, those in the trash too.",
+            hint="Delete one for good, or ask an administrator for more.",
+            details={"folders": used.folders, "most_folders": most.folders},
+        )
+
+
+async def require_room(tx: AsyncSession, folder: VFolder, more_bytes: int = 0) -> None:
+    """Return when so much more may come into the folder. At the limit nothing may, not even nothing.
+
+    Raises: Refused.
+    """
+    await require_room_in(tx, folder.scope, more_bytes)
+
+
+async def require_room_in(tx: AsyncSession, scope: str, more_bytes: int = 0) -> None:
+    """The same for a folder that is to come into the scope."""
+    left = await room_of(tx, scope)
+    if left is None or (left > 0 and more_bytes <= left):
+        return
+    most = await limit_of(tx, scope)
+    used = await usage_of(tx, scope)
+    raise Refused(
+        "quota.bytes",
+        f"{most.label} uses {format_size(used.bytes)} of {format_size(most.bytes or 0)} for folders"
+        + (f"; {format_size(more_bytes)} more do not fit." if left > 0 else "."),
+        hint="Delete something, for good if it is in the trash, or ask an administrator for more.",
+        details={"used_bytes": used.bytes, "most_bytes": most.bytes, "more_bytes": more_bytes},
+    )
+
+
+async def room_of(tx: AsyncSession, scope: str) -> int | None:
+    """How many bytes more the scope may take, not below 0; None: as many as there are."""
+    most = (await limit_of(tx, scope)).bytes
+    return None if most is None else max(0, most - (await usage_of(tx, scope)).bytes)
+
+
+def room_in(limit: int | str, used: int) -> int | None:
+    """The same, when both are known. limit: as a policy says it."""
+    most = _most(limit)
+    return None if most is None else max(0, most - used)
+
+
+def level_of(used: int, most: int | None) -> Level:
+    """How near the limit it is: caution from 80 % on, insufficient at the limit."""
+    if most is None or used < most * _CAUTION:
+        return "adequate"
+    return "insufficient" if used >= most else "caution"
+
+
+async def page(tx: AsyncSession, actor: Actor, wanted: QuotaQuery) -> QuotaList:
+    """What those take whom the actor may see."""
+    people: ColumnElement[bool] = User.id == actor.user_id
+    projects: ColumnElement[bool] = Project.id.in_(sorted(actor.projects))
+    if wanted.of == "all":
+        people = or_(people, reaches(actor, "quota.read", owner=User.id, domain=User.domain_id))
+        projects = or_(projects, reaches(actor, "quota.read", project=Project.id, domain=Project.domain_id))
+    mine = [scope_of(owner=actor.user_id), *[scope_of(project=each) for each in sorted(actor.projects)]]
+    sums = _sums(VFolder.scope.in_(mine) if wanted.of == "me" else None)
+    parts = {"user": _of_people(sums).where(people), "project": _of_projects(sums).where(projects)}
+    rows = union_all(*[part for kind, part in parts.items() if wanted.kind in (None, kind)]).subquery()
+    chosen = select(rows)
+    if wanted.q:
+        chosen = chosen.where(rows.c.label.ilike(f"%{escaped(wanted.q)}%"))
+    columns = {"label": rows.c.label, "used_bytes": rows.c.used_bytes}
+    found = await paging.page(tx, chosen, Sort(columns, tie=rows.c.scope, default="label"), wanted)
+    return QuotaList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+async def holdings(tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"]) -> list[Holding]:
+    """What everybody's folders take who has this resource policy, of people or of projects."""
+    chosen = {
+        "user": _of_people(_sums()).where(User.policy_id == policy),
+        "project": _of_projects(_sums()).where(Project.policy_id == policy),
+    }[kind]
+    rows = (await tx.execute(chosen)).all()
+    return [Holding(row.id, row.label, Usage(row.folders, row.used_bytes)) for row in rows]
+
+
+async def limits_on(tx: AsyncSession, host: StorageHostId) -> dict[str, int | None]:
+    """Of every scope that has folders on the host, how many bytes it may take; None: no limit."""
+    here = select(VFolder.scope).where(VFolder.host_id == host).distinct()
+    owned = union_all(
+        select((literal("user-") + User.id).label("scope"), User.policy_id.label("policy_id")),
+        select((literal("project-") + Project.id).label("scope"), Project.policy_id.label("policy_id")),
+    ).subquery()
+    rows = await tx.execute(
+        select(owned.c.scope, ResourcePolicy.limits)
+        .join(ResourcePolicy, ResourcePolicy.id == owned.c.policy_id)
+        .where(owned.c.scope.in_(here))
+    )
+    return {scope: _most(limits["folder_bytes"]) for scope, limits in rows}
+
+
+def _sums(where: ColumnElement[bool] | None = None) -> Subquery:
+    """By scope."""
+    chosen = select(
+        VFolder.scope,
+        _COUNT.label("folders"),
+        _SUM.label("used_bytes"),
+        func.min(VFolder.measured_at).label("measured_at"),
+    ).group_by(VFolder.scope)
+    return (chosen if where is None else chosen.where(where)).subquery()
+
+
+def _of_people(sums: Subquery) -> Select[*tuple[Any, ...]]:
+    return (
+        _columns("user", User.id, User.email, sums)
+        .join_from(User, ResourcePolicy, ResourcePolicy.id == User.policy_id)
+        .outerjoin(sums, sums.c.scope == literal("user-") + User.id)
+        .where(User.state != UserState.PURGED)
+    )
+
+
+def _of_projects(sums: Subquery) -> Select[*tuple[Any, ...]]:
+    return (
+        _columns("project", Project.id, Domain.name + "/" + Project.name, sums)
+        .join_from(Project, ResourcePolicy, ResourcePolicy.id == Project.policy_id)
+        .join(Domain, Domain.id == Project.domain_id)
+        .outerjoin(sums, sums.c.scope == literal("project-") + Project.id)
+    )
+
+
+def _columns(
+    kind: str,
+    id_: InstrumentedAttribute[Any],
+    label: ColumnElement[str] | InstrumentedAttribute[str],
+    sums: Subquery,
+) -> Select[*tuple[Any, ...]]:
+    return select(
+        literal(kind).label("kind"),
+        id_.label("id"),
+        (literal(f"{kind}-") + id_).label("scope"),
+        label.label("label"),
+        ResourcePolicy.limits.label("limits"),
+        func.coalesce(sums.c.folders, 0).label("folders"),
+        func.coalesce(sums.c.used_bytes, 0).label("used_bytes"),
+        sums.c.measured_at.label("measured_at"),
+    )
+
+
+def _view(row: Any) -> QuotaView:
+    most = _most(row.limits["folder_bytes"])
+    return QuotaView(
+        kind=row.kind,
+        id=row.id,
+        label=row.label,
+        folders=row.folders,
+        most_folders=_most(row.limits["folders"]),
+        used_bytes=row.used_bytes,
+        most_bytes=most,
+        level=level_of(row.used_bytes, most),
+        measured_at=row.measured_at,
+    )
+
+
+def _most(limit: int | str) -> int | None:
+    return None if limit == UNLIMITED else int(limit)

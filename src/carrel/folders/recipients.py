@@ -1,0 +1,46 @@
+"""Who is told of a change of a folder: whoever administers it, and everybody who has it."""
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import UserId
+from carrel.events import service as events
+from carrel.folders.access import target
+from carrel.folders.schemas import TaskView
+from carrel.permissions.decide import Target
+from carrel.tables.folders import FolderShare, FolderTask, ShareState, VFolder
+from carrel.tables.tenancy import Membership
+
+
+async def folder_changed(tx: AsyncSession, kind: str, folder: VFolder) -> None:
+    """Tell of a folder that was created, updated or removed. kind: "vfolder.updated"."""
+    data = {"id": folder.id, "name": folder.name, "state": folder.state}
+    await events.record(tx, kind, folder.id, target=target(folder), data=data)
+    await events.tell(tx, kind, folder.id, people=await _others(tx, folder), data=data)
+
+
+async def person_concerned(tx: AsyncSession, kind: str, folder: VFolder, person: UserId) -> None:
+    """Tell one person of a change that is theirs alone: a folder that they were given, or that was taken."""
+    data = {"id": folder.id, "name": folder.name, "state": folder.state}
+    await events.tell(tx, kind, folder.id, people=[person], data=data)
+
+
+async def task_changed(tx: AsyncSession, task: FolderTask, folder: VFolder | None) -> None:
+    """Tell whoever asked for the task, and whoever has the folder, how far it is."""
+    data = TaskView.model_validate(task, from_attributes=True).model_dump(mode="json")
+    whose = Target(owner_id=task.actor_id, domain_id=task.domain_id)
+    await events.record(tx, "vfolder_task.updated", task.id, target=whose, data=data)
+    if folder is not None and folder.owner_id not in (None, task.actor_id):
+        await events.tell(tx, "vfolder_task.updated", task.id, people=[folder.owner_id], data=data)
+
+
+async def _others(tx: AsyncSession, folder: VFolder) -> list[UserId]:
+    """Everybody but the owner who has the folder, by a share or a project."""
+    accepted = (FolderShare.folder_id == folder.id) & (FolderShare.state == ShareState.ACCEPTED)
+    shared = select(FolderShare.user_id).where(accepted, FolderShare.user_id.is_not(None))
+    projects = select(FolderShare.project_id).where(accepted, FolderShare.project_id.is_not(None))
+    members = select(Membership.user_id).where(
+        (Membership.project_id == folder.project_id) | Membership.project_id.in_(projects)
+    )
+    people = set((await tx.execute(shared.union(members))).scalars())
+    return sorted(person for person in people if person is not None and person != folder.owner_id)

@@ -1,0 +1,282 @@
+"""Wire types of folders, sharing, tasks and quotas."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from carrel.core.ids import FolderId, FolderTaskId, SessionId, ShareId
+from carrel.folders.hosts.schemas import StorageHostRef
+from carrel.http.paging import PageQuery
+from carrel.http.query import QueryBool
+from carrel.http.rules import says
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import Permission, ShareState, TaskKind, TaskState, UsageMode
+from carrel.tenancy.schemas import Email, ProjectRef, Ref, UserRef
+
+FolderName = Annotated[
+    str,
+    StringConstraints(pattern=r"^\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*$", max_length=64),
+    says("A folder's name has 1 to 64 letters, digits, - _ and . in it."),
+]
+
+
+class VFolderCreate(BaseModel):
+    """name: with a leading dot it is mounted into every session of its owner by itself. host: id or name of a storage
+    host; left out: the one of yours with the most room. project: id or name; left out: it is your own. permission:
+    what members may do at most, and how it is mounted at most.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    name: FolderName
+    host: Ref | None = None
+    project: Ref | None = None
+    usage_mode: UsageMode = UsageMode.GENERAL
+    permission: Permission = Permission.WRITE
+
+
+class VFolderUpdate(BaseModel):
+    """What is left out stays."""
+
+    model_config = {"extra": "forbid"}
+
+    name: FolderName = ""
+    usage_mode: UsageMode = UsageMode.GENERAL
+    permission: Permission = Permission.WRITE
+
+
+class VFolderClone(BaseModel):
+    """A copy under a new name: on the same host unless another is named. It is yours, unless you say to whom it shall
+    belong: owner, somebody's id or e-mail, or project, an id or a name; one of them.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    name: FolderName
+    host: Ref | None = None
+    owner: Ref | None = None
+    project: Ref | None = None
+
+
+class VFolderMove(BaseModel):
+    model_config = {"extra": "forbid"}
+
+    host: Ref
+
+
+class VFolderHandOver(BaseModel):
+    """To whom it shall belong: a user's id or e-mail, or a project's id or name; one of them."""
+
+    model_config = {"extra": "forbid"}
+
+    user: Ref | None = None
+    project: Ref | None = None
+
+
+class TaskView(BaseModel):
+    """done, total: bytes and files; totals are null while unknown. problem: why it failed."""
+
+    id: FolderTaskId
+    kind: TaskKind
+    folder_id: FolderId | None
+    folder_name: str
+    state: TaskState
+    done_bytes: int
+    total_bytes: int | None
+    done_files: int
+    total_files: int | None
+    problem: str | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+class TaskQuery(PageQuery):
+    """Which tasks to list. sort: created_at. open: only those that have not ended."""
+
+    open: QueryBool = False
+    folder: Ref | None = None
+
+
+class TaskList(BaseModel):
+    items: list[TaskView]
+    next_cursor: str | None
+
+
+class VFolderView(BaseModel):
+    """owner, project: whose it is; one of them. my_permission: what you may do with its files; null: nothing, you only
+    administer it. mine: whether you own it, or administer its project. shared: with how many. mounted: in how many live
+    sessions. task: what is being done with it. expires_at: when it leaves the trash for good.
+    """
+
+    id: FolderId
+    name: str
+    host: StorageHostRef
+    owner: UserRef | None
+    project: ProjectRef | None
+    usage_mode: UsageMode
+    permission: Permission
+    my_permission: Permission | None
+    mine: bool
+    automatic: bool
+    state: FolderState
+    reason: str | None
+    used_bytes: int
+    files: int
+    measured_at: datetime | None
+    shared: int
+    mounted: int
+    task: TaskView | None
+    created_at: datetime
+    trashed_at: datetime | None
+    expires_at: datetime | None
+
+
+class VFolderQuery(PageQuery):
+    """Which folders to list. sort: name, created_at, used_bytes or trashed_at. of: mine, those of my projects, those
+    that others share with me, all of these ("me"), or all that you may see ("all"). state: in use, or in the trash.
+    mountable: only those that a session of yours can mount.
+    """
+
+    of: Literal["me", "mine", "project", "shared", "all"] = "me"
+    state: Literal["active", "trash"] = "active"
+    project: Ref | None = None
+    owner: Ref | None = None
+    host: Ref | None = None
+    usage_mode: UsageMode | None = None
+    automatic: QueryBool | None = None
+    mountable: QueryBool = False
+    q: str | None = Field(default=None, max_length=100, description="part of the name")
+
+
+class VFolderList(BaseModel):
+    items: list[VFolderView]
+    next_cursor: str | None
+
+
+class ShareCreate(BaseModel):
+    """users: e-mails of whom to invite. projects: ids or names, whose people then have it."""
+
+    model_config = {"extra": "forbid"}
+
+    users: list[Email] = Field(default=[], max_length=100)
+    projects: list[Ref] = Field(default=[], max_length=100)
+    permission: Permission = Permission.READ
+
+
+class ShareUpdate(BaseModel):
+    model_config = {"extra": "forbid"}
+
+    permission: Permission
+
+
+class ShareView(BaseModel):
+    """user, project: with whom; one of them."""
+
+    id: ShareId
+    user: UserRef | None
+    project: ProjectRef | None
+    permission: Permission
+    state: ShareState
+    invited_by: UserRef | None
+    created_at: datetime
+    accepted_at: datetime | None
+
+
+class ShareList(BaseModel):
+    items: list[ShareView]
+
+
+class NotShared(BaseModel):
+    """Whom it could not be shared with, and why."""
+
+    who: str
+    code: str
+    message: str
+
+
+class SharesAdded(BaseModel):
+    items: list[ShareView]
+    refused: list[NotShared]
+
+
+class MountedIn(BaseModel):
+    """A live session that has the folder. session_name, owner: null when you may not know."""
+
+    session_id: SessionId
+    session_name: str | None
+    owner: UserRef | None
+    path: str
+    subpath: str
+    read_only: bool
+
+
+class MountList(BaseModel):
+    items: list[MountedIn]
+
+
+class ShareChanged(BaseModel):
+    """still_mounted: live sessions of theirs that have the folder as it was before, until they end."""
+
+    share: ShareView | None
+    still_mounted: list[MountedIn]
+
+
+class AccessEntry(BaseModel):
+    """Who can reach the files, since when, and why: it is theirs, or shared with them or with a project of theirs."""
+
+    user: UserRef
+    permission: Permission
+    via: Literal["owner", "share", "project", "shared_project"]
+    project: ProjectRef | None
+    since: datetime
+
+
+class AccessList(BaseModel):
+    items: list[AccessEntry]
+
+
+class InvitationView(BaseModel):
+    """What somebody offers you."""
+
+    id: ShareId
+    folder_id: FolderId
+    folder_name: str
+    owner: UserRef | None
+    project: ProjectRef | None
+    invited_by: UserRef | None
+    permission: Permission
+    used_bytes: int
+    created_at: datetime
+
+
+class InvitationList(BaseModel):
+    items: list[InvitationView]
+
+
+class QuotaView(BaseModel):
+    """What a person or a project takes of the space for folders. most_*: their limits; null: none. level: caution from
+    80 % used on, insufficient at the limit."""
+
+    kind: Literal["user", "project"]
+    id: str
+    label: str
+    folders: int
+    most_folders: int | None
+    used_bytes: int
+    most_bytes: int | None
+    level: Literal["adequate", "caution", "insufficient"]
+    measured_at: datetime | None
+
+
+class QuotaQuery(PageQuery):
+    """Whose to list. sort: label or used_bytes. of: yours and your projects', or all that you may see."""
+
+    of: Literal["me", "all"] = "me"
+    kind: Literal["user", "project"] | None = None
+    q: str | None = Field(default=None, max_length=100, description="part of the name or e-mail")
+
+
+class QuotaList(BaseModel):
+    items: list[QuotaView]
+    next_cursor: str | None

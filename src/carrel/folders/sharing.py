@@ -1,0 +1,388 @@
+"""Use cases of sharing: whom a folder is given to, by whom, and whether they take it.
+
+A folder given or taken back changes what somebody may do through the API at once. Live sessions keep what they have
+mounted until they end; the answers name them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import CarrelError, Conflict, Invalid, NotFound
+from carrel.core.ids import ShareId, new_id
+from carrel.events import service as events
+from carrel.folders import access, access_list
+from carrel.folders.access import target
+from carrel.folders.grantees import recipient
+from carrel.folders.mounted import mounts_beyond
+from carrel.folders.recipients import folder_changed, person_concerned
+from carrel.folders.schemas import (
+    InvitationView,
+    MountedIn,
+    NotShared,
+    ShareChanged,
+    ShareCreate,
+    SharesAdded,
+    ShareView,
+)
+from carrel.folders.service import require_state
+from carrel.permissions.decide import Actor, Target, require
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
+from carrel.tables.tenancy import Project, User
+from carrel.tenancy import queries as tenancy
+from carrel.tenancy.schemas import ProjectRef, UserRef
+
+
+@dataclass(frozen=True)
+class Invited:
+    """Somebody to write to. language: theirs, if they chose one."""
+
+    email: str
+    language: str | None
+    folder: str
+
+
+async def shares(tx: AsyncSession, actor: Actor, ref: str) -> list[ShareView]:
+    """With whom a folder is shared or to be, oldest first. Raises: NotFound, Forbidden."""
+    folder = (await access.find(tx, actor, ref, "vfolder.read")).folder
+    access_list.require_administration(actor, folder)
+    return await _views(tx, folder)
+
+
+async def share(
+    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: ShareCreate
+) -> tuple[SharesAdded, list[Invited]]:
+    """Invite people, and give projects the folder. Whom that does not work for is said; the others are done.
+
+    The second: whom to write to when this is committed. Raises: NotFound, Forbidden, Invalid, Conflict.
+    """
+    folder = (await access.find(tx, actor, ref, "vfolder.share", lock=True)).folder
+    _require_shareable(folder)
+    added: list[ShareId] = []
+    refused: list[NotShared] = []
+    letters: list[Invited] = []
+    for email in dict.fromkeys(wanted.users):
+        try:
+            person = await _invitee(tx, folder, email)
+        except CarrelError as error:
+            refused.append(NotShared(who=email, code=error.code, message=error.message))
+            continue
+        made = _share(clock, actor, folder, wanted.permission, person)
+        added.append(await _give(tx, actor, folder, made, person.email))
+        letters.append(Invited(person.email, person.preferences.get("language"), folder.name))
+    for project in dict.fromkeys(wanted.projects):
+        try:
+            place = await _project(tx, actor, folder, project)
+        except CarrelError as error:
+            refused.append(NotShared(who=project, code=error.code, message=error.message))
+            continue
+        made = _share(clock, actor, folder, wanted.permission, place)
+        added.append(await _give(tx, actor, folder, made, place.name))
+    if added:
+        await folder_changed(tx, "vfolder.updated", folder)
+    views = [view for view in await _views(tx, folder) if view.id in added]
+    return SharesAdded(items=views, refused=refused), letters
+
+
+async def change(
+    tx: AsyncSession, actor: Actor, ref: str, share: str, permission: Permission
+) -> ShareChanged:
+    """Give somebody another permission. Raises: NotFound, Forbidden."""
+    folder, found, whom = await _shared(tx, actor, ref, share)
+    before = found.permission
+    if before != permission:
+        found.permission = permission
+        await tx.flush()
+        _record(
+            tx, actor, folder, found, whom, before={"permission": before}, after={"permission": permission}
+        )
+        await _tell(tx, folder, found)
+    view = next(view for view in await _views(tx, folder) if view.id == found.id)
+    return ShareChanged(share=view, still_mounted=await _beyond(tx, actor, folder))
+
+
+async def revoke(tx: AsyncSession, actor: Actor, ref: str, share: str) -> ShareChanged:
+    """Take a folder back, or an invitation. Raises: NotFound, Forbidden."""
+    folder, found, whom = await _shared(tx, actor, ref, share)
+    await _tell(tx, folder, found)
+    await tx.delete(found)
+    await tx.flush()
+    before = {"permission": found.permission, "state": found.state}
+    _record(tx, actor, folder, found, whom, before=before, after=None)
+    return ShareChanged(share=None, still_mounted=await _beyond(tx, actor, folder))
+
+
+async def leave(tx: AsyncSession, actor: Actor, ref: str) -> ShareChanged:
+    """Give up a folder that somebody shares with the actor; the answer names their own live sessions that have it.
+
+    Raises: NotFound, Forbidden, Conflict.
+    """
+    require(actor, "vfolder.join", Target(owner_id=actor.user_id))
+    folder = (await access.find(tx, actor, ref, "vfolder.read", lock=True)).folder
+    mine = select(FolderShare).where(
+        FolderShare.folder_id == folder.id,
+        FolderShare.user_id == actor.user_id,
+        FolderShare.state == ShareState.ACCEPTED,
+    )
+    found = (await tx.execute(mine)).scalar()
+    if found is None:
+        raise Conflict(
+            "share.not_yours",
+            f"Nobody shares {folder.name} with you alone, so that you could leave it.",
+            hint="It is yours, or your project's.",
+        )
+    before = {"permission": found.permission}
+    await _part(tx, actor, folder, found, before=before, left=True)
+    still = [each for each in await _beyond(tx, actor, folder) if each.owner and each.owner.id == actor.user_id]
+    return ShareChanged(share=None, still_mounted=still)
+
+
+async def invitations(tx: AsyncSession, actor: Actor) -> list[InvitationView]:
+    """What others offer the actor, newest first. Raises: Forbidden."""
+    require(actor, "vfolder.join", Target(owner_id=actor.user_id))
+    inviter, owner = aliased(User), aliased(User)
+    rows = await tx.execute(
+        select(FolderShare, VFolder, inviter, owner, Project)
+        .join(VFolder, VFolder.id == FolderShare.folder_id)
+        .outerjoin(inviter, inviter.id == FolderShare.invited_by)
+        .outerjoin(owner, owner.id == VFolder.owner_id)
+        .outerjoin(Project, Project.id == VFolder.project_id)
+        .where(
+            FolderShare.user_id == actor.user_id,
+            FolderShare.state == ShareState.INVITED,
+            VFolder.state.in_(sorted(access.IN_USE)),
+        )
+        .order_by(FolderShare.created_at.desc(), FolderShare.id)
+    )
+    return [
+        InvitationView(
+            id=offer.id,
+            folder_id=folder.id,
+            folder_name=folder.name,
+            owner=_ref(whose),
+            project=ProjectRef(id=project.id, name=project.name) if project else None,
+            invited_by=_ref(by),
+            permission=offer.permission,
+            used_bytes=folder.used_bytes,
+            created_at=offer.created_at,
+        )
+        for offer, folder, by, whose, project in rows
+    ]
+
+
+async def accept(tx: AsyncSession, clock: Clock, actor: Actor, share: str) -> None:
+    """Take what is offered. Twice: no-op. Raises: NotFound, Forbidden."""
+    found, folder = await _offered(tx, actor, share)
+    if found.state == ShareState.ACCEPTED:
+        return
+    found.state, found.accepted_at = ShareState.ACCEPTED, clock.now()
+    await tx.flush()
+    _joined(tx, actor, folder, {"share": "accepted", "permission": found.permission})
+    await folder_changed(tx, "vfolder.updated", folder)
+    await _told_invitation(tx, "invitation.removed", folder, found)
+
+
+async def decline(tx: AsyncSession, actor: Actor, share: str) -> None:
+    """Refuse what is offered. Raises: NotFound, Forbidden; Conflict when it was taken already."""
+    found, folder = await _offered(tx, actor, share)
+    if found.state == ShareState.ACCEPTED:
+        raise Conflict("share.accepted", f"You have taken {folder.name} already.", hint="Leave it instead.")
+    await _part(tx, actor, folder, found, before={"permission": found.permission}, left=False)
+
+
+def _require_shareable(folder: VFolder) -> None:
+    require_state(folder, FolderState.READY)
+    if folder.name.startswith("."):
+        raise Invalid(
+            "vfolder.automatic",
+            f"{folder.name} is mounted by itself into every session of its owner, and is theirs alone.",
+            hint="Give it a name without the dot first.",
+        )
+
+
+async def _invitee(tx: AsyncSession, folder: VFolder, email: str) -> User:
+    person = await recipient(tx, email, folder.domain_id)
+    if person.id == folder.owner_id:
+        raise Conflict("share.own", f"{folder.name} is {person.email}'s own.")
+    await _require_new(tx, folder, FolderShare.user_id == person.id, person.email)
+    return person
+
+
+async def _project(tx: AsyncSession, actor: Actor, folder: VFolder, ref: str) -> Project:
+    found = await tenancy.project(tx, actor, ref)
+    if found.domain_id != folder.domain_id:
+        raise Conflict("vfolder.other_domain", f"{found.name} is in another domain.")
+    if found.id == folder.project_id:
+        raise Conflict("share.own", f"{folder.name} is {found.name}'s own.")
+    await _require_new(tx, folder, FolderShare.project_id == found.id, found.name)
+    return found
+
+
+async def _require_new(tx: AsyncSession, folder: VFolder, whom: ColumnElement[bool], name: str) -> None:
+    same = select(FolderShare.state).where(FolderShare.folder_id == folder.id, whom)
+    found = (await tx.execute(same)).scalar()
+    if found is not None:
+        has = "has" if found == ShareState.ACCEPTED else "was invited to"
+        raise Conflict("share.exists", f"{name} {has} {folder.name} already.")
+
+
+def _ref(person: User | None) -> UserRef | None:
+    return UserRef(id=person.id, email=person.email) if person else None
+
+
+async def _views(tx: AsyncSession, folder: VFolder) -> list[ShareView]:
+    inviter = aliased(User)
+    rows = await tx.execute(
+        select(FolderShare, User, Project, inviter)
+        .outerjoin(User, User.id == FolderShare.user_id)
+        .outerjoin(Project, Project.id == FolderShare.project_id)
+        .outerjoin(inviter, inviter.id == FolderShare.invited_by)
+        .where(FolderShare.folder_id == folder.id)
+        .order_by(FolderShare.created_at, FolderShare.id)
+    )
+    return [
+        ShareView(
+            id=share.id,
+            user=_ref(person),
+            project=ProjectRef(id=project.id, name=project.name) if project else None,
+            permission=share.permission,
+            state=share.state,
+            invited_by=_ref(by),
+            created_at=share.created_at,
+            accepted_at=share.accepted_at,
+        )
+        for share, person, project, by in rows
+    ]
+
+
+async def _give(tx: AsyncSession, actor: Actor, folder: VFolder, made: FolderShare, whom: str) -> ShareId:
+    tx.add(made)
+    await tx.flush()
+    after = {"permission": made.permission, "state": made.state}
+    _record(tx, actor, folder, made, whom, before=None, after=after)
+    if made.user_id is not None:
+        await _told_invitation(tx, "invitation.created", folder, made)
+    return made.id
+
+
+def _share(
+    clock: Clock, actor: Actor, folder: VFolder, permission: Permission, whom: User | Project
+) -> FolderShare:
+    """A person is asked; a project has it at once."""
+    now = clock.now()
+    person = isinstance(whom, User)
+    return FolderShare(
+        id=ShareId(new_id()),
+        folder_id=folder.id,
+        user_id=whom.id if isinstance(whom, User) else None,
+        project_id=whom.id if isinstance(whom, Project) else None,
+        permission=permission,
+        state=ShareState.INVITED if person else ShareState.ACCEPTED,
+        invited_by=actor.user_id,
+        created_at=now,
+        accepted_at=None if person else now,
+    )
+
+
+async def _shared(tx: AsyncSession, actor: Actor, ref: str, share: str) -> tuple[VFolder, FolderShare, str]:
+    """The folder, its share of this id, e-mail or project, and with whom that is."""
+    folder = (await access.find(tx, actor, ref, "vfolder.share", lock=True)).folder
+    named = or_(
+        FolderShare.id == share,
+        FolderShare.user_id == share,
+        func.lower(User.email) == share.strip().lower(),
+        FolderShare.project_id == share,
+        Project.name == share,
+    )
+    wanted = (
+        select(FolderShare, func.coalesce(User.email, Project.name))
+        .outerjoin(User, User.id == FolderShare.user_id)
+        .outerjoin(Project, Project.id == FolderShare.project_id)
+        .where(FolderShare.folder_id == folder.id, named)
+    )
+    row = (await tx.execute(wanted.limit(1))).one_or_none()
+    if row is None:
+        raise NotFound(
+            "share.not_found",
+            f"{folder.name} is not shared with {share}.",
+            hint="See `carrel vfolder shares`.",
+        )
+    found, whom = row
+    return folder, found, whom
+
+
+async def _offered(tx: AsyncSession, actor: Actor, share: str) -> tuple[FolderShare, VFolder]:
+    """What was offered to the actor, with its folder, locked as whoever shares it does."""
+    require(actor, "vfolder.join", Target(owner_id=actor.user_id))
+    mine = (FolderShare.id == share) & (FolderShare.user_id == actor.user_id)
+    of = select(FolderShare.folder_id).where(mine)
+    folder = (await tx.execute(select(VFolder).where(VFolder.id.in_(of)).with_for_update())).scalar()
+    found = (await tx.execute(select(FolderShare).where(mine))).scalar() if folder else None
+    if found is None or folder is None or folder.state not in access.IN_USE:
+        raise NotFound(
+            "invitation.not_found",
+            "There is no such invitation, or it was taken back.",
+            hint="See `carrel vfolder invitations`.",
+        )
+    return found, folder
+
+
+async def _part(
+    tx: AsyncSession,
+    actor: Actor,
+    folder: VFolder,
+    share: FolderShare,
+    *,
+    before: Mapping[str, object],
+    left: bool,
+) -> None:
+    await tx.delete(share)
+    await tx.flush()
+    _joined(tx, actor, folder, {"share": "left" if left else "declined", "before": before})
+    await folder_changed(tx, "vfolder.updated", folder)
+    await person_concerned(tx, "vfolder.removed", folder, actor.user_id)
+    await _told_invitation(tx, "invitation.removed", folder, share)
+
+
+async def _beyond(tx: AsyncSession, actor: Actor, folder: VFolder) -> list[MountedIn]:
+    """Live sessions that have more of the folder than whose they are may have now."""
+    return await mounts_beyond(tx, actor, folder, await access_list.permissions(tx, folder))
+
+
+async def _tell(tx: AsyncSession, folder: VFolder, share: FolderShare) -> None:
+    """Tell everybody who has the folder, and whom it is offered to."""
+    await folder_changed(tx, "vfolder.updated", folder)
+    if share.state == ShareState.INVITED:
+        await _told_invitation(tx, "invitation.updated", folder, share)
+
+
+async def _told_invitation(tx: AsyncSession, kind: str, folder: VFolder, share: FolderShare) -> None:
+    assert share.user_id is not None
+    data = {
+        "id": share.id,
+        "folder_id": folder.id,
+        "folder_name": folder.name,
+        "permission": share.permission,
+    }
+    await events.tell(tx, kind, share.id, people=[share.user_id], data=data)
+
+
+def _record(
+    tx: AsyncSession, actor: Actor, folder: VFolder, share: FolderShare, whom: str, **details: object
+) -> None:
+    named = {"with": whom, "share": share.id, **details}
+    audit.record(
+        tx, actor, "vfolder.share", folder.id, name=folder.name, target=target(folder), details=named
+    )
+
+
+def _joined(tx: AsyncSession, actor: Actor, folder: VFolder, details: Mapping[str, object]) -> None:
+    audit.record(
+        tx, actor, "vfolder.join", folder.id, name=folder.name, target=target(folder), details=details
+    )

@@ -1,0 +1,192 @@
+"""What takes long with folders: asked for here, done by the leader (`controllers.folder_tasks`), told as it goes.
+
+What a task's arguments hold, by kind:
+
+- CLONE, of the new folder: `source`, the id of the folder that it is a copy of.
+- MOVE, to another place on disk: `host` and `scope`, where to. Once that is decided, whichever way: `clear`, the place
+  (host and scope) where nothing may be left of it, and `outcome`, how the task ends when that is done.
+- REMOVE: nothing.
+- COPY, of the folder that is copied from: `paths`; `folder`, the id of the one to copy into; `to`, a directory there;
+  `name`, of the copy of a single path, or null; `clash`.
+- CLEAN: `entry`, a name in the folder's stage; nothing when all goes that there is of a folder that has failed.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, delete, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, NotFound
+from carrel.core.ids import FolderId, FolderTaskId, UserId, new_id
+from carrel.db.database import notify
+from carrel.db.scope import reaches
+from carrel.folders.access import target
+from carrel.folders.recipients import task_changed
+from carrel.permissions.decide import Actor, Target, allows, require
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import TASKS, FolderTask, TaskKind, TaskState, VFolder
+
+KEPT = timedelta(days=30)
+"""How long one can see what became of a task."""
+
+_ENDLESS = frozenset({TaskKind.REMOVE, TaskKind.CLEAN})
+_HINDERS = frozenset({TaskKind.CLONE, TaskKind.MOVE, TaskKind.COPY})
+IS_OPEN: ColumnElement[bool] = FolderTask.ended_at.is_(None)
+
+
+async def enqueue(
+    tx: AsyncSession,
+    clock: Clock,
+    actor: Actor | None,
+    kind: TaskKind,
+    folder: VFolder,
+    arguments: Mapping[str, object],
+) -> FolderTask:
+    """A task that waits; it begins soon after this transaction. actor None: the installation itself.
+
+    Raises: Conflict when a folder to copy from or into is not, or no longer, in use.
+    """
+    if kind is TaskKind.COPY:
+        await _keep_in_use(tx, {folder.id, str(arguments.get("folder") or folder.id)})
+    task = FolderTask(
+        id=FolderTaskId(new_id()),
+        kind=kind,
+        folder_id=folder.id,
+        folder_name=folder.name,
+        actor_id=actor.user_id if actor else None,
+        domain_id=folder.domain_id,
+        arguments=dict(arguments),
+        state=TaskState.WAITING,
+        done_bytes=0,
+        done_files=0,
+        cancel=False,
+        created_at=clock.now(),
+    )
+    tx.add(task)
+    await tx.flush()
+    await task_changed(tx, task, folder)
+    await notify(tx, TASKS)
+    return task
+
+
+async def _keep_in_use(tx: AsyncSession, folders: set[str]) -> None:
+    """Hold up whoever wants to put these in the trash, or move them, until the task is there to be seen."""
+    wanted = select(VFolder).where(VFolder.id.in_(folders), VFolder.state == FolderState.READY)
+    found = (await tx.execute(wanted.order_by(VFolder.id).with_for_update(read=True))).scalars().all()
+    if len(found) < len(folders):
+        raise Conflict(
+            "vfolder.state",
+            "A folder to copy from or into cannot be used now.",
+            hint="See whether it is in the trash, or on its way to another storage host.",
+        )
+
+
+async def find(
+    tx: AsyncSession, actor: Actor, ref: str, action: str = "vfolder.read", *, lock: bool = False
+) -> FolderTask:
+    """The task of this id: one's own, or one that copies from a folder that one administers, into it, or takes it away.
+
+    Raises: NotFound, Forbidden.
+    """
+    administered = select(VFolder.id).where(
+        concerning(VFolder.id),
+        reaches(actor, "vfolder.update", owner=VFolder.owner_id, domain=VFolder.domain_id, project=VFolder.project_id),
+    )  # fmt: skip
+    seen = or_(
+        FolderTask.actor_id == actor.user_id,
+        reaches(actor, "vfolder.read", domain=FolderTask.domain_id),
+        administered.exists(),
+    )
+    wanted = select(FolderTask).where(FolderTask.id == ref, seen)
+    task = (await tx.execute(wanted.with_for_update(of=FolderTask) if lock else wanted)).scalar()
+    if task is None:
+        raise NotFound(
+            "vfolder_task.not_found", f"There is no task {ref}.", hint="See `carrel vfolder tasks`."
+        )
+    # not narrowed: whose the folders are decides whether the actor may
+    folders = (await tx.execute(select(VFolder).where(VFolder.id.in_(_folders(task))))).scalars().all()
+    if not any(allows(actor, action, target(folder)) for folder in folders):
+        project = next((folder.project_id for folder in folders if folder.id == task.folder_id), None)
+        require(actor, action, Target(task.actor_id, project, task.domain_id))
+    return task
+
+
+def _folders(task: FolderTask) -> list[str]:
+    return [each for each in (task.folder_id, *map(task.arguments.get, ("source", "folder"))) if each]
+
+
+async def cancel(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None:
+    """Have a task end early. Twice, or when it has ended: no-op. Raises: NotFound, Forbidden, Conflict."""
+    task = await find(tx, actor, ref, "vfolder.update", lock=True)
+    if task.ended_at is not None or task.cancel:
+        return
+    folder = await tx.get(VFolder, task.folder_id) if task.folder_id else None
+    handed_over = folder is not None and task.arguments.get("host") == folder.host_id
+    if task.kind in _ENDLESS or "outcome" in task.arguments or handed_over:
+        raise Conflict(
+            "vfolder_task.not_cancellable",
+            f"This cannot be ended any more: {task.kind} of {task.folder_name}.",
+            hint="Wait until it is done.",
+            details={"kind": task.kind},
+        )
+    task.cancel = True
+    await tx.flush()
+    await notify(tx, TASKS)
+
+
+async def require_idle(tx: AsyncSession, folder: VFolder) -> None:
+    """Return when nothing copies from the folder or into it. Raises: Conflict naming the task."""
+    busy = await open_on(tx, folder.id)
+    if busy is not None:
+        raise Conflict(
+            "vfolder.busy",
+            f"{folder.name} is being copied.",
+            hint="Wait until that is done, or cancel it.",
+            details={"task": busy.id, "kind": busy.kind},
+        )
+
+
+async def open_on(tx: AsyncSession, folder: FolderId) -> FolderTask | None:
+    """A task that copies from the folder, into it, or moves it."""
+    wanted = select(FolderTask).where(IS_OPEN, FolderTask.kind.in_(sorted(_HINDERS)), concerning(folder))
+    return (await tx.execute(wanted.limit(1))).scalar()
+
+
+def concerning(folder: FolderId | InstrumentedAttribute[FolderId]) -> ColumnElement[bool]:
+    """A condition for tasks of the folder, and for those that copy from it or into it."""
+    return or_(
+        FolderTask.folder_id == folder,
+        FolderTask.arguments["source"].astext == folder,
+        FolderTask.arguments["folder"].astext == folder,
+    )
+
+
+async def removal_of(tx: AsyncSession, folder: VFolder) -> FolderTask | None:
+    """The task that deletes it for good, when there is one."""
+    wanted = select(FolderTask).where(
+        IS_OPEN, FolderTask.kind == TaskKind.REMOVE, FolderTask.folder_id == folder.id
+    )
+    return (await tx.execute(wanted.limit(1))).scalar()
+
+
+async def end(
+    tx: AsyncSession, task: FolderTask, state: TaskState, now: datetime, problem: str | None = None
+) -> None:
+    """Write down how a task ended."""
+    task.state, task.ended_at, task.problem = state, now, problem
+    await tx.flush()
+    folder = await tx.get(VFolder, task.folder_id) if task.folder_id else None
+    await task_changed(tx, task, folder)
+
+
+async def forget(tx: AsyncSession, person: UserId) -> None:
+    """Delete the record of what somebody had done, where it has ended."""
+    await tx.execute(delete(FolderTask).where(FolderTask.actor_id == person, ~IS_OPEN))
+
+
+async def prune(tx: AsyncSession, now: datetime) -> None:
+    """Delete the record of what ended long ago."""
+    await tx.execute(delete(FolderTask).where(FolderTask.ended_at < now - KEPT))

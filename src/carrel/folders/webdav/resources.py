@@ -1,0 +1,325 @@
+"""What WsgiDAV sees of folders: directories and files, each change of which is the API's own.
+
+WsgiDAV runs in a thread and calls back into the event loop, where all of ours runs.
+"""
+
+import mimetypes
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+from wsgidav.dav_error import DAVError
+from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
+
+from carrel.folders import access
+from carrel.folders.files import authorization, service
+from carrel.folders.files.authorization import Admitted
+from carrel.folders.files.folder_access import Reached
+from carrel.folders.files.schemas import FilesDone, FilesMove
+from carrel.folders.webdav import work
+from carrel.folders.webdav.work import Call
+from carrel.storage.listing import Entry, FileKind
+from carrel.storage.paths import joined
+from carrel.storage.staged import Staged
+from carrel.storage.tree import Clash
+from carrel.tables.folders import Permission
+
+CALL = "carrel.call"
+"""In WSGI's environ: the request's `Call`."""
+
+
+class Folders(DAVProvider):  # type: ignore[misc]
+    """All folders, by name; below each its files."""
+
+    def is_readonly(self) -> bool:
+        return False
+
+    def get_resource_inst(self, path: str, environ: dict[str, Any]) -> "Root | Directory | File | None":
+        call: Call = environ[CALL]
+        name, _, inner = path.strip("/").partition("/")
+        if not name:
+            return Root(environ)
+        reached = call.folder(name)
+        if reached is None:
+            return None
+        try:
+            entry = call.wait(work.entry(reached, inner))
+        except DAVError as error:
+            if error.value in (404, 409, 422):  # not there, below a file, or no name that a file can have
+                return None
+            raise
+        return _resource(name, reached, entry, environ)
+
+
+class Root(DAVCollection):  # type: ignore[misc]
+    """The folders that somebody may use. None of them can be made, removed or renamed here."""
+
+    def __init__(self, environ: dict[str, Any]) -> None:
+        super().__init__("/", environ)
+
+    def get_member_names(self) -> list[str]:
+        call: Call = self.environ[CALL]
+        return call.wait(work.names(call))
+
+    def get_member(self, name: str) -> "Root | Directory | File | None":
+        found: Root | Directory | File | None = self.provider.get_resource_inst(f"/{name}", self.environ)
+        return found
+
+    def get_member_list(self) -> "list[Root | Directory | File]":
+        return [member for name in self.get_member_names() if (member := self.get_member(name))]
+
+    def prevent_locking(self) -> bool:
+        return True
+
+    def set_property_value(self, name: str, value: object, *, dry_run: bool = False) -> NoReturn:
+        raise DAVError(403, "The list of folders has no properties of its own.")
+
+    def create_collection(self, name: str) -> NoReturn:
+        raise DAVError(403, "Folders are made on the page, or by `carrel vfolder create`.")
+
+    def create_empty_resource(self, name: str) -> NoReturn:
+        raise DAVError(403, "Files are in folders.")
+
+
+class _Inside:
+    """What a directory and a file have in common."""
+
+    environ: dict[str, Any]
+    provider: Folders
+    path: str
+
+    def __init__(self, name: str, reached: Reached, entry: Entry, environ: dict[str, Any]) -> None:
+        super().__init__(joined(f"/{name}", entry.path), environ)  # type: ignore[call-arg]
+        self.call: Call = environ[CALL]
+        self.name = name
+        self.reached = reached
+        self.entry = entry
+
+    def get_ref_url(self) -> str:
+        """What locks are kept by: another person's folder of that name is another one."""
+        return self._ref_url(self.reached, self.entry.path)
+
+    def _ref_url(self, reached: Reached, path: str) -> str:
+        """That of a resource of this kind there."""
+        ending = "/" if isinstance(self, Directory) else ""
+        return quote(joined(f"/{reached.folder.id}", path)) + ending
+
+    def set_property_value(self, name: str, value: Any, *, dry_run: bool = False) -> object:
+        if self.prevent_locking():
+            raise DAVError(403, "This folder may only be read.")
+        return super().set_property_value(name, value, dry_run=dry_run)  # type: ignore[misc]
+
+    def get_last_modified(self) -> float:
+        return self.entry.modified_ns / 10**9
+
+    def get_creation_date(self) -> None:
+        return None
+
+    def prevent_locking(self) -> bool:
+        return access.ORDER.index(self.reached.permission) < access.ORDER.index(Permission.WRITE)
+
+    def delete(self) -> None:
+        if not self.entry.path:
+            raise DAVError(403, "A folder is put into the trash on the page, or by `carrel vfolder rm`.")
+        _require_done(
+            self.call.wait(service.remove(self.call.services, self.call.actor, self._folder, [self.entry.path]))
+        )
+        if self.provider.lock_manager:
+            self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
+        self.provider.prop_manager.forget(self.get_ref_url())
+
+    def handle_delete(self) -> bool:
+        locks = self.provider.lock_manager
+        if locks:
+            locks.check_write_permission(
+                url=self.get_ref_url(), depth="infinity", token_list=self.environ["wsgidav.ifLockTokenList"],
+                principal=self.environ["wsgidav.user_name"],
+            )  # fmt: skip
+        self.delete()
+        return True
+
+    def support_recursive_move(self, dest_path: str) -> bool:
+        return True
+
+    def move_recursive(self, dest_path: str) -> list[object]:
+        self._move(dest_path, Clash.REFUSE)
+        return []
+
+    def _move(self, dest_path: str, clash: Clash) -> None:
+        name, to = _split(dest_path)
+        if not self.entry.path or not to:
+            raise DAVError(403, "Folders keep their names here.")
+        if self.call.folder(name) != self.reached:
+            self._copy(dest_path, clash)
+            self.delete()
+            return
+        wanted = FilesMove(paths=[self.entry.path], rename_to=to, clash=clash)
+        _require_done(
+            self.call.wait(service.move(self.call.services, self.call.actor, self._folder, wanted))
+        )
+        if self.provider.lock_manager:
+            self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
+        self.provider.prop_manager.forget(self._ref_url(self.reached, to))
+        self.provider.prop_manager.move_properties(
+            self.get_ref_url(), self._ref_url(self.reached, to), with_children=True
+        )
+
+    def _copy(self, dest_path: str, clash: Clash) -> None:
+        """A file, or a directory with everything in it."""
+        name, to = _split(dest_path)
+        if not self.entry.path or not to:
+            raise DAVError(403, "Folders are copied on the page, or by `carrel vfolder clone`.")
+        self.call.wait(work.copy(self.call, self.reached, self.entry.path, name, to, clash))
+        if target := self.call.folder(name):
+            self.provider.prop_manager.copy_properties(self.get_ref_url(), self._ref_url(target, to))
+
+    @property
+    def _folder(self) -> str:
+        return self.reached.folder.id
+
+
+class Directory(_Inside, DAVCollection):  # type: ignore[misc]
+    """A folder, or a directory in it."""
+
+    def get_display_name(self) -> str:
+        return self.entry.name or self.name
+
+    def get_member_list(self) -> "list[Directory | File]":
+        found = self.call.wait(work.listed(self.reached, self.entry.path))
+        return [_resource(self.name, self.reached, entry, self.environ) for entry in found]
+
+    def get_member_names(self) -> list[str]:
+        return [member.entry.name for member in self.get_member_list()]
+
+    def get_member(self, name: str) -> "Root | Directory | File | None":
+        return self.provider.get_resource_inst(joined(self.path, name), self.environ)
+
+    def get_used_bytes(self) -> int | None:
+        return None if self.entry.path else self.reached.folder.used_bytes
+
+    def get_available_bytes(self) -> int | None:
+        if self.entry.path or self.prevent_locking():
+            return None
+        return self.call.wait(authorization.inward(self.call.services, self.call.actor, self._folder)).room
+
+    def create_collection(self, name: str) -> None:
+        path = joined(self.entry.path, name)
+        self.call.wait(service.make_directory(self.call.services, self.call.actor, self._folder, path))
+
+    def create_empty_resource(self, name: str) -> "File":
+        """A file that is made when its content has come; or at once, of none, for who locks it first."""
+        entry = Entry(joined(self.entry.path, name), FileKind.FILE, 0, 0, 0, 0)
+        file = File(self.name, self.reached, entry, self.environ)
+        if self.environ["REQUEST_METHOD"] == "LOCK":
+            file.begin_write()
+            file.end_write(with_errors=False)
+        return file
+
+    def handle_copy(self, dest_path: str, *, depth_infinity: bool) -> bool:
+        return False
+
+    def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
+        """The directory itself. What is in it comes by itself; what is there is left."""
+        name, to = _split(dest_path)
+        if not to or (target := self.call.folder(name)) is None:
+            raise DAVError(403, "Folders are copied on the page, or by `carrel vfolder clone`.")
+        self.call.wait(
+            service.make_directory(self.call.services, self.call.actor, target.folder.id, to)
+        )
+
+
+class File(_Inside, DAVNonCollection):  # type: ignore[misc]
+    """A file. Its content goes straight from the connection to the disk, not through WSGI."""
+
+    _file: Staged | None = None
+    _admitted: Admitted | None = None
+
+    def get_content_length(self) -> int:
+        return self.entry.size_bytes
+
+    def get_content_type(self) -> str:
+        return mimetypes.guess_type(self.entry.name)[0] or "application/octet-stream"
+
+    def get_etag(self) -> str | None:
+        return self.entry.etag.strip('"') if self.entry.etag and self.entry.inode else None
+
+    def support_etag(self) -> bool:
+        return True
+
+    def support_ranges(self) -> bool:
+        return True
+
+    def get_content(self) -> NoReturn:
+        raise DAVError(405)  # it is sent before WsgiDAV is asked
+
+    def begin_write(self, *, content_type: str | None = None) -> "File":
+        self._admitted, self._file = self.call.wait(work.begun(self.call, self._folder))
+        return self
+
+    def writelines(self, _: object) -> None:
+        """Take the request's body."""
+        assert self._file
+        assert self._admitted
+        self.call.wait(work.received(self.call, self._admitted, self._file))
+
+    def close(self) -> None:
+        """Twice, or before `end_write`: no-op."""
+
+    def end_write(self, *, with_errors: bool) -> None:
+        if self._file is None or self._admitted is None:
+            return
+        file, self._file = self._file, None
+        if with_errors:
+            self.call.wait(work.dropped(self._admitted.reached, file))
+        else:
+            modified = self.environ.get("HTTP_X_OC_MTIME", "")
+            modified_ns = int(modified) * 10**9 if modified.isdecimal() and len(modified) < 11 else None
+            placing = work.placed(self.call, self._admitted.reached, file, self.entry.path, modified_ns)
+            self.entry = self.call.wait(placing)
+
+    def set_last_modified(self, dest_path: str, time_stamp: str, *, dry_run: bool) -> bool:
+        """As Explorer and davfs2 ask after they have sent a file."""
+        try:
+            when: datetime = parsedate_to_datetime(time_stamp)
+        except ValueError:
+            raise DAVError(400, "This is no date.") from None
+        if not dry_run:
+            ns = int(when.timestamp()) * 10**9
+            self.call.wait(work.touched(self.call, self._folder, self.entry.path, ns))
+        return True
+
+    def handle_move(self, dest_path: str) -> bool:
+        """Over another file, in one step: at no time there is neither."""
+        if not self._over_a_file(dest_path):
+            return False
+        self._move(dest_path, Clash.REPLACE)
+        return True
+
+    def handle_copy(self, dest_path: str, *, depth_infinity: bool) -> bool:
+        if not self._over_a_file(dest_path):
+            return False
+        self._copy(dest_path, Clash.REPLACE)
+        return True
+
+    def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
+        self._copy(dest_path, Clash.REPLACE)
+
+    def _over_a_file(self, dest_path: str) -> bool:
+        return isinstance(self.provider.get_resource_inst(dest_path, self.environ), File)
+
+
+def _resource(name: str, reached: Reached, entry: Entry, environ: dict[str, Any]) -> Directory | File:
+    kind = Directory if entry.kind is FileKind.DIRECTORY else File
+    return kind(name, reached, entry, environ)
+
+
+def _split(dest_path: str) -> tuple[str, str]:
+    """The folder's name, and the path in it."""
+    name, _, inner = dest_path.strip("/").partition("/")
+    return name, inner
+
+
+def _require_done(done: FilesDone) -> None:
+    for refused in done.refused:
+        raise DAVError(409, refused.message)

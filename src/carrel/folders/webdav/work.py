@@ -1,0 +1,179 @@
+"""What WsgiDAV's threads have done in the event loop: each by the functions of the API."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from fastapi import Request
+from sqlalchemy import select
+from starlette.requests import ClientDisconnect
+from wsgidav.dav_error import DAVError
+
+from carrel.core.errors import CarrelError, Conflict, NotFound
+from carrel.core.ids import new_id
+from carrel.folders import access
+from carrel.folders.files import arrivals, authorization
+from carrel.folders.files.arriving import Arrivals
+from carrel.folders.files.authorization import Admitted
+from carrel.folders.files.folder_access import LONG_S, Reached, reach
+from carrel.folders.files.interrupted import intent
+from carrel.folders.files.notes import FileNotes
+from carrel.folders.files.services import FileServices
+from carrel.http.services import services_of
+from carrel.permissions.decide import Actor
+from carrel.storage import listing, staged, tree
+from carrel.storage.listing import Entry, FileKind, Order
+from carrel.storage.staged import Staged
+from carrel.storage.tree import Clash
+from carrel.tables.folder_states import FolderState
+from carrel.tables.folders import Permission, VFolder
+
+_MOST_LISTED = 100_000
+_LARGEST_UNANNOUNCED = 1 << 50
+_SHOWN = (FileKind.FILE, FileKind.DIRECTORY)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request, from within the thread that answers it.
+
+    reached: folders, by the name that was asked for. refused: what was answered with an error.
+    """
+
+    loop: asyncio.AbstractEventLoop
+    request: Request
+    actor: Actor
+    reached: dict[str, Reached] = field(default_factory=dict)
+    refused: list[CarrelError] = field(default_factory=list)
+
+    @property
+    def services(self) -> FileServices:
+        return services_of(self.request, FileServices)
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the event loop makes of it. Raises: DAVError."""
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+        except CarrelError as error:
+            self.refused.append(error)
+            raise DAVError(error.status, " ".join(filter(None, (error.message, error.hint)))) from None
+        except ClientDisconnect:
+            raise DAVError(400, "The connection broke.") from None
+
+    def folder(self, name: str) -> Reached | None:
+        """A folder by its name or id; None where there is none for this person."""
+        if name not in self.reached:
+            try:
+                self.reached[name] = self.wait(reach(self.services, self.actor, name, Permission.READ))
+            except DAVError as error:
+                if error.value == 404:
+                    return None
+                raise
+        return self.reached[name]
+
+
+async def names(call: Call) -> list[str]:
+    """Of folders; of several with one name all but one's own by their ids."""
+    async with call.services.database.transaction() as tx:
+        wanted = select(VFolder).where(access.held_by(call.actor), VFolder.state == FolderState.READY)
+        folders = (await tx.execute(wanted.order_by(VFolder.name))).scalars().all()
+    names = Counter(folder.name for folder in folders)
+    return [
+        folder.name if names[folder.name] == 1 or folder.owner_id == call.actor.user_id else folder.id
+        for folder in folders
+    ]
+
+
+async def entry(reached: Reached, path: str) -> Entry:
+    entry = await reached.call(listing.entry, reached.root, path)
+    if entry.kind not in _SHOWN:
+        raise NotFound("file.not_found", "Links and special files are not shown.")
+    return entry
+
+
+async def listed(reached: Reached, path: str) -> Sequence[Entry]:
+    page = await reached.call(listing.page, reached.root, path, Order(), _MOST_LISTED, deadline_s=LONG_S)
+    if page.last:
+        raise Conflict("file.too_many", f"More than {_MOST_LISTED} files are in this directory.")
+    return [entry for entry in page.entries if entry.readable and entry.kind in _SHOWN]
+
+
+async def begun(call: Call, folder: str) -> tuple[Admitted, Staged]:
+    admitted = await authorization.inward(call.services, call.actor, folder)
+    await admitted.require(call.services, _announced(call.request))
+    reached = admitted.reached
+    return admitted, await reached.call(staged.create, reached.stage, f"{staged.WRITTEN}{new_id()}")
+
+
+def _announced(request: Request) -> int:
+    """Bytes that are to come, if that is said: Finder sends chunks, and their sum in a header of its own."""
+    length = request.headers.get("content-length") or request.headers.get("x-expected-entity-length") or ""
+    return int(length) if length.isdecimal() and len(length) < 20 else 0
+
+
+async def received(call: Call, admitted: Admitted, file: Staged) -> None:
+    arriving: Arrivals = call.services.arrivals
+    most = min(admitted.largest, admitted.most(_LARGEST_UNANNOUNCED))
+    async with arriving.arriving(file.name) as arrival:
+        await arrivals.receive(call.request, admitted.reached, file, most, arrival)
+
+
+async def dropped(reached: Reached, file: Staged) -> None:
+    await reached.call(file.remove)
+    file.close()
+
+
+async def placed(call: Call, reached: Reached, file: Staged, path: str, modified_ns: int | None) -> Entry:
+    about = intent(call.services.clock, reached, "file.write")
+
+    def place() -> Entry:
+        file.put(reached.root, path, Clash.REPLACE, modified_ns=modified_ns, intent=about)
+        return listing.described(path, file.status())
+
+    with arrivals.let_go(file):
+        try:
+            made = await reached.call(place, deadline_s=LONG_S)
+        except BaseException:
+            await reached.call(file.remove)
+            raise
+    notes: FileNotes = call.services.file_notes
+    await notes.write(reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes)
+    call.services.file_changes.note(reached.folder, made.size_bytes)
+    return made
+
+
+async def touched(call: Call, folder: str, path: str, modified_ns: int) -> None:
+    reached = await reach(call.services, call.actor, folder, Permission.WRITE)
+    known = {"modified": modified_ns // 10**9}
+    about = intent(call.services.clock, reached, "file.write", known)
+    await reached.call(staged.touch, reached.root, path, modified_ns, about)
+    notes: FileNotes = call.services.file_notes
+    await notes.write(reached, "file.write", [path], in_place=True, intent=about, **known)
+    call.services.file_changes.note(reached.folder)
+
+
+async def copy(call: Call, source: Reached, path: str, folder: str, to: str, clash: Clash) -> None:
+    admitted = await authorization.inward(call.services, call.actor, folder)
+    target, name = admitted.reached, f"copy-{new_id()}"
+    above, _, last = to.rpartition("/")
+    known = {"from": path, "folder": source.folder.id}
+    about = intent(call.services.clock, target, "file.copy", known)
+
+    def copied() -> None:
+        try:
+            with about.about("copy", name=name, to=to):
+                tree.copy(
+                    source.root, [path], target.root, target.stage, name, above, clash, lambda _: None,
+                    renamed=last, room=admitted.room,
+                )  # fmt: skip
+            about.settle([(to, None)])
+        finally:
+            tree.discard(target.stage, name, lambda _: None)
+
+    await target.call(copied, deadline_s=LONG_S)
+    notes: FileNotes = call.services.file_notes
+    await notes.write(target, "file.copy", [to], in_place=True, intent=about, **known)
+    call.services.file_changes.note(target.folder)

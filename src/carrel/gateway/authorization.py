@@ -1,0 +1,221 @@
+"""Who may pass: a place and a cookie -> the container's address, or why not.
+
+What the database said is remembered for some seconds at most and forgotten as soon as a session ends or
+starts again, since its address may then be another's. While no announcement can reach us, nothing is.
+Whoever passed is looked at again every other second, and cut off when their grant has lapsed meanwhile.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+from sqlalchemy import and_, select
+
+from carrel.apps import service as apps
+from carrel.apps.catalogue import AppTemplate, templates
+from carrel.core.clock import Clock
+from carrel.core.errors import Unavailable
+from carrel.db.database import Database
+from carrel.db.listener import Listener
+from carrel.gateway import pages
+from carrel.gateway.app_routes import Place
+from carrel.gateway.pages import Denial
+from carrel.gateway.settings import GatewaySettings
+from carrel.sessions import transitions
+from carrel.tables.session_states import LIFECYCLE, SessionState
+from carrel.tables.sessions import Container, Session
+
+log = structlog.get_logger()
+
+REMEMBERED_S = 10.0
+RECHECK_S = 2.0
+_MOST_REMEMBERED = 10_000
+_MOST_COOKIES = 50
+"""Of one name: a sibling origin may plant as many as a browser keeps, and must not hide the right one."""
+_LONGEST_TOKEN = 100
+_MAIN = select(Session, Container.address).join(
+    Container, and_(Container.session_id == Session.id, Container.index == 0)
+)
+"""Sessions, and where the apps of each answer: in its main container."""
+_LAPSES = (SessionState.TERMINATING, SessionState.STARTING)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a request goes. token: of the grant that opened the way.
+
+    auth: header line that opens the app, with its lower-case name; or None.
+    """
+
+    place: Place
+    token: str
+    address: str
+    port: int
+    auth: bytes | None
+    auth_name: bytes | None
+
+
+class Admission:
+    """Decides from the grant and the session's row, and remembers for a while."""
+
+    def __init__(
+        self, database: Database, listener: Listener, settings: GatewaySettings, clock: Clock
+    ) -> None:
+        self._database = database
+        self._listener = listener
+        self._settings = settings
+        self._clock = clock
+        self._known: dict[tuple[Place, str], tuple[float, Route]] = {}
+        self._asking: dict[tuple[Place, str], asyncio.Task[Route | Denial]] = {}
+        self._passing: set[tuple[str, asyncio.Transport]] = set()
+        self._generation = 0
+        for state in _LAPSES:
+            listener.subscribe(transitions.topic(state), self.forget)
+
+    def forget(self) -> None:
+        """Ask the database again from now on, also for what is being asked at the moment."""
+        self._generation += 1
+        self._known.clear()
+        self._asking.clear()
+
+    @contextmanager
+    def passing(self, route: Route, client: asyncio.Transport) -> Iterator[None]:
+        """While the block lasts, the client is cut off when the grant lapses."""
+        one = route.token, client
+        self._passing.add(one)
+        try:
+            yield
+        finally:
+            self._passing.discard(one)
+
+    async def watch(self) -> None:
+        """Look again and again at whoever passed, until cancelled."""
+        while True:
+            await asyncio.sleep(RECHECK_S)
+            try:
+                await self._recheck()
+            except Unavailable:
+                log.warning("gateway.recheck_failed", passing=len(self._passing))
+            except Exception:  # whatever it is, the next look must come
+                log.exception("gateway.recheck_failed")
+
+    def forget_place(self, place: Place) -> None:
+        """Ask the database again about one place."""
+        for key in [key for key in self._known if key[0] == place]:
+            del self._known[key]
+
+    def remembered(self, place: Place, tokens: Sequence[str]) -> Route | None:
+        """The route, when it is known without asking."""
+        for token in tokens:
+            known = self._known.get((place, token))
+            if known and known[0] > time.monotonic() and self._listener.connected.is_set():
+                return known[1]
+        return None
+
+    async def admit(self, place: Place, tokens: Sequence[str]) -> Route | Denial:
+        """The route of the first cookie that opens this place, or the best reason why none does."""
+        if route := self.remembered(place, tokens):
+            return route
+        denial = pages.NO_GRANT
+        for token in await self._holding(tokens[-_MOST_COOKIES:]):
+            answer = await self._ask_once(place, token)
+            if isinstance(answer, Route):
+                return answer
+            if answer is not pages.NO_GRANT:
+                denial = answer
+        return denial
+
+    async def _holding(self, tokens: Sequence[str]) -> Sequence[str]:
+        """Those of several that some grant has, by one question; the only one as it is."""
+        if len(tokens) < 2:
+            return tokens
+        try:
+            async with self._database.transaction() as tx:
+                lapsed = await apps.lapsed(tx, set(tokens), self._clock.now())
+        except Unavailable:
+            return tokens[:1]
+        return [token for token in tokens if token not in lapsed] or tokens[:1]
+
+    async def redeem(self, place: Place, ticket: str) -> apps.Issued | Denial:
+        """Swap a ticket for a grant."""
+        try:
+            async with self._database.transaction() as tx:
+                issued = await apps.redeem(
+                    tx, ticket=ticket, session=place.session, app=place.app, now=self._clock.now()
+                )
+        except Unavailable:
+            return pages.DATABASE_AWAY
+        return issued or pages.NO_GRANT
+
+    async def _recheck(self) -> None:
+        """Forget and cut off those whose grants have lapsed."""
+        now_s = time.monotonic()
+        self._known = {key: known for key, known in self._known.items() if known[0] > now_s}
+        tokens = {token for _, token in self._known} | {token for token, _ in self._passing}
+        if not tokens:
+            return
+        async with self._database.transaction() as tx:
+            lapsed = await apps.lapsed(tx, tokens, self._clock.now())
+        if not lapsed:
+            return
+        self._known = {key: known for key, known in self._known.items() if key[1] not in lapsed}
+        cut = [client for token, client in self._passing if token in lapsed]
+        for client in cut:
+            client.abort()
+        log.info("gateway.lapsed", grants=len(lapsed), cut=len(cut))
+
+    async def _ask_once(self, place: Place, token: str) -> Route | Denial:
+        """Ask the database; who asks the same meanwhile gets the same answer."""
+        if len(token) > _LONGEST_TOKEN:
+            return pages.NO_GRANT
+        key = (place, token)
+        asking = self._asking.get(key)
+        if asking is None:
+            asking = self._asking[key] = asyncio.create_task(self._ask(place, token))
+            asking.add_done_callback(
+                lambda done: self._asking.pop(key) if self._asking.get(key) is done else None
+            )
+        return await asyncio.shield(asking)
+
+    async def _ask(self, place: Place, token: str) -> Route | Denial:
+        generation = self._generation
+        now = self._clock.now()
+        try:
+            async with self._database.transaction() as tx:
+                grant = await apps.grant_of(tx, token=token, now=now)
+                if grant is None or (grant.app, grant.session_id) != place:
+                    return pages.NO_GRANT
+                found = (await tx.execute(_MAIN.where(Session.id == place.session))).first()
+        except Unavailable:
+            return pages.DATABASE_AWAY
+        answer = self._route(place, token, found.Session, found.address) if found else pages.UNKNOWN
+        if isinstance(answer, Route) and generation == self._generation:
+            self._remember((place, token), answer, grant.expires_at, now)
+        return answer
+
+    def _remember(self, key: tuple[Place, str], route: Route, expires_at: datetime, now: datetime) -> None:
+        if len(self._known) >= _MOST_REMEMBERED:
+            self._known.clear()
+        left_s = min(REMEMBERED_S, (expires_at - now).total_seconds())
+        self._known[key] = (time.monotonic() + left_s, route)
+
+    def _route(self, place: Place, token: str, session: Session, address: str | None) -> Route | Denial:
+        if session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING:
+            return pages.ENDED
+        if session.state != SessionState.RUNNING or address is None:
+            return pages.NOT_RUNNING
+        template = templates(session.apps).get(place.app)
+        if template is None:
+            return pages.UNKNOWN
+        return self._to(template, place, token, address)
+
+    def _to(self, app: AppTemplate, place: Place, token: str, address: str) -> Route:
+        auth = app.auth(apps.app_secret(self._settings.key, place.session))
+        if auth is None:
+            return Route(place, token, address, app.port, None, None)
+        name, value = (text.encode("latin-1") for text in auth)
+        return Route(place, token, address, app.port, b"%b: %b\r\n" % (name, value), name.lower())

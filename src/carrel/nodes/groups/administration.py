@@ -1,0 +1,251 @@
+"""Use cases of resource groups. Each starts with the decision whether the actor may."""
+
+from collections.abc import Mapping, Set
+from typing import TypeVar
+
+from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict
+from carrel.core.ids import DEFAULT_GROUP, GroupId, new_id
+from carrel.db.database import notify
+from carrel.events import service as events
+from carrel.nodes import service as nodes
+from carrel.nodes.groups import queries
+from carrel.nodes.groups import service as groups
+from carrel.nodes.groups.schemas import (
+    AccessChange,
+    AccessUpdate,
+    GroupCreate,
+    GroupUpdate,
+    WeightsChange,
+    WeightsUpdate,
+)
+from carrel.permissions.decide import Actor, Target, require
+from carrel.tables.groups import FairShareWeight, GroupAccess, ResourceGroup, ScopeKind
+from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.sessions import Session
+from carrel.tables.tenancy import Domain
+from carrel.tenancy import queries as tenancy
+
+T = TypeVar("T")
+Scope = tuple[ScopeKind, str]
+_EVENTS = {"group.create": "group.created", "group.update": "group.updated", "group.remove": "group.removed"}
+
+
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: GroupCreate) -> GroupId:
+    """A group without nodes. Raises: Forbidden; Conflict when the name is taken."""
+    require(actor, "group.create", Target())
+    group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **wanted.model_dump())
+    tx.add(group)
+    await _flush(tx, wanted.name)
+    await _record(tx, actor, "group.create", group, after=wanted.model_dump(mode="json"))
+    return group.id
+
+
+async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUpdate) -> GroupId:
+    """Change what is given; the next decision of the scheduler goes by it.
+
+    Raises: NotFound, Forbidden; Conflict when the name is taken.
+    """
+    group = await _found(tx, actor, ref, "group.update")
+    after = {
+        field: value
+        for field, value in wanted.model_dump(mode="json", exclude_unset=True).items()
+        if value != getattr(group, field)
+    }
+    if not after:
+        return group.id
+    before, told = {field: getattr(group, field) for field in after}, await groups.audience(tx, group.id)
+    for field, value in after.items():
+        setattr(group, field, value)
+    await _flush(tx, wanted.name)
+    if "name" in after:
+        # Domains say by name which groups they may use.
+        await tx.execute(
+            update(Domain)
+            .where(func.array_position(Domain.resource_groups, before["name"]).is_not(None))
+            .values(resource_groups=func.array_replace(Domain.resource_groups, before["name"], after["name"]))
+        )
+    await _record(tx, actor, "group.update", group, told=told, before=before, after=after)
+    return group.id
+
+
+async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+    """Remove a group that holds nothing. Raises: NotFound, Forbidden; Conflict saying what it holds."""
+    group = await _found(tx, actor, ref, "group.remove")
+    if group.id == DEFAULT_GROUP:
+        raise Conflict(
+            "group.default",
+            f"{group.name} stays: new nodes come into it, and sessions that name no group.",
+            hint="Deactivate it instead.",
+        )
+    # Locked against all else, so that nothing moves in meanwhile.
+    await tx.execute(select(ResourceGroup.id).where(ResourceGroup.id == group.id).with_for_update())
+    forgotten = update(Node).where(Node.group_id == group.id, ~IS_KNOWN)
+    await tx.execute(forgotten.values(group_id=DEFAULT_GROUP))
+    for kind, holds in (
+        ("nodes", exists().where(Node.group_id == group.id)),
+        # The past ones too: what they have had is part of the record.
+        ("sessions", exists().where(Session.group_id == group.id)),
+    ):
+        if (await tx.execute(select(holds))).scalar():
+            raise Conflict(
+                "group.in_use",
+                f"{group.name} still holds {kind}.",
+                hint="Move its nodes to another group first."
+                if kind == "nodes"
+                else "Deactivate it instead: its sessions, the past ones too, stay on record.",
+                details={"holds": kind},
+            )
+    told = await groups.audience(tx, group.id)
+    await tx.delete(group)
+    await tx.flush()
+    await _record(tx, actor, "group.remove", group, told=told)
+
+
+async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate) -> GroupId:
+    """Say who may use the group while it is not public. Raises: NotFound (of anybody named), Forbidden."""
+    group = await _found(tx, actor, ref, "group.update")
+    named = await _scopes(
+        tx, actor, *[dict.fromkeys(refs, True) for refs in (wanted.domains, wanted.projects, wanted.users)]
+    )
+    return await _open(tx, actor, group, await _access(tx, group), set(named))
+
+
+async def change_access(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessChange) -> GroupId:
+    """Let those who are named use the group while it is not public, or no longer; the others stay as they are.
+
+    Raises: NotFound (of anybody named), Forbidden.
+    """
+    group = await _found(tx, actor, ref, "group.update")
+    named = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    before = await _access(tx, group)
+    after = (before - named.keys()) | {scope for scope, may in named.items() if may}
+    return await _open(tx, actor, group, before, after)
+
+
+async def _access(tx: AsyncSession, group: ResourceGroup) -> set[Scope]:
+    rows = (await tx.execute(select(GroupAccess).where(GroupAccess.group_id == group.id))).scalars()
+    return {(one.kind, one.scope_id) for one in rows}
+
+
+async def _open(
+    tx: AsyncSession, actor: Actor, group: ResourceGroup, before: set[Scope], after: set[Scope]
+) -> GroupId:
+    """group: locked since before it was read who may use it, so that nobody's change is lost."""
+    told = await groups.audience(tx, group.id)
+    await tx.execute(delete(GroupAccess).where(GroupAccess.group_id == group.id))
+    if after:
+        values = [{"group_id": group.id, "kind": kind, "scope_id": scope} for kind, scope in after]
+        await tx.execute(insert(GroupAccess), values)
+    await _record(
+        tx, actor, "group.update", group, told=told,
+        before={"access": sorted(map(":".join, before))}, after={"access": sorted(map(":".join, after))},
+    )  # fmt: skip
+    return group.id
+
+
+async def weigh(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsUpdate) -> GroupId:
+    """Set the weights of the group's fair share. Raises: NotFound (of anybody named), Forbidden."""
+    group = await _found(tx, actor, ref, "group.update")
+    weights = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    return await _weigh(tx, actor, group, await _weights(tx, group), weights)
+
+
+async def change_weights(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsChange) -> GroupId:
+    """Set the weights of those who are named; the others keep theirs.
+
+    Raises: NotFound (of anybody named), Forbidden.
+    """
+    group = await _found(tx, actor, ref, "group.update")
+    named = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    before = await _weights(tx, group)
+    after = {scope: weight for scope, weight in {**before, **named}.items() if weight is not None}
+    return await _weigh(tx, actor, group, before, after)
+
+
+async def _weights(tx: AsyncSession, group: ResourceGroup) -> dict[Scope, float]:
+    rows = (await tx.execute(select(FairShareWeight).where(FairShareWeight.group_id == group.id))).scalars()
+    return {(one.kind, one.scope_id): one.weight for one in rows}
+
+
+async def _weigh(
+    tx: AsyncSession,
+    actor: Actor,
+    group: ResourceGroup,
+    before: dict[Scope, float],
+    after: dict[Scope, float],
+) -> GroupId:
+    """group: locked since before its weights were read, so that nobody's change is lost."""
+    await tx.execute(delete(FairShareWeight).where(FairShareWeight.group_id == group.id))
+    if after:
+        values = [
+            {"group_id": group.id, "kind": kind, "scope_id": scope, "weight": weight}
+            for (kind, scope), weight in after.items()
+        ]
+        await tx.execute(insert(FairShareWeight), values)
+    was, now = ({":".join(scope): weight for scope, weight in each.items()} for each in (before, after))
+    await _record(tx, actor, "group.update", group, before={"weights": was}, after={"weights": now})
+    return group.id
+
+
+async def _scopes(
+    tx: AsyncSession,
+    actor: Actor,
+    domains: Mapping[str, T],
+    projects: Mapping[str, T],
+    users: Mapping[str, T],
+) -> dict[Scope, T]:
+    """What is said of each, by kind and id. Raises: NotFound of one that is not there."""
+    found: dict[Scope, T] = {}
+    for ref, said in domains.items():
+        found[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, ref)).id] = said
+    for ref, said in projects.items():
+        found[ScopeKind.PROJECT, (await tenancy.project(tx, actor, ref)).id] = said
+    for ref, said in users.items():
+        found[ScopeKind.USER, (await tenancy.user(tx, actor, ref)).id] = said
+    return found
+
+
+async def _found(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:
+    """The group, locked, for a change that the actor may make."""
+    group = await groups.find(tx, ref, seen=queries.seen(actor))
+    require(actor, action, Target())
+    await tx.refresh(group, with_for_update={"key_share": True})
+    return group
+
+
+async def _flush(tx: AsyncSession, name: str) -> None:
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "uq_resource_groups_name" not in str(error.orig):
+            raise
+        raise Conflict(
+            "group.name_taken",
+            f"There is a resource group named {name}.",
+            hint="Choose another name.",
+            field="name",
+        ) from None
+
+
+async def _record(
+    tx: AsyncSession,
+    actor: Actor,
+    action: str,
+    group: ResourceGroup,
+    *,
+    told: Set[str] = frozenset(),
+    **details: object,
+) -> None:
+    """Write it down, tell pages, and have the scheduler look again. told: who could use it before."""
+    audit.record(tx, actor, action, group.id, name=group.name, target=Target(), details=details)
+    data = {"id": group.id, "name": group.name, "active": group.active}
+    audience = told | await groups.audience(tx, group.id)
+    await events.record(tx, _EVENTS[action], group.id, target=Target(), data=data, audience=audience)
+    await notify(tx, nodes.TOPIC)

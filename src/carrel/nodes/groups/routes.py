@@ -1,0 +1,150 @@
+"""/groups."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
+from carrel.nodes.groups import administration, queries
+from carrel.nodes.groups import service as lookup
+from carrel.nodes.groups.schemas import (
+    AccessChange,
+    AccessUpdate,
+    GroupCreate,
+    GroupList,
+    GroupQuery,
+    GroupUpdate,
+    GroupView,
+    WeightsChange,
+    WeightsUpdate,
+)
+
+router = APIRouter(tags=["groups"])
+Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get(
+    "/groups", operation_id="groups.list", summary="List resource groups", openapi_extra=names("group.read")
+)
+async def list_groups(
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+) -> GroupList:
+    """Resource groups that one may use, with what they have; superadmins see all."""
+    async with services.database.transaction() as tx:
+        return await queries.page(tx, actor, wanted)
+
+
+@router.post(
+    "/groups",
+    operation_id="groups.create",
+    summary="Create a resource group",
+    openapi_extra=names("group.create"),
+    status_code=201,
+)
+async def create(services: ServicesOf[Services], actor: CurrentActor, body: GroupCreate) -> GroupView:
+    """Make a resource group. Its name is unique, whatever the case of its letters."""
+    async with services.database.transaction() as tx:
+        group = await administration.create(tx, services.clock, actor, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.get(
+    "/groups/{ref}",
+    operation_id="groups.show",
+    summary="Get a resource group",
+    openapi_extra=names("group.read"),
+)
+async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> GroupView:
+    """One resource group."""
+    async with services.database.transaction() as tx:
+        group = await lookup.find(tx, ref, seen=queries.seen(actor))
+        return await queries.detail(tx, actor, group.id)
+
+
+@router.patch(
+    "/groups/{ref}",
+    operation_id="groups.update",
+    summary="Update a resource group",
+    openapi_extra=names("group.update"),
+)
+async def update(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: GroupUpdate
+) -> GroupView:
+    """Change a resource group. The scheduler goes by it from its next decision on."""
+    async with services.database.transaction() as tx:
+        group = await administration.update_group(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.delete(
+    "/groups/{ref}",
+    operation_id="groups.remove",
+    summary="Delete a resource group",
+    openapi_extra=names("group.remove"),
+    status_code=204,
+)
+async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
+    """Remove a resource group that holds nothing."""
+    async with services.database.transaction() as tx:
+        await administration.remove(tx, actor, ref)
+
+
+@router.put(
+    "/groups/{ref}/access",
+    operation_id="groups.set_access",
+    summary="Replace the access list of a resource group",
+    openapi_extra=names("group.update"),
+)
+async def set_access(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: AccessUpdate
+) -> GroupView:
+    """Say which domains, projects and users may use the group while it is not public."""
+    async with services.database.transaction() as tx:
+        group = await administration.open_to(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.patch(
+    "/groups/{ref}/access",
+    operation_id="groups.change_access",
+    summary="Add or remove access entries of a resource group",
+    openapi_extra=names("group.update"),
+)
+async def change_access(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: AccessChange
+) -> GroupView:
+    """Let single domains, projects and users use the group while it is not public, or no longer."""
+    async with services.database.transaction() as tx:
+        group = await administration.change_access(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.put(
+    "/groups/{ref}/weights",
+    operation_id="groups.set_weights",
+    summary="Replace the fair-share weights of a resource group",
+    openapi_extra=names("group.update"),
+)
+async def set_weights(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: WeightsUpdate
+) -> GroupView:
+    """Set who is entitled to how much of the group, beside the others of the same place."""
+    async with services.database.transaction() as tx:
+        group = await administration.weigh(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)
+
+
+@router.patch(
+    "/groups/{ref}/weights",
+    operation_id="groups.change_weights",
+    summary="Update single fair-share weights of a resource group",
+    openapi_extra=names("group.update"),
+)
+async def change_weights(
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: WeightsChange
+) -> GroupView:
+    """Set what single domains, projects and users are entitled to; the others keep their weights."""
+    async with services.database.transaction() as tx:
+        group = await administration.change_weights(tx, actor, ref, body)
+        return await queries.detail(tx, actor, group)

@@ -1,0 +1,192 @@
+"""Wire types of resource groups."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from carrel.core.ids import GroupId
+from carrel.http.paging import PageQuery
+from carrel.http.query import QueryBool
+from carrel.http.rules import says
+from carrel.scheduling.snapshot import Order, Strategy
+from carrel.tables.groups import NodeLoss
+from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef, Ref, SlotName, UserRef
+
+_YEAR_S = 365 * 24 * 3600
+_MOST_NAMED = 500
+
+SessionKinds = Annotated[
+    list[Literal["interactive", "batch", "inference"]],
+    Field(min_length=1, max_length=3),
+    says("A group takes one or more kinds of sessions: interactive, batch, inference."),
+]
+SlotNames = Annotated[list[SlotName], Field(max_length=20)]
+Seconds = Annotated[int, Field(ge=0, le=_YEAR_S), says("A time is a number of seconds, a year at most.")]
+SomeSeconds = Annotated[int, Field(ge=1, le=_YEAR_S), says("A time is 1 second to a year, in seconds.")]
+AppAddress = Annotated[
+    str,
+    StringConstraints(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$", max_length=300),
+    says("The address of apps is a scheme, a name and perhaps a port, such as https://apps.example.org."),
+]
+Weight = Annotated[
+    float,
+    Field(gt=0, le=1000, allow_inf_nan=False),
+    says("A weight is above 0 and at most 1000; without one it is 1."),
+]
+
+
+class GroupCreate(BaseModel):
+    """public: open to whoever's domain may use it; else only to those whom its access names.
+
+    session_kinds: which it takes. scheduler: who comes first among equals. placement: which node among those with
+    room; slot_priority: slots by which nodes are compared, the first decides; empty: the scarcest slot.
+    pending_timeout_s: who waits longer is cancelled; null: never. patience_s: how long others may overtake one
+    who waits. half_life_s: after which past use counts half for the fair share. on_node_loss: what becomes of
+    sessions whose node is gone for node_loss_s. app_address: where its apps are reached; null: where all are.
+    """
+
+    model_config = {"extra": "forbid"}
+
+    name: PlaceName
+    description: Description = ""
+    active: bool = True
+    public: bool = True
+    session_kinds: SessionKinds = ["interactive", "batch", "inference"]
+    scheduler: Order = Order.FIFO
+    placement: Strategy = Strategy.DISPERSED
+    slot_priority: SlotNames = []
+    pending_timeout_s: SomeSeconds | None = None
+    patience_s: Seconds = 300
+    half_life_s: SomeSeconds = 7 * 24 * 3600
+    on_node_loss: NodeLoss = NodeLoss.END
+    node_loss_s: Seconds = 120
+    app_address: AppAddress | None = None
+
+
+class GroupUpdate(GroupCreate):
+    """What is left out stays; what is given replaces what was, as a whole. active false: it takes no new
+    sessions, and those that wait in it go on waiting.
+    """
+
+    name: PlaceName = ""
+
+
+class AccessUpdate(BaseModel):
+    """Everybody who may use the group while it is not public: ids or names, of people e-mails. Replaces what was."""
+
+    model_config = {"extra": "forbid"}
+
+    domains: list[Ref] = Field(default=[], max_length=_MOST_NAMED)
+    projects: list[Ref] = Field(default=[], max_length=_MOST_NAMED)
+    users: list[Ref] = Field(default=[], max_length=_MOST_NAMED)
+
+
+class AccessChange(BaseModel):
+    """Id or name -> whether they may use the group while it is not public. Those who are not named stay as they are."""
+
+    model_config = {"extra": "forbid"}
+
+    domains: dict[Ref, bool] = Field(default={}, max_length=_MOST_NAMED)
+    projects: dict[Ref, bool] = Field(default={}, max_length=_MOST_NAMED)
+    users: dict[Ref, bool] = Field(default={}, max_length=_MOST_NAMED)
+
+
+class WeightsUpdate(BaseModel):
+    """Weights of the fair share: id or name -> how much, beside the others of the same place. Replaces what was."""
+
+    model_config = {"extra": "forbid"}
+
+    domains: dict[Ref, Weight] = Field(default={}, max_length=_MOST_NAMED)
+    projects: dict[Ref, Weight] = Field(default={}, max_length=_MOST_NAMED)
+    users: dict[Ref, Weight] = Field(default={}, max_length=_MOST_NAMED)
+
+
+class WeightsChange(BaseModel):
+    """Id or name -> weight; null: 1, as everybody else. Those who are not named keep theirs."""
+
+    model_config = {"extra": "forbid"}
+
+    domains: dict[Ref, Weight | None] = Field(default={}, max_length=_MOST_NAMED)
+    projects: dict[Ref, Weight | None] = Field(default={}, max_length=_MOST_NAMED)
+    users: dict[Ref, Weight | None] = Field(default={}, max_length=_MOST_NAMED)
+
+
+class ProjectOfDomain(ProjectRef):
+    """domain: the name of its domain, for projects of several may have the same name."""
+
+    domain: str
+
+
+class AccessView(BaseModel):
+    domains: list[DomainRef]
+    projects: list[ProjectOfDomain]
+    users: list[UserRef]
+
+
+class DomainWeight(DomainRef):
+    weight: float
+
+
+class ProjectWeight(ProjectOfDomain):
+    weight: float
+
+
+class UserWeight(UserRef):
+    weight: float
+
+
+class WeightsView(BaseModel):
+    domains: list[DomainWeight]
+    projects: list[ProjectWeight]
+    users: list[UserWeight]
+
+
+class GroupRef(BaseModel):
+    id: GroupId
+    name: str
+
+
+class GroupView(BaseModel):
+    """nodes: how many; ready_nodes: of them, those that take new sessions. waiting_sessions: of the live ones.
+
+    capacity: what its nodes that are READY offer together. used: what is held on all of its nodes.
+    access, weights: null for those who do not administer it.
+    """
+
+    id: GroupId
+    name: str
+    description: str
+    active: bool
+    public: bool
+    session_kinds: list[str]
+    scheduler: Order
+    placement: Strategy
+    slot_priority: list[str]
+    pending_timeout_s: int | None
+    patience_s: int
+    half_life_s: int
+    on_node_loss: NodeLoss
+    node_loss_s: int
+    app_address: str | None
+    created_at: datetime
+    nodes: int
+    ready_nodes: int
+    live_sessions: int
+    waiting_sessions: int
+    capacity: dict[str, int]
+    used: dict[str, int]
+    access: AccessView | None
+    weights: WeightsView | None
+
+
+class GroupQuery(PageQuery):
+    """Which groups to list. sort: name or created_at."""
+
+    q: str | None = Field(default=None, max_length=100, description="part of the name")
+    active: QueryBool | None = None
+
+
+class GroupList(BaseModel):
+    items: list[GroupView]
+    next_cursor: str | None

@@ -1,0 +1,138 @@
+"""Use cases of presets. Each starts with the decision whether the actor may."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select, true
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, NotFound
+from carrel.core.ids import GroupId, PresetId, new_id
+from carrel.events import service as events
+from carrel.nodes.groups import service as groups
+from carrel.nodes.presets.schemas import PresetCreate, PresetGroup, PresetUpdate, PresetView
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor, Target, require
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.presets import Preset
+
+
+async def offered(tx: AsyncSession, actor: Actor, group: str | None) -> list[PresetView]:
+    """Presets of the groups that the actor may use, and of all groups; of one group only, if it is given.
+
+    By name. Raises: NotFound.
+    """
+    condition: ColumnElement[bool] = or_(Preset.group_id.is_(None), _seen(actor))
+    if group is not None:
+        wanted = (await groups.find(tx, group, seen=_seen(actor))).id
+        condition = or_(Preset.group_id.is_(None), Preset.group_id == wanted)
+    rows = await tx.execute(_rows().where(condition).order_by(func.lower(Preset.name), Preset.id))
+    return [_view(row) for row in rows]
+
+
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PresetCreate) -> PresetView:
+    """A new preset. Raises: Forbidden; NotFound of its group; Conflict when the name is taken there."""
+    require(actor, "preset.update", Target())
+    group = await _group(tx, wanted.group)
+    preset = Preset(
+        id=PresetId(new_id()), name=wanted.name, group_id=group, slots=wanted.slots, created_at=clock.now()
+    )
+    tx.add(preset)
+    await _flush(tx, preset.name)
+    return await _recorded(tx, actor, preset, "preset.created", after=wanted.model_dump())
+
+
+async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PresetUpdate) -> PresetView:
+    """Change what is given. Raises: NotFound, Forbidden; Conflict when the name is taken there."""
+    require(actor, "preset.update", Target())
+    preset = await _found(tx, ref)
+    after: dict[str, Any] = wanted.model_dump(exclude_unset=True)
+    if "group" in after:
+        after["group_id"] = await _group(tx, after.pop("group"))
+    before = {field: getattr(preset, field) for field in after}
+    for field, value in after.items():
+        setattr(preset, field, value)
+    await _flush(tx, preset.name)
+    return await _recorded(tx, actor, preset, "preset.updated", before=before, after=after)
+
+
+async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+    """Remove a preset; sessions that were started with it stay. Raises: NotFound, Forbidden."""
+    require(actor, "preset.update", Target())
+    preset = await _found(tx, ref)
+    await _recorded(tx, actor, preset, "preset.removed", removed=True)
+    await tx.delete(preset)
+    await tx.flush()
+
+
+def _seen(actor: Actor) -> ColumnElement[bool]:
+    if actor.role == Role.SUPERADMIN:
+        return true()
+    return groups.may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
+
+
+async def _group(tx: AsyncSession, ref: str | None) -> GroupId | None:
+    return None if ref is None else (await groups.find(tx, ref)).id
+
+
+async def _found(tx: AsyncSession, ref: str) -> Preset:
+    """The preset of this id, or of this name if there is only one. Raises: NotFound, Conflict."""
+    wanted = select(Preset).where(or_(Preset.id == ref, func.lower(Preset.name) == ref.lower()))
+    found: Sequence[Preset] = (
+        (await tx.execute(wanted.limit(10).with_for_update(key_share=True))).scalars().all()
+    )
+    exact = [each for each in found if each.id == ref] or found
+    if not exact:
+        raise NotFound("preset.not_found", f"There is no preset {ref}.", hint="See `carrel preset ls`.")
+    if len(exact) > 1:
+        raise Conflict(
+            "preset.ambiguous",
+            f"Several presets have the name {ref}.",
+            hint="Use the id.",
+            details={"ids": [each.id for each in exact]},
+        )
+    return exact[0]
+
+
+async def _flush(tx: AsyncSession, name: str) -> None:
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "uq_presets" not in str(error.orig):
+            raise
+        raise Conflict(
+            "preset.name_taken",
+            f"There is a preset named {name} in that place.",
+            hint="Choose another name.",
+            field="name",
+        ) from None
+
+
+async def _recorded(
+    tx: AsyncSession, actor: Actor, preset: Preset, event: str, **details: object
+) -> PresetView:
+    """Write it down and tell pages; give the preset as it is."""
+    audit.record(tx, actor, "preset.update", preset.id, name=preset.name, target=Target(), details=details)
+    data = {"id": preset.id, "name": preset.name}
+    audience = {events.EVERYBODY}
+    if preset.group_id:
+        audience = await groups.audience(tx, preset.group_id)
+    await events.record(tx, event, preset.id, target=Target(), data=data, audience=audience)
+    return _view((await tx.execute(_rows().where(Preset.id == preset.id))).one())
+
+
+def _rows() -> Select[*tuple[Any, ...]]:
+    return select(Preset, ResourceGroup.name.label("group_name")).outerjoin_from(
+        Preset, ResourceGroup, ResourceGroup.id == Preset.group_id
+    )
+
+
+def _view(row: Row[Any]) -> PresetView:
+    preset: Preset = row.Preset
+    group = PresetGroup(id=preset.group_id, name=row.group_name) if preset.group_id else None
+    return PresetView(
+        id=preset.id, name=preset.name, group=group, slots=preset.slots, created_at=preset.created_at
+    )

@@ -1,0 +1,187 @@
+"""Reading nodes: a fixed number of statements for a page, whatever its length."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, exists, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Forbidden, NotFound
+from carrel.core.ids import NodeId, SessionId
+from carrel.core.units import add
+from carrel.db.scope import reaches
+from carrel.db.search import escaped
+from carrel.http import paging
+from carrel.http.paging import Sort
+from carrel.nodes import service as nodes
+from carrel.nodes.groups.queries import administers, seen
+from carrel.nodes.groups.schemas import GroupRef
+from carrel.nodes.schemas import DeviceView, NodeDetail, NodeList, NodeQuery, NodeSession, NodeView
+from carrel.permissions.decide import Actor
+from carrel.site import service as site
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.session_states import PLACED, ContainerState
+from carrel.tables.sessions import Container, Session
+from carrel.tables.tenancy import User
+from carrel.tenancy.schemas import UserRef
+
+_SORT = Sort({"name": Node.name, "seen_at": Node.seen_at}, tie=Node.id, default="name")
+_IS_THERE = Container.state != ContainerState.GONE
+ON_IT = Session.state.in_(sorted(map(str, PLACED)))
+"""A condition for the sessions that have a node."""
+
+
+def is_on(node: NodeId) -> ColumnElement[bool]:
+    """A condition for the sessions of which a container is on the node; with ON_IT: is there now."""
+    there = exists().where(Container.session_id == Session.id, Container.node_id == node, _IS_THERE)
+    return there.correlate(Session)
+
+
+async def page(tx: AsyncSession, actor: Actor, wanted: NodeQuery) -> NodeList:
+    """The nodes that the actor may see. Raises: Forbidden when they are shown to nobody but administrators."""
+    await _require_shown(tx, actor)
+    chosen = _rows().where(seen(actor), IS_KNOWN)
+    if wanted.q:
+        # Nodes are thousands at most: no index is needed to find a part of a name.
+        chosen = chosen.where(Node.name.ilike(f"%{escaped(wanted.q)}%"))
+    if wanted.group:
+        chosen = chosen.where(_called(wanted.group))
+    if wanted.state:
+        chosen = chosen.where(Node.state == wanted.state)
+    if wanted.cordoned is not None:
+        chosen = chosen.where(Node.cordoned.is_(wanted.cordoned))
+    found = await paging.page(tx, chosen, _SORT, wanted)
+    return NodeList(items=await _views(tx, found.rows), next_cursor=found.next_cursor)
+
+
+async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
+    """The node of this id or name, among those that the actor may see. Raises: NotFound, Forbidden."""
+    await _require_shown(tx, actor)
+    wanted = (
+        select(Node.id)
+        .join(ResourceGroup, ResourceGroup.id == Node.group_id)
+        .where(or_(Node.id == ref, Node.name == ref), seen(actor), IS_KNOWN)
+        .order_by((Node.id == ref).desc())
+    )
+    found = (await tx.execute(wanted.limit(1))).scalar()
+    if found is None:
+        raise NotFound("node.not_found", f"There is no node {ref}.", hint="See `carrel node ls`.")
+    return found
+
+
+async def view(tx: AsyncSession, node: NodeId) -> NodeView:
+    """One node that exists."""
+    return (await _views(tx, (await tx.execute(_rows().where(Node.id == node))).all()))[0]
+
+
+async def detail(tx: AsyncSession, actor: Actor, node: NodeId) -> NodeDetail:
+    """One node that exists, with the sessions on it that the actor may see."""
+    short = await view(tx, node)
+    images = (await tx.execute(select(Node.images).where(Node.id == node))).scalar_one()
+    visible = reaches(
+        actor, "session.read", owner=Session.owner_id, domain=Session.domain_id, project=Session.project_id
+    )
+    return NodeDetail(
+        **short.model_dump(), image_names=sorted(images), sessions=await _sessions(tx, node, visible)
+    )
+
+
+async def _require_shown(tx: AsyncSession, actor: Actor) -> None:
+    if not administers(actor) and not (await site.settings(tx)).nodes_visible:
+        raise Forbidden(
+            "node.hidden",
+            "Nodes are shown to superadmins only.",
+            hint="A superadmin can show them to everybody with the setting nodes_visible.",
+        )
+
+
+def _called(ref: str) -> ColumnElement[bool]:
+    return or_(ResourceGroup.id == ref, func.lower(ResourceGroup.name) == ref.lower())
+
+
+def _rows() -> Select[*tuple[Any, ...]]:
+    live = (
+        select(Container.node_id, func.count(Session.id.distinct()).label("sessions"))
+        .join(Session, Session.id == Container.session_id)
+        .where(ON_IT, _IS_THERE)
+        .group_by(Container.node_id)
+        .subquery()
+    )
+    return (
+        select(
+            Node,
+            ResourceGroup.name.label("group_name"),
+            func.coalesce(live.c.sessions, 0).label("live_sessions"),
+        )
+        .join_from(Node, ResourceGroup, ResourceGroup.id == Node.group_id)
+        .outerjoin(live, live.c.node_id == Node.id)
+    )
+
+
+async def _views(tx: AsyncSession, rows: Sequence[Row[Any]]) -> list[NodeView]:
+    held = await nodes.held(tx)
+    on_devices = await nodes.on_devices(tx)
+    return [_view(row, held.get(row.Node.id, {}), on_devices.get(row.Node.id, {})) for row in rows]
+
+
+def _view(row: Row[Any], held: Mapping[str, int], on_devices: Mapping[str, int]) -> NodeView:
+    node: Node = row.Node
+    return NodeView(
+        **{name: getattr(node, name) for name in NodeView.model_fields if name not in _WORKED_OUT},
+        group=GroupRef(id=node.group_id, name=row.group_name),
+        offered=nodes.offered(node),
+        used=dict(held),
+        devices=[DeviceView(**device, used=on_devices.get(device["id"], 0)) for device in node.devices],
+        images=len(node.images),
+        live_sessions=row.live_sessions,
+    )
+
+
+_WORKED_OUT = {"group", "offered", "used", "devices", "images", "live_sessions"}
+
+
+async def _sessions(tx: AsyncSession, node: NodeId, visible: ColumnElement[bool]) -> list[NodeSession]:
+    rows = (
+        await tx.execute(
+            select(Session, User.email)
+            .join(User, User.id == Session.owner_id)
+            .where(is_on(node), ON_IT, visible)
+            .order_by(Session.created_at, Session.id)
+        )
+    ).all()
+    there = await _containers(tx, node, [session.id for session, _ in rows])
+    held = await nodes.devices_of(tx, [one.id for own in there.values() for one in own])
+    return [
+        NodeSession(
+            id=session.id,
+            name=session.name,
+            owner=UserRef(id=session.owner_id, email=email),
+            state=session.state,
+            slots=_sum(one.slots for one in there[session.id]),
+            devices=_sum(held.get(one.id, {}) for one in there[session.id]),
+            started_at=session.started_at,
+        )
+        for session, email in rows
+    ]
+
+
+async def _containers(
+    tx: AsyncSession, node: NodeId, sessions: Sequence[SessionId]
+) -> Mapping[SessionId, Sequence[Container]]:
+    """Those of the sessions that are on the node."""
+    rows = await tx.execute(
+        select(Container).where(Container.session_id.in_(sessions), Container.node_id == node, _IS_THERE)
+    )
+    found: defaultdict[SessionId, list[Container]] = defaultdict(list)
+    for container in rows.scalars():
+        found[container.session_id].append(container)
+    return found
+
+
+def _sum(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in amounts:
+        total = add(total, one)
+    return total

@@ -1,0 +1,125 @@
+"""What is held, as sums over the ledger: by node or group, or by whoever holds it; one statement each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Subquery, case, func, or_, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from carrel.db.scope import reaches
+from carrel.db.search import escaped
+from carrel.http import paging
+from carrel.http.paging import Sort
+from carrel.permissions.decide import Actor
+from carrel.queue.ledger_schemas import By, HeldList, HeldQuery, HeldView
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.keypairs import Keypair
+from carrel.tables.nodes import Allocation, Node
+from carrel.tables.sessions import Session
+from carrel.tables.tenancy import Domain, Project, User
+from carrel.tenancy.queries import is_domain
+
+SIGN_IN = "sign-in:"
+"""Stands before the id of a user where access keys are named: for what they hold without a keypair."""
+
+Text = ColumnElement[str] | InstrumentedAttribute[str]
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Somebody or something that holds, and how much. sessions: how many of them hold it."""
+
+    id: str
+    label: str
+    slots: Mapping[str, int]
+    sessions: int
+
+
+_KEYS: Mapping[By, tuple[Text, Text]] = {
+    By.NODE: (cast("Text", Node.id), Node.name),
+    By.GROUP: (cast("Text", ResourceGroup.id), ResourceGroup.name),
+    By.USER: (cast("Text", User.id), User.email),
+    By.KEYPAIR: (
+        func.coalesce(Session.access_key, SIGN_IN + Session.owner_id),
+        case(
+            (Session.access_key.is_(None), User.email + ", without a keypair"),
+            else_=func.concat_ws(", ", User.email, func.nullif(Keypair.name, "")),
+        ),
+    ),
+    By.PROJECT: (cast("Text", Project.id), Domain.name + "/" + Project.name),
+    By.DOMAIN: (cast("Text", Domain.id), Domain.name),
+}
+"""What tells holders from each other, and what people know them by."""
+
+
+async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
+    """What the sessions hold that the actor may see."""
+    where = [
+        reaches(
+            actor, "session.read",
+            owner=Session.owner_id, domain=Session.domain_id, project=Session.project_id,
+        )
+    ]  # fmt: skip
+    if wanted.domain:
+        where.append(is_domain(wanted.domain))
+    if wanted.project:
+        where.append(or_(Project.id == wanted.project, Project.name == wanted.project))
+    sums = _sums(wanted.by, *where)
+    sort = Sort({"label": sums.c.label, "sessions": sums.c.sessions}, tie=sums.c.id, default="label")
+    chosen = select(sums)
+    if wanted.q:
+        chosen = chosen.where(sums.c.label.ilike(f"%{escaped(wanted.q)}%"))
+    found = await paging.page(tx, chosen, sort, wanted)
+    items = [HeldView.model_validate(row, from_attributes=True) for row in found.rows]
+    return HeldList(items=items, next_cursor=found.next_cursor)
+
+
+async def holders(tx: AsyncSession, by: By, *where: ColumnElement[bool]) -> Sequence[Holder]:
+    """All who hold anything. where: conditions on sessions, allocations, and who and where they are."""
+    rows = await tx.execute(select(_sums(by, *where)))
+    return [Holder(row.id, row.label, row.slots, row.sessions) for row in rows]
+
+
+def _sums(by: By, *where: ColumnElement[bool]) -> Subquery:
+    id_, label = _KEYS[by]
+    entries = (
+        select(
+            id_.label("id"), label.label("label"), Allocation.slot, Allocation.amount, Allocation.session_id
+        )
+        .join(Session, Session.id == Allocation.session_id)
+        .join(Node, Node.id == Allocation.node_id)
+        .join(ResourceGroup, ResourceGroup.id == Session.group_id)
+        .join(User, User.id == Session.owner_id)
+        .join(Project, Project.id == Session.project_id)
+        .join(Domain, Domain.id == Session.domain_id)
+        .outerjoin(Keypair, Keypair.access_key == Session.access_key)
+        .where(Allocation.released_at.is_(None), *where)
+        .subquery()
+    )
+    who = (entries.c.id, entries.c.label)
+    # A session holds several slots, on several nodes, and counts once: hence the rows without a slot.
+    amounts = (
+        select(
+            *who,
+            entries.c.slot,
+            func.sum(entries.c.amount).label("amount"),
+            func.count(entries.c.session_id.distinct()).label("sessions"),
+        )
+        .group_by(func.grouping_sets(tuple_(*who, entries.c.slot), tuple_(*who)))
+        .subquery()
+    )
+    slots: ColumnElement[Any] = func.json_object_agg(amounts.c.slot, amounts.c.amount).filter(
+        amounts.c.slot.is_not(None)
+    )
+    return (
+        select(
+            amounts.c.id,
+            amounts.c.label,
+            slots.label("slots"),
+            func.max(amounts.c.sessions).label("sessions"),
+        )
+        .group_by(amounts.c.id, amounts.c.label)
+        .subquery()
+    )

@@ -1,0 +1,67 @@
+"""/scheduler/trace and /scheduler/policy: what a replay needs."""
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from carrel.audit import service as audit
+from carrel.audit.schemas import When
+from carrel.http.auth import CurrentActor, names
+from carrel.http.services import Services, ServicesOf
+from carrel.permissions.decide import require
+from carrel.queue import history
+from carrel.queue.policy_file import SchedulerPolicy
+
+router = APIRouter(tags=["scheduler"])
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}, "description": "The trace"}
+}
+_USUALLY = timedelta(days=30)
+
+
+class TraceQuery(BaseModel):
+    """Which sessions, by when they were asked for."""
+
+    since: When | None = Field(default=None, description="not before this time; 30 days ago when left out")
+    until: When | None = Field(default=None, description="before this time; now when left out")
+
+
+@router.get(
+    "/scheduler/trace",
+    operation_id="scheduler.trace",
+    summary="Export the scheduling trace",
+    openapi_extra=names("scheduler.export"),
+    response_class=StreamingResponse,
+    responses=_FILE,
+)
+async def trace(
+    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[TraceQuery, Query()]
+) -> StreamingResponse:
+    """What was asked for, when, by whom (ids only) and for how long it ran: JSON lines to replay."""
+    require(actor, "scheduler.export", audit.NOBODY)
+    now = services.clock.now()
+    since, until = wanted.since or now - _USUALLY, wanted.until or now
+    async with services.database.transaction() as tx:
+        span = {"since": since.isoformat(), "until": until.isoformat()}
+        audit.record(tx, actor, "scheduler.export", "", details=span)
+    return StreamingResponse(
+        history.trace(services.database, since=since, until=until, now=now),
+        media_type="application/x-ndjson",
+        headers={"Content-Disposition": f'attachment; filename="trace-{now:%Y-%m-%d}.jsonl"'},
+    )
+
+
+@router.get(
+    "/scheduler/policy",
+    operation_id="scheduler.policy",
+    summary="Export the scheduling policy for a replay",
+    openapi_extra=names("scheduler.export"),
+)
+async def policy(services: ServicesOf[Services], actor: CurrentActor) -> SchedulerPolicy:
+    """Nodes, resource groups, weights and ceilings as they are now, in the form that a replay reads."""
+    require(actor, "scheduler.export", audit.NOBODY)
+    async with services.database.transaction() as tx:
+        return await history.policy(tx)

@@ -1,0 +1,338 @@
+"""The snapshot that plans are made on, as the database has it now. A fixed number of queries, however much waits."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.hosts import architecture
+from carrel.core.ids import GroupId, SessionId
+from carrel.limits.scopes import ceilings, scopes_of
+from carrel.nodes import service as nodes
+from carrel.scheduling.snapshot import (
+    SESSIONS,
+    ClusterMode,
+    DeviceView,
+    GroupView,
+    NodeView,
+    Order,
+    Part,
+    Running,
+    ScopeView,
+    ShareView,
+    Slots,
+    Snapshot,
+    Strategy,
+    Waiting,
+)
+from carrel.sessions import admission, mounting
+from carrel.tables.groups import FairShareWeight, ScopeKind
+from carrel.tables.nodes import Allocation, Node, NodeState
+from carrel.tables.sessions import Container, Session
+
+PAST_HALF_LIVES = 10
+"""Use that is older than so many half-lives counts less than a thousandth, and is not looked at."""
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What the sessions of one owner in one project, by one keypair in one group, hold together."""
+
+    access_key: str | None
+    path: tuple[str, str, str]
+    group: GroupId
+    slots: Slots
+
+
+async def snapshot(
+    tx: AsyncSession, now: datetime, waiting: Sequence[Waiting], *, running: bool = False
+) -> Snapshot:
+    """Those who wait, and all that deciding about them depends on. running: with who holds what."""
+    machines = (await tx.execute(_NODES)).all()
+    holdings = await holdings_of(tx)
+    groups = (await tx.execute(_GROUPS)).all()
+    return Snapshot(
+        nodes=tuple([_node(one) for one in machines]),
+        waiting=tuple(waiting),
+        now=now,
+        groups=tuple([await _group(tx, one, holdings, now, waiting) for one in groups]),
+        scopes=await scope_views(
+            tx, {one.scopes: one.path for one in waiting}, holdings, _names(waiting, machines)
+        ),
+        running=await _running(tx) if running else (),
+    )
+
+
+# Plain rows of statements that are made once: from the commit of a request to that of its place, most of the time
+# would else go into making statements and objects.
+_NODES = text("""
+    SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned,
+        n.architecture, coalesce(held.slots, '{}') AS held, coalesce(used.devices, '{}') AS on_devices
+    FROM nodes n
+    LEFT JOIN (
+        SELECT node_id, jsonb_object_agg(slot, amount) AS slots FROM (
+            SELECT node_id, slot, sum(amount) AS amount FROM allocations WHERE released_at IS NULL GROUP BY 1, 2
+        ) AS by_slot GROUP BY 1
+    ) AS held ON held.node_id = n.id
+    LEFT JOIN (
+        SELECT node_id, jsonb_object_agg(device, amount) AS devices FROM (
+            SELECT a.node_id, d.key AS device, sum(CAST(d.value AS bigint)) AS amount
+            FROM allocations a, jsonb_each_text(a.devices) d
+            WHERE a.released_at IS NULL AND a.devices IS NOT NULL GROUP BY 1, 2
+        ) AS by_device GROUP BY 1
+    ) AS used ON used.node_id = n.id
+    WHERE n.forgotten_at IS NULL OR held.slots IS NOT NULL
+    ORDER BY n.name
+""")
+
+_GROUPS = text("""
+    SELECT id, name, scheduler, placement, slot_priority, patience_s, half_life_s
+    FROM resource_groups WHERE active
+""")
+
+# Whom `nodes.groups.service.may_use` would no longer let in is shut out: that can change while they wait. An
+# inactive group is for the plan to see.
+_WAITING = text("""
+    SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
+        s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
+        CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
+        (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
+        (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers,
+        g.active AND (
+            NOT coalesce(g.name = ANY(d.resource_groups), true) OR NOT :kind = ANY(g.session_kinds)
+            OR NOT g.public AND NOT EXISTS (
+                SELECT FROM resource_group_access a WHERE a.group_id = g.id AND (a.kind, a.scope_id) IN (
+                    ('domain', s.domain_id), ('project', s.project_id), ('user', s.owner_id)
+                )
+            )
+        ) AS shut_out
+    FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
+    WHERE s.state = 'PENDING'
+""")
+
+_HOLDERS = select(
+    Session.id, Session.slots, Session.created_at, Session.group_id, Session.domain_id, Session.project_id,
+    Session.owner_id, Session.access_key, Session.priority, Session.wanted_node, Session.avoided_nodes,
+    Session.time_limit_s, Session.started_at,
+)  # fmt: skip
+
+
+_AGAIN = "It waits to be tried again."
+_SHUT_OUT = "Its owner may no longer start sessions in its resource group."
+
+
+async def waiting(tx: AsyncSession, now: datetime) -> list[Waiting]:
+    """Who waits. Set aside is who pauses after a failed start, lacks the storage that they need, or may no longer use
+    the group.
+    """
+    kept_back = await mounting.kept_back(tx)
+    rows = await tx.execute(_WAITING, {"now": now, "kind": admission.KIND})
+    return [_request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, "")) for row in rows]
+
+
+def _request(row: Any, kept_back: str) -> Waiting:
+    path = (row.domain_id, row.project_id, row.owner_id)
+    return Waiting(
+        id=row.id,
+        slots=row.slots,
+        since=row.created_at,
+        group=row.group_id,
+        path=path,
+        scopes=scopes_of(row.access_key, path),
+        priority=row.priority,
+        count=row.containers,
+        mode=ClusterMode.MULTI_NODE if row.containers > 1 else ClusterMode.SINGLE_NODE,
+        node=row.wanted_node,
+        avoid=frozenset(row.avoided_nodes),
+        architecture=architecture(row.architecture),
+        lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,
+        aside=(row.reason or _AGAIN) if row.not_before else kept_back,
+        not_before=None if kept_back else row.not_before,
+    )
+
+
+async def _running(tx: AsyncSession) -> tuple[Running, ...]:
+    ledger: defaultdict[SessionId, dict[int, dict[str, Allocation]]] = defaultdict(lambda: defaultdict(dict))
+    entries = (
+        select(Allocation, Container.index)
+        .join(Container, Container.id == Allocation.container_id)
+        .where(Allocation.released_at.is_(None))
+    )
+    for one, index in await tx.execute(entries):
+        ledger[one.session_id][index][one.slot] = one
+    rows = await tx.execute(_HOLDERS.where(Session.id.in_(list(ledger))))
+    return tuple(_holder(row, ledger[row.id]) for row in rows)
+
+
+def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Running:
+    """containers: what each holds, by its number."""
+    parts = tuple(
+        Part(
+            next(iter(slots.values())).node_id,
+            {slot: one.devices for slot, one in slots.items() if one.devices},
+        )
+        for _, slots in sorted(containers.items())
+    )
+    path = (row.domain_id, row.project_id, row.owner_id)
+    ends = (
+        row.started_at + timedelta(seconds=row.time_limit_s) if row.started_at and row.time_limit_s else None
+    )
+    return Running(row.id, row.slots, parts, scopes_of(row.access_key, path), path, row.group_id, ends)
+
+
+def _names(waiting: Iterable[Waiting], machines: Iterable[Any]) -> frozenset[str]:
+    """Every slot that there is or that somebody wants."""
+    return frozenset().union(*(one.slots for one in waiting), *(one.slots for one in machines))
+
+
+def _node(node: Any) -> NodeView:
+    closed = "not ready" if node.state != NodeState.READY else "cordoned" if node.cordoned else ""
+    return NodeView(
+        node.id, node.name, nodes.offered(node), node.held, node.group_id, closed,
+        architecture(node.architecture),
+        devices=tuple([
+            DeviceView(one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"]) for one in node.devices
+        ]),
+    )  # fmt: skip
+
+
+_HELD = text("""
+    SELECT s.access_key, s.domain_id, s.project_id, s.owner_id, s.group_id, a.slot, sum(a.amount) AS amount
+    FROM allocations a JOIN sessions s ON s.id = a.session_id
+    WHERE a.released_at IS NULL GROUP BY 1, 2, 3, 4, 5, 6
+    UNION ALL
+    SELECT s.access_key, s.domain_id, s.project_id, s.owner_id, s.group_id, :sessions, count(*)
+    FROM sessions s WHERE s.id IN (SELECT session_id FROM allocations WHERE released_at IS NULL)
+    GROUP BY 1, 2, 3, 4, 5
+""")
+
+
+async def holdings_of(tx: AsyncSession) -> list[Holding]:
+    """The ledger, summed by everything that a scope can be; SESSIONS counts the sessions themselves."""
+    sums: defaultdict[tuple[Any, ...], dict[str, int]] = defaultdict(dict)
+    for row in await tx.execute(_HELD, {"sessions": SESSIONS}):
+        key = (row.access_key, (row.domain_id, row.project_id, row.owner_id), row.group_id)
+        sums[key][row.slot] = int(row.amount)
+    return [Holding(access_key, path, group, slots) for (access_key, path, group), slots in sums.items()]
+
+
+async def scope_views(
+    tx: AsyncSession,
+    wanted: Mapping[tuple[str, ...], tuple[str, str, str]],
+    holdings: Iterable[Holding],
+    slots: frozenset[str],
+) -> dict[str, ScopeView]:
+    """The scopes, with what limits them and what they hold. wanted: `scopes_of` -> path. slots: all there are."""
+    used: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for one in holdings:
+        for scope in scopes_of(one.access_key, one.path):
+            for slot, amount in one.slots.items():
+                used[scope][slot] += amount
+    limited = await ceilings(tx, wanted, slots)
+    return {key: replace(scope, used=used.get(key, {})) for key, scope in limited.items()}
+
+
+async def _group(
+    tx: AsyncSession,
+    group: Any,
+    holdings: Sequence[Holding],
+    now: datetime,
+    waiting: Iterable[Waiting],
+) -> GroupView:
+    shares: Mapping[tuple[str, ...], ShareView] = {}
+    if group.scheduler == Order.DRF:
+        shares = {key: ShareView(held=held) for key, held in _held(holdings, group.id, [2]).items()}
+    elif group.scheduler == Order.FAIR_SHARE:
+        paths = {one.path for one in waiting if one.group == group.id}
+        shares = await fair_shares(tx, group, holdings, now, paths)
+    return GroupView(
+        group.id, group.name, Order(group.scheduler), Strategy(group.placement), tuple(group.slot_priority),
+        timedelta(seconds=group.patience_s), shares, await _last_node(tx, group),
+        timedelta(seconds=group.half_life_s),
+    )  # fmt: skip
+
+
+def _held(
+    holdings: Iterable[Holding], group: GroupId, levels: Sequence[int]
+) -> dict[tuple[str, ...], dict[str, float]]:
+    """What is held in the group by each who has the same path at these levels."""
+    sums: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+    for one in holdings:
+        if one.group == group:
+            mine = sums[tuple(one.path[level] for level in levels)]
+            for slot, amount in one.slots.items():
+                if slot != SESSIONS:
+                    mine[slot] = mine.get(slot, 0) + amount
+    return sums
+
+
+_PAST = text("""
+    SELECT s.domain_id, s.project_id, s.owner_id, a.slot, sum(a.amount * (
+        exp(-:rate * extract(epoch FROM :now - coalesce(a.released_at, :now)))
+        - exp(-:rate * extract(epoch FROM :now - a.created_at)))) AS amount
+    FROM allocations a JOIN sessions s ON s.id = a.session_id
+    WHERE s.group_id = :group AND (a.released_at IS NULL OR a.released_at > :since)
+    GROUP BY 1, 2, 3, 4
+""")
+
+
+async def fair_shares(
+    tx: AsyncSession,
+    group: Any,
+    holdings: Sequence[Holding],
+    now: datetime,
+    waiting: Iterable[tuple[str, str, str]] = (),
+) -> dict[tuple[str, ...], ShareView]:
+    """Of each domain, project and owner with any, or in whose path somebody waits.
+
+    Their weight, what they hold, and the decayed mean of what they have held.
+
+    The mean weighs each moment by 2^(-age / half-life), over all the past: the ledger is the only source.
+    """
+    bound = {
+        "group": group.id, "now": now, "rate": math.log(2) / group.half_life_s,
+        "since": now - timedelta(seconds=PAST_HALF_LIVES * group.half_life_s),
+    }  # fmt: skip
+    past: defaultdict[tuple[str, ...], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for row in await tx.execute(_PAST, bound):
+        path = (row.domain_id, row.project_id, row.owner_id)
+        for length in (1, 2, 3):
+            past[path[:length]][row.slot] += float(row.amount)
+    held = {
+        path: slots
+        for levels in ([0], [0, 1], [0, 1, 2])
+        for path, slots in _held(holdings, group.id, levels).items()
+    }
+    weights = {
+        (one.kind, one.scope_id): one.weight
+        for one in (
+            await tx.execute(select(FairShareWeight).where(FairShareWeight.group_id == group.id))
+        ).scalars()
+    }
+    kinds = (ScopeKind.DOMAIN, ScopeKind.PROJECT, ScopeKind.USER)
+    paths = {*past, *held, *(path[:length] for path in waiting for length in (1, 2, 3))}
+    return {
+        path: ShareView(
+            held.get(path, {}), past.get(path, {}), weights.get((kinds[len(path) - 1], path[-1]), 1.0)
+        )
+        for path in paths
+    }
+
+
+async def _last_node(tx: AsyncSession, group: Any) -> str:
+    """Name of the node that round robin chose last."""
+    if group.placement != Strategy.ROUND_ROBIN:
+        return ""
+    rows = await tx.execute(
+        select(Node.name)
+        .join(Allocation, Allocation.node_id == Node.id)
+        .where(Node.group_id == group.id)
+        .order_by(Allocation.id.desc())
+        .limit(1)
+    )
+    return rows.scalar() or ""

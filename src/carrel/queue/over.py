@@ -1,0 +1,128 @@
+"""Who is over a limit now, as it is or as it is proposed. A limit ends nothing: who is over gets no more."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from sqlalchemy import and_, or_, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import PolicyId
+from carrel.folders import quotas
+from carrel.limits import service as limits
+from carrel.limits.schemas import LimitsChange
+from carrel.limits.scopes import ceiling_of
+from carrel.permissions.decide import Actor
+from carrel.queue import held
+from carrel.queue.held import SIGN_IN, Holder
+from carrel.queue.ledger_schemas import By, OverView
+from carrel.scheduling.snapshot import SESSIONS
+from carrel.tables.keypairs import Keypair
+from carrel.tables.limits import UNLIMITED, PolicyKind
+from carrel.tables.sessions import Session
+from carrel.tables.tenancy import Domain, Project, User
+from carrel.tenancy import queries as tenancy
+
+Scope = Literal["keypair", "user", "project", "domain"]
+
+
+async def of_policy(tx: AsyncSession, actor: Actor, ref: str, change: LimitsChange) -> list[OverView]:
+    """Those with the policy who would be over it, were it changed so.
+
+    Limits of single sessions have nobody over them: they bind what is asked for from then on.
+    Raises: as `limits.service.update`.
+    """
+    policy = await limits.find(tx, actor, ref, "policy.update")
+    proposed = limits.changed(policy, change)
+    if policy.kind == PolicyKind.PROJECT:
+        return await _folders(tx, policy.id, "project", proposed)
+    if policy.kind == PolicyKind.USER:
+        found = await held.holders(tx, By.USER, User.policy_id == policy.id)
+        over = [over for one in found for over in _over("user", one, ceiling_of(proposed, one.slots))]
+        return [*over, *await _folders(tx, policy.id, "user", proposed)]
+    without_keypair = and_(Session.access_key.is_(None), User.keypair_policy_id == policy.id)
+    found = await held.holders(tx, By.KEYPAIR, or_(Keypair.policy_id == policy.id, without_keypair))
+    waiting = {"slots": proposed["pending_slots"], "sessions": proposed["pending_sessions"]}
+    return [
+        *[over for one in found for over in _over("keypair", one, ceiling_of(proposed, one.slots))],
+        *[
+            over
+            for one in await _waiting(tx, policy.id)
+            for over in _over("keypair", one, ceiling_of(waiting, one.slots), pending=True)
+        ],
+    ]
+
+
+async def of_domain(tx: AsyncSession, actor: Actor, ref: str, ceilings: Mapping[str, int]) -> list[OverView]:
+    """Where the domain would be over these ceilings. Raises: NotFound, Forbidden."""
+    domain = await tenancy.domain(tx, actor, ref, "domain.update")
+    found = await held.holders(tx, By.DOMAIN, Domain.id == domain.id)
+    return [over for one in found for over in _over("domain", one, ceilings)]
+
+
+async def of_project(tx: AsyncSession, actor: Actor, ref: str, ceilings: Mapping[str, int]) -> list[OverView]:
+    """Where the project would be over these ceilings. Raises: NotFound, Forbidden, Conflict."""
+    project = await tenancy.project(tx, actor, ref, "project.update")
+    found = await held.holders(tx, By.PROJECT, Project.id == project.id)
+    return [over for one in found for over in _over("project", one, ceilings)]
+
+
+def _over(
+    scope: Scope, holder: Holder, ceiling: Mapping[str, int], *, pending: bool = False
+) -> Iterator[OverView]:
+    used = {**holder.slots, SESSIONS: holder.sessions}
+    sign_in = holder.id.startswith(SIGN_IN)
+    for slot, amount in sorted(used.items()):
+        if amount > ceiling.get(slot, amount):
+            yield OverView(
+                scope="sign_in" if sign_in else scope,
+                id=holder.id.removeprefix(SIGN_IN),
+                label=holder.label,
+                waiting=pending,
+                slot=slot,
+                ceiling=ceiling[slot],
+                used=amount,
+            )
+
+
+async def _folders(
+    tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"], limits: Mapping[str, Any]
+) -> list[OverView]:
+    return [
+        OverView(
+            scope=kind,
+            id=one.id,
+            label=one.label,
+            waiting=False,
+            slot=limit,
+            ceiling=limits[limit],
+            used=used,
+        )
+        for one in await quotas.holdings(tx, policy, kind)
+        for limit, used in (("folders", one.usage.folders), ("folder_bytes", one.usage.bytes))
+        if limits[limit] != UNLIMITED and used > limits[limit]
+    ]
+
+
+# What waits, by keypair or by who asked without one; the row whose slot is null counts the sessions.
+_WAITING = text("""
+    SELECT coalesce(s.access_key, :sign_in || s.owner_id) AS id, min(u.email) AS label, each.slot,
+        sum(CAST(each.amount AS bigint)) AS amount, count(DISTINCT s.id) AS sessions
+    FROM sessions s JOIN users u ON u.id = s.owner_id LEFT JOIN keypairs k ON k.access_key = s.access_key
+        JOIN containers c ON c.session_id = s.id CROSS JOIN LATERAL jsonb_each_text(c.slots) AS each(slot, amount)
+    WHERE s.state = 'PENDING'
+        AND (k.policy_id = :policy OR (s.access_key IS NULL AND u.keypair_policy_id = :policy))
+    GROUP BY GROUPING SETS ((1, 3), (1))
+""")
+
+
+async def _waiting(tx: AsyncSession, policy: PolicyId) -> list[Holder]:
+    labels: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    sums: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for row in await tx.execute(_WAITING, {"sign_in": SIGN_IN, "policy": policy}):
+        if row.slot is None:
+            labels[row.id], counts[row.id] = row.label, row.sessions
+        else:
+            sums[row.id][row.slot] = int(row.amount)
+    return [Holder(id_, labels[id_], sums[id_], count) for id_, count in counts.items()]

@@ -1,0 +1,209 @@
+"""Who waits in a group, in order, and who has had how much of it: for the page, on the snapshot of the decision."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.db.database import Database
+from carrel.db.scope import reaches
+from carrel.nodes.groups import service as groups
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor, Target, require, sight
+from carrel.queue import loading
+from carrel.queue.schemas import QueuedView, QueueQuery, QueueView, ShareNode, SharesView
+from carrel.scheduling.plan import Planning, plan
+from carrel.scheduling.snapshot import Plan, ShareView, Snapshot, Waiting
+from carrel.sessions.schemas import GroupRef, OwnerRef
+from carrel.tables.groups import ResourceGroup, ScopeKind
+from carrel.tables.sessions import Session
+from carrel.tables.tenancy import Domain, Project, User
+from carrel.tenancy.schemas import ProjectRef
+
+_Making = asyncio.Task[tuple[Snapshot, Plan]]
+
+
+class Plans:
+    """What the scheduler would do now, found out once for all who ask at the same time.
+
+    Who asks while it is being found out gets the next one: this one may have been read before what they know of.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._making: _Making | None = None
+        self._next: _Making | None = None
+
+    async def latest(self) -> tuple[Snapshot, Plan]:
+        """Not within a transaction: it waits for one of its own."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._make(self._making))
+        return await asyncio.shield(self._next)
+
+    async def _make(self, before: _Making | None) -> tuple[Snapshot, Plan]:
+        if before is not None:
+            await asyncio.wait([before])
+        self._making, self._next = self._next, None
+        async with self._database.transaction() as tx:
+            now = self._clock.now()
+            snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
+        return snapshot, await asyncio.to_thread(plan, snapshot)
+
+
+async def queue(
+    tx: AsyncSession, actor: Actor, wanted: QueueQuery, snapshot: Snapshot, decided: Plan
+) -> QueueView:
+    """A part of a group's queue. Raises: NotFound for a group that the actor may not see."""
+    group = await _group(tx, actor, wanted.group)
+    mine = {one.id: one for one in snapshot.waiting if one.group == group.id}
+    refusals = [refusal for refusal in decided.refusals if refusal.session in mine]
+    begin = int(wanted.cursor or 0)
+    shown = refusals[begin : begin + wanted.limit]
+    end = begin + len(shown)
+    named = await _named(tx, actor, [refusal.session for refusal in shown])
+    return QueueView(
+        group=GroupRef(id=group.id, name=group.name),
+        scheduler=group.scheduler,
+        length=len(refusals),
+        items=[
+            _queued(
+                refusal.position,
+                mine[refusal.session],
+                named.get(refusal.session),
+                refusal.cause,
+                refusal.reason,
+            )
+            for refusal in shown
+        ],
+        next_cursor=str(end) if end < len(refusals) else None,
+    )
+
+
+async def _group(tx: AsyncSession, actor: Actor, ref: str) -> ResourceGroup:
+    everything = actor.role is Role.SUPERADMIN
+    seen = None if everything else groups.may_use(actor.user_id, actor.domain_id, actor.projects)
+    return await groups.find(tx, ref, seen=seen)
+
+
+async def _named(tx: AsyncSession, actor: Actor, sessions: Iterable[str]) -> Mapping[str, Any]:
+    rows = await tx.execute(
+        select(Session.id, Session.name, User.id, User.email, Project.id, Project.name)
+        .join(User, User.id == Session.owner_id)
+        .join(Project, Project.id == Session.project_id)
+        .where(
+            Session.id.in_(list(sessions)),
+            reaches(
+                actor,
+                "session.read",
+                owner=Session.owner_id,
+                domain=Session.domain_id,
+                project=Session.project_id,
+            ),
+        )
+    )
+    return {row[0]: row for row in rows}
+
+
+def _queued(position: int, one: Waiting, named: Any, cause: Any, reason: str) -> QueuedView:
+    return QueuedView(
+        position=position,
+        session=named[0] if named else None,
+        name=named[1] if named else None,
+        owner=OwnerRef(id=named[2], email=named[3]) if named else None,
+        project=ProjectRef(id=named[4], name=named[5]) if named else None,
+        slots=dict(one.slots),
+        priority=one.priority,
+        waits_since=one.since,
+        cause=cause,
+        reason=reason if named else "",
+    )
+
+
+async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> SharesView:
+    """Of each domain, project and user: what they have and have had of the group, and what their weight entitles
+    them to. A domain's administrator sees their domain. Raises: NotFound, Forbidden.
+    """
+    group = await _group(tx, actor, ref)
+    seen = sight(actor, "share.read")
+    if not (seen.everything or seen.domain_id):
+        require(actor, "share.read", Target())
+    now = clock.now()
+    snapshot = await loading.snapshot(tx, now, await loading.waiting(tx, now))
+    waiting = [one.path for one in snapshot.waiting if one.group == group.id]
+    views = await loading.fair_shares(tx, group, await loading.holdings_of(tx), now, waiting)
+    capacity = Planning(snapshot).rooms[group.id].capacity() if group.active else {}
+    names = await _names(tx, views)
+    tree = _tree((), views, capacity, names, _counted(waiting))
+    return SharesView(
+        group=GroupRef(id=group.id, name=group.name),
+        scheduler=group.scheduler,
+        half_life_s=group.half_life_s,
+        capacity=capacity,
+        items=[one for one in tree if seen.everything or one.id == seen.domain_id],
+    )
+
+
+def _counted(paths: Iterable[tuple[str, str, str]]) -> Mapping[tuple[str, ...], int]:
+    counts: defaultdict[tuple[str, ...], int] = defaultdict(int)
+    for path in paths:
+        for length in (1, 2, 3):
+            counts[path[:length]] += 1
+    return counts
+
+
+async def _names(tx: AsyncSession, paths: Iterable[tuple[str, ...]]) -> Mapping[str, str]:
+    ids = {part for path in paths for part in path}
+    names: dict[str, str] = {}
+    for key, name in ((Domain.id, Domain.name), (Project.id, Project.name), (User.id, User.email)):
+        names |= {found: called for found, called in await tx.execute(select(key, name).where(key.in_(ids)))}
+    return names
+
+
+def _tree(
+    above: tuple[str, ...],
+    views: Mapping[tuple[str, ...], ShareView],
+    capacity: Mapping[str, int],
+    names: Mapping[str, str],
+    waiting: Mapping[tuple[str, ...], int],
+) -> list[ShareNode]:
+    level = len(above)
+    if level == len(ScopeKind):
+        return []
+    here = {path: view for path, view in views.items() if len(path) == level + 1 and path[:-1] == above}
+    weights = sum(view.weight for view in here.values())
+    nodes = []
+    for path, view in here.items():
+        share = _share(view, capacity)
+        nodes.append(
+            ShareNode(
+                kind=list(ScopeKind)[level],
+                id=path[-1],
+                name=names.get(path[-1], path[-1]),
+                weight=view.weight,
+                share=share,
+                entitled=view.weight / weights,
+                level=share / view.weight,
+                held=dict(view.held),
+                waiting=waiting.get(path, 0),
+                children=_tree(path, views, capacity, names, waiting),
+            )
+        )
+    return sorted(nodes, key=lambda node: (node.level, node.name))
+
+
+def _share(view: ShareView, capacity: Mapping[str, int]) -> float:
+    """Dominant share of what they hold and have held; as the scheduler ranks by."""
+    slots = view.held.keys() | view.past.keys()
+    return max(
+        (
+            (view.held.get(slot, 0) + view.past.get(slot, 0)) / capacity[slot]
+            for slot in slots
+            if capacity.get(slot)
+        ),
+        default=0.0,
+    )

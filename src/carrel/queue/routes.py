@@ -1,0 +1,220 @@
+"""Asking the scheduler: why, what if, who is next, who has had how much."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Forbidden, NotFound
+from carrel.core.units import format_slot
+from carrel.http.auth import CurrentActor, names
+from carrel.http.services import ServicesOf
+from carrel.permissions.decide import Actor
+from carrel.queue import check as checking
+from carrel.queue import queue, service
+from carrel.queue.schemas import (
+    ChangeView,
+    CheckRequest,
+    CheckView,
+    GroupQuery,
+    GroupRoom,
+    LimitView,
+    NodeCauseView,
+    PresetRoom,
+    QueueQuery,
+    QueueView,
+    ScopeRoom,
+    SharesView,
+    SlotRoomView,
+    Verdict,
+    WhyView,
+)
+from carrel.queue.services import QueueServices
+from carrel.scheduling.changes import Change, Kind
+from carrel.scheduling.estimate import StartEstimate
+from carrel.scheduling.reasons import Blocked
+from carrel.sessions import service as sessions
+from carrel.sessions.admission import Wish
+from carrel.sessions.routes import Ref
+from carrel.sessions.schemas import GroupRef
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.session_states import SessionState
+from carrel.tables.sessions import Session
+from carrel.tables.tenancy import Project
+from carrel.tenancy.schemas import ProjectRef
+
+router = APIRouter(tags=["scheduler"])
+
+
+@router.get(
+    "/sessions/{ref}/why",
+    operation_id="sessions.why",
+    summary="Explain why a session is pending",
+    openapi_extra=names("session.read"),
+)
+async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref) -> WhyView:
+    """Why a session waits, what would start it now, and when it will start as far as that is known."""
+    async with services.database.transaction() as tx:
+        session, answer = await service.why(tx, services.clock, actor, ref)
+        group = await tx.get_one(ResourceGroup, session.group_id)
+        changed = await _changes(tx, actor, answer)
+    blocked = answer.blocked if answer else None
+    return WhyView(
+        session=session.id,
+        waiting=session.state == SessionState.PENDING,
+        group=_group(group),
+        position=answer.position if answer else None,
+        queue_length=answer.length if answer else 0,
+        cause=blocked.cause if blocked else None,
+        reason=_reason(session, answer),
+        limits=_limits(blocked),
+        nodes=_nodes(blocked),
+        changes=changed,
+        expected_start=answer.expected_start if answer else None,
+    )
+
+
+@router.post(
+    "/sessions/check",
+    operation_id="sessions.check",
+    summary="Check a session request without creating it",
+    openapi_extra=names("session.create"),
+)
+async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: CheckRequest) -> CheckView:
+    """What would happen to such a request, and what is left for you, without asking for it."""
+    wish = Wish(body.slots.model_dump(), body.group, body.priority, body.time_limit_s, body.node)
+    async with services.database.transaction() as tx:
+        found = await checking.check(
+            tx, services.clock, actor, wish, project=body.project, image=body.image, mounts=body.mounts
+        )
+        project = await tx.get_one(Project, found.project)
+        answer = found.answer
+        changed = await _changes(tx, actor, answer)
+    blocked = answer.blocked if answer else None
+    return CheckView(
+        verdict=Verdict.NEVER if found.refused else Verdict.WAITS if blocked else Verdict.STARTS,
+        reason=found.refused.message if found.refused else blocked.sentence if blocked else "",
+        code=found.refused.code if found.refused else "",
+        field=found.refused.field if found.refused else None,
+        group=_group(found.group),
+        project=ProjectRef(id=project.id, name=project.name),
+        position=answer.position if answer else None,
+        limits=_limits(blocked),
+        nodes=_nodes(blocked),
+        changes=changed,
+        expected_start=answer.expected_start if answer else None,
+        slots={
+            slot: SlotRoomView.model_validate(room, from_attributes=True)
+            for slot, room in found.slots.items()
+        },
+        scopes=[
+            ScopeRoom(scope=key, label=one.label, ceiling=dict(one.ceiling), used=dict(one.used))
+            for key, one in found.scopes.items()
+        ],
+        groups=[
+            GroupRoom(id=one.id, name=one.name, verdict=_verdict(estimate), reason=estimate.reason)
+            for one, estimate in found.groups
+        ],
+        presets=[
+            PresetRoom(
+                id=one.id, name=one.name, slots=one.slots, verdict=_verdict(estimate), reason=estimate.reason
+            )
+            for one, estimate in found.presets
+        ],
+    )
+
+
+@router.get(
+    "/scheduler/queue",
+    operation_id="scheduler.queue",
+    summary="Show the queue of a resource group",
+    openapi_extra=names("queue.read"),
+)
+async def show_queue(
+    services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[QueueQuery, Query()]
+) -> QueueView:
+    """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
+    snapshot, decided = await services.plans.latest()
+    async with services.database.transaction() as tx:
+        return await queue.queue(tx, actor, wanted, snapshot, decided)
+
+
+@router.get(
+    "/scheduler/shares",
+    operation_id="scheduler.shares",
+    summary="Show fair shares of a resource group",
+    openapi_extra=names("share.read"),
+)
+async def show_shares(
+    services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+) -> SharesView:
+    """Who has, and has had, how much of a resource group, beside what their weight entitles them to."""
+    async with services.database.transaction() as tx:
+        return await queue.shares(tx, services.clock, actor, wanted.group)
+
+
+def _group(group: ResourceGroup) -> GroupRef:
+    return GroupRef(id=group.id, name=group.name)
+
+
+def _verdict(estimate: StartEstimate) -> Verdict:
+    return Verdict.STARTS if estimate.starts else Verdict.NEVER if estimate.never else Verdict.WAITS
+
+
+def _reason(session: Session, answer: service.Answer | None) -> str:
+    if answer is None:
+        return f"It does not wait: it is {session.state}."
+    return (
+        answer.blocked.sentence if answer.blocked else "There is room for it: it starts with the next pass."
+    )
+
+
+def _limits(blocked: Blocked | None) -> list[LimitView]:
+    return (
+        [LimitView.model_validate(limit, from_attributes=True) for limit in blocked.limits] if blocked else []
+    )
+
+
+def _nodes(blocked: Blocked | None) -> list[NodeCauseView]:
+    return (
+        [NodeCauseView.model_validate(one, from_attributes=True) for one in blocked.nodes] if blocked else []
+    )
+
+
+async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None) -> list[ChangeView]:
+    """Those that the actor may make: of other people they may see one session and not another."""
+    found = []
+    for change in answer.changes if answer else ():
+        try:
+            others = [await sessions.find(tx, actor, other, "session.remove") for other in change.sessions]
+        except (NotFound, Forbidden):
+            continue
+        found.append(await _change(tx, actor, change, others))
+    return found
+
+
+async def _change(tx: AsyncSession, actor: Actor, change: Change, others: Sequence[Session]) -> ChangeView:
+    """In words, and as a command where one does it. others: of one owner, to be ended."""
+    group = await tx.get_one(ResourceGroup, change.group) if change.group else None
+    names = [other.name for other in others]
+    amounts = ", ".join(format_slot(slot, amount) for slot, amount in sorted(change.slots.items()))
+    match change.kind:
+        case Kind.GROUP:
+            text = f"Ask for it in {group.name if group else ''} instead."
+        case Kind.ANY_NODE:
+            text = "Let it run on any node."
+        case Kind.SMALLER:
+            text = f"Ask for {amounts} instead."
+        case Kind.END_OWN:
+            whose = "your" if others[0].owner_id == actor.user_id else "their"
+            text = f"End {whose} session{'s' * (len(names) > 1)} {', '.join(names)}."
+    return ChangeView(
+        kind=change.kind,
+        cost=change.cost,
+        text=text,
+        slots=dict(change.slots),
+        group=_group(group) if group else None,
+        sessions=list(change.sessions),
+        command=f"carrel session rm {' '.join(names)}" if names else "",
+    )

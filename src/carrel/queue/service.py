@@ -1,0 +1,96 @@
+"""Why somebody waits, and what would happen to a request: asked of the same plan that the scheduler makes."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.ids import GroupId
+from carrel.images import service as images
+from carrel.nodes.groups import service as groups
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
+from carrel.queue import loading
+from carrel.scheduling.changes import Change, changes
+from carrel.scheduling.forecast import forecast_start
+from carrel.scheduling.plan import Planning
+from carrel.scheduling.reasons import Blocked
+from carrel.scheduling.snapshot import Snapshot, Waiting
+from carrel.sessions import admission
+from carrel.sessions import service as sessions
+from carrel.tables.images import Image
+from carrel.tables.session_states import SessionState
+from carrel.tables.sessions import Session
+
+HORIZON = timedelta(days=30)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """blocked None: it starts now. position: in the queue of its group, of `length`."""
+
+    blocked: Blocked | None
+    position: int | None
+    length: int
+    changes: Sequence[Change]
+    expected_start: datetime | None
+
+
+async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
+    """Why a session waits; None when it does not.
+
+    Raises: NotFound, Forbidden, Conflict when several match.
+    """
+    session = await sessions.find(tx, actor, ref)
+    if session.state != SessionState.PENDING:
+        return session, None
+    now = clock.now()
+    waiting = await loading.waiting(tx, now)
+    one = next((one for one in waiting if one.id == session.id), None)
+    if one is None:
+        # It has got its place, or ended, since it was looked up.
+        await tx.refresh(session)
+        return session, None
+    snapshot = await loading.snapshot(tx, now, waiting, running=True)
+    offered = await _offered(tx, actor, session)
+    least = least_of(await images.find(tx, session.image))
+    # A plan takes milliseconds, several of them can take longer than others want to wait for the loop.
+    return session, await asyncio.to_thread(explain, snapshot, one, offered, least)
+
+
+async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[GroupId]:
+    """The groups in which its owner may ask for it, of those that the actor may know of."""
+    place = session.domain_id, session.project_id
+    usable = [group.id for group in await admission.usable_groups(tx, session.owner_id, *place)]
+    if actor.user_id == session.owner_id or actor.role is Role.SUPERADMIN:
+        return usable
+    known = {group.id for group in await groups.usable(tx, actor.user_id, *place)}
+    return [group for group in usable if group in known]
+
+
+def explain(
+    snapshot: Snapshot, one: Waiting, usable: Iterable[GroupId] = (), least: Mapping[str, int] | None = None
+) -> Answer:
+    """Pure. one: among those who wait in the snapshot."""
+    planning = Planning(snapshot)
+    decided = planning.run()
+    group_of = {other.id: other.group for other in snapshot.waiting}
+    mine = [refusal for refusal in decided.refusals if group_of[refusal.session] == one.group]
+    refusal = next((refusal for refusal in mine if refusal.session == one.id), None)
+    if refusal is None:
+        return Answer(None, None, len(mine), (), snapshot.now)
+    return Answer(
+        planning.blocked(one),
+        refusal.position,
+        len(mine),
+        () if one.aside else changes(snapshot, one, groups=usable, least=least),
+        forecast_start(snapshot, one.id, HORIZON),
+    )
+
+
+def least_of(image: Image | None) -> Mapping[str, int]:
+    """The least of each slot that a session with this image can do with. None: an image that is not known."""
+    return image.min_slots if image else images.DEFAULT_MIN_SLOTS

@@ -1,1 +1,0 @@
-"""Administration of resource groups and their nodes: making, changing, opening to people, emptying."""

@@ -1,0 +1,256 @@
+"""What a request must pass before it may wait: its resource group, its limits, and that it could ever start."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
+from carrel.core.hosts import architecture
+from carrel.core.ids import DomainId, NodeId, ProjectId, UserId
+from carrel.core.units import Slots, format_slot
+from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
+from carrel.nodes import service as nodes
+from carrel.nodes.groups import service as groups
+from carrel.permissions.decide import Actor, Target, allows, refusal
+from carrel.scheduling.reasons import more_than_ever, too_large
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, SESSIONS
+from carrel.tables.groups import ResourceGroup
+from carrel.tables.limits import UNLIMITED
+from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.session_states import SessionState
+from carrel.tables.sessions import Session
+
+KIND = "interactive"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody asks for, as far as the scheduler is concerned. architecture: of the image; "" when not known."""
+
+    slots: Slots
+    group: str | None = None
+    priority: int | None = None
+    time_limit_s: int | None = None
+    node: str | None = None
+    architecture: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where and how it will wait."""
+
+    group: ResourceGroup
+    access_key: str | None
+    priority: int
+    time_limit_s: int | None
+    node: NodeId | None
+
+
+async def admit(tx: AsyncSession, actor: Actor, project: ProjectId, wish: Wish) -> Place:
+    """Where it will wait, with limits and defaults applied.
+
+    Raises: NotFound, Forbidden, Invalid; Refused when it could never start, or too much waits already.
+    """
+    access_key = access_key_of(actor)
+    usable = await usable_groups(tx, actor.user_id, actor.domain_id, project)
+    group = chosen(usable, wish.group)
+    node = await _node(tx, actor, group, wish.node)
+    limits = await policy_of(tx, actor)
+    place = Place(
+        group,
+        access_key,
+        _priority(actor, project, wish.priority, limits),
+        _time_limit(wish.time_limit_s, limits),
+        node.id if node else None,
+    )
+    machines = [node] if node else await _machines(tx, group)
+    _require_architecture(wish.architecture, machines)
+    await _require_possible(tx, actor, project, access_key, wish.slots, machines)
+    await _require_few_waiting(tx, actor, access_key, wish.slots, limits)
+    return place
+
+
+async def usable_groups(
+    tx: AsyncSession, user: UserId, domain: DomainId, project: ProjectId
+) -> Sequence[ResourceGroup]:
+    """Those in which somebody may start a session of this kind in the project, the default one first."""
+    return [group for group in await groups.usable(tx, user, domain, project) if KIND in group.session_kinds]
+
+
+def chosen(usable: Sequence[ResourceGroup], wanted: str | None) -> ResourceGroup:
+    """The one of this id or name; the first when none is named. Raises: NotFound, Forbidden."""
+    if wanted is None:
+        if not usable:
+            raise Forbidden(
+                "group.none", "You may use no resource group.", hint="Ask an administrator for access to one."
+            )
+        return usable[0]
+    for group in usable:
+        if wanted == group.id or wanted.lower() == group.name.lower():
+            return group
+    raise NotFound(
+        "group.not_found",
+        f"There is no resource group {wanted} that you may use for this.",
+        hint="See `carrel group ls`.",
+        field="group",
+        details={"groups": [group.name for group in usable]},
+    )
+
+
+async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, wanted: str | None) -> Node | None:
+    if wanted is None:
+        return None
+    if not allows(actor, "session.designate", Target()):
+        raise refusal(actor, "session.designate")
+    found = await tx.execute(
+        select(Node).where(
+            or_(Node.id == wanted, Node.name == wanted), Node.group_id == group.id, IS_KNOWN
+        )
+    )
+    node = found.scalar_one_or_none()
+    if node is None:
+        raise NotFound(
+            "node.not_found",
+            f"There is no node {wanted} in {group.name}.",
+            hint="See `carrel node ls`.",
+            field="node",
+        )
+    return node
+
+
+def _priority(actor: Actor, project: ProjectId, wanted: int | None, limits: Mapping[str, Any]) -> int:
+    most: int = limits["max_priority"]
+    if wanted is None:
+        return min(DEFAULT_PRIORITY, most)
+    require_priority(actor, Target(None, project, actor.domain_id), wanted, most)
+    return wanted
+
+
+def require_priority(actor: Actor, target: Target, wanted: int, most: int) -> None:
+    """Above what the policy allows, only administrators go. Raises: Forbidden."""
+    if wanted > most and not allows(actor, "session.prioritise", target):
+        raise Forbidden(
+            "session.priority_too_high",
+            f"Your resource policy allows a priority of at most {most}.",
+            hint="Ask an administrator of the project to raise it.",
+            field="priority",
+            details={"most": most},
+        )
+
+
+def _time_limit(wanted: int | None, limits: Mapping[str, Any]) -> int | None:
+    most: int | None = None if limits["lifetime_s"] == UNLIMITED else limits["lifetime_s"]
+    if wanted is None or most is None:
+        return wanted or most
+    if wanted > most:
+        raise Invalid(
+            "session.lives_too_long",
+            f"Your resource policy allows a session to run for at most {most} s.",
+            hint="Ask for less time.",
+            field="time_limit_s",
+            details={"most": most},
+        )
+    return wanted
+
+
+async def _machines(tx: AsyncSession, group: ResourceGroup) -> Sequence[Node]:
+    return (await tx.execute(select(Node).where(Node.group_id == group.id, IS_KNOWN))).scalars().all()
+
+
+def _require_architecture(wanted: str, machines: Sequence[Node]) -> None:
+    there = {architecture(node.architecture) for node in machines}
+    # A group that has no node yet may get one.
+    if wanted and there and not there & {wanted, ""}:
+        raise Refused(
+            "session.wrong_architecture",
+            f"The image needs {wanted}; the nodes are {' and '.join(sorted(there))}.",
+            hint="Choose another image, or another resource group.",
+            field="image",
+            details={"asked": wanted, "there": sorted(there)},
+        )
+
+
+async def _require_possible(
+    tx: AsyncSession,
+    actor: Actor,
+    project: ProjectId,
+    access_key: str | None,
+    slots: Slots,
+    machines: Sequence[Node],
+) -> None:
+    path = (actor.domain_id, project, actor.user_id)
+    scopes = scopes_of(access_key, path)
+    limited = await ceilings(tx, {scopes: path}, frozenset(slots))
+    for scope in scopes:
+        label, ceiling = limited[scope].label, limited[scope].ceiling
+        for slot, amount in {**slots, SESSIONS: 1}.items():
+            if amount > ceiling.get(slot, amount):
+                raise Refused(
+                    "session.over_ceiling",
+                    more_than_ever(label, slot, ceiling[slot]),
+                    hint="Ask an administrator for more." if slot == SESSIONS else "Ask for less.",
+                    field=None if slot == SESSIONS else f"slots.{slot}",
+                    details={"scope": scope, "slot": slot, "asked": amount, "ceiling": ceiling[slot]},
+                )
+    # A group that has no node yet may get one.
+    if machines and not any(could_hold(node, slots) for node in machines):
+        raise _too_large(slots, machines)
+
+
+def could_hold(node: Node, slots: Slots) -> bool:
+    """It would fit there if nothing else were on it."""
+    offered = nodes.offered(node)
+    return all(offered.get(slot, 0) >= amount for slot, amount in slots.items())
+
+
+def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
+    offers = [nodes.offered(node) for node in machines]
+    slot, told = too_large(slots, offers)
+    details: dict[str, object] = {"asked": dict(slots)}
+    if slot:
+        details = {"slot": slot, "asked": slots[slot], "largest": max(offer.get(slot, 0) for offer in offers)}
+    return Refused(
+        "session.too_large", told, hint="Ask for less.", field=f"slots.{slot}" if slot else "slots", details=details
+    )
+
+
+async def _require_few_waiting(
+    tx: AsyncSession, actor: Actor, access_key: str | None, slots: Slots, limits: Mapping[str, Any]
+) -> None:
+    most: int | str = limits["pending_sessions"]
+    most_slots: Mapping[str, int | str] = limits["pending_slots"]
+    if most == UNLIMITED and set(most_slots.values()) == {UNLIMITED} and "*" in most_slots:
+        return
+    # One after the other, so that two at once do not both take the last place.
+    key = access_key or actor.user_id
+    await tx.execute(select(func.pg_advisory_xact_lock(func.hashtext(f"pending:{key}"))))
+    waiting = await tx.execute(
+        select(Session.slots).where(
+            Session.state == SessionState.PENDING,
+            Session.owner_id == actor.user_id,
+            Session.access_key == access_key if access_key else Session.access_key.is_(None),
+        )
+    )
+    held = list(waiting.scalars())
+    if most != UNLIMITED and len(held) + 1 > int(most):
+        raise Refused(
+            "session.too_many_waiting",
+            f"Your resource policy lets {most} sessions wait at once, and {len(held)} do.",
+            hint="Wait until one of them has started, or cancel one.",
+            details={"most": most, "waiting": len(held)},
+        )
+    for slot, amount in slots.items():
+        limit = most_slots.get(slot, most_slots.get("*", 0))
+        sum_of = sum(one.get(slot, 0) for one in held)
+        if limit != UNLIMITED and sum_of + amount > int(limit):
+            raise Refused(
+                "session.too_much_waiting",
+                f"Your resource policy lets sessions wait for {format_slot(slot, int(limit))} at once, and they do"
+                f" for {format_slot(slot, sum_of)}.",
+                hint="Wait until one of them has started, or ask for less.",
+                field=f"slots.{slot}",
+                details={"slot": slot, "most": limit, "waiting": sum_of, "asked": amount},
+            )

@@ -1,0 +1,149 @@
+"""Use cases of keypairs."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, NotFound
+from carrel.db.scope import reaches
+from carrel.permissions.decide import ANY_ACTION, Actor, Target, refusal, require
+from carrel.tables.keypairs import Keypair
+from carrel.tables.tenancy import User
+from carrel.tenancy.queries import policy_ref
+
+MAX_KEYPAIRS = 50
+
+
+@dataclass(frozen=True)
+class NewKeypair:
+    """secret_key is shown this once; only its hash is kept."""
+
+    access_key: str
+    secret_key: str
+    name: str
+    created_at: datetime
+
+
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, *, name: str = "") -> NewKeypair:
+    """A keypair for scripts, of the actor: whoever holds it is them, so that nobody makes one for others.
+
+    Raises: Forbidden for a credential with narrower scopes; Conflict when there are too many.
+    """
+    require_unbounded(actor, "keypair.create")
+    held = select(func.count()).where(Keypair.user_id == actor.user_id)
+    if (await tx.execute(held)).scalar_one() >= MAX_KEYPAIRS:
+        raise Conflict(
+            "keypair.too_many", f"Nobody has more than {MAX_KEYPAIRS} keypairs.", hint="Remove one first."
+        )
+    made = NewKeypair(
+        access_key="CK" + secrets.token_hex(9).upper(),
+        secret_key=secrets.token_urlsafe(32),
+        name=name,
+        created_at=clock.now(),
+    )
+    policy = await tx.execute(select(User.keypair_policy_id).where(User.id == actor.user_id))
+    tx.add(
+        Keypair(
+            access_key=made.access_key,
+            user_id=actor.user_id,
+            policy_id=policy.scalar_one(),
+            name=name,
+            secret_hash=digest(made.secret_key),
+            created_at=made.created_at,
+        )
+    )
+    audit.record(tx, actor, "keypair.create", made.access_key, name=name)
+    return made
+
+
+async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Keypair, User, Any]]:
+    """Keypairs, whose they are and their policies, newest first.
+
+    owner: a user's id, "me", or "all" that the actor reaches.
+    """
+    wanted = (
+        _rows()
+        .where(reaches(actor, "keypair.read", owner=Keypair.user_id, domain=User.domain_id))
+        .order_by(Keypair.created_at.desc(), Keypair.access_key)
+        .limit(1000)
+    )
+    if owner != "all":
+        wanted = wanted.where(Keypair.user_id == (actor.user_id if owner == "me" else owner))
+    return list(await tx.execute(wanted))
+
+
+async def show(
+    tx: AsyncSession, actor: Actor, access_key: str, action: str = "keypair.read"
+) -> Row[Keypair, User, Any]:
+    """One keypair, whose it is and its policy. Raises: NotFound, also for what one may not know of; Forbidden."""
+    wanted = _rows().where(Keypair.access_key == access_key).with_for_update(of=Keypair)
+    found: Row[Keypair, User, Any] | None = (await tx.execute(wanted)).first()
+    missing = NotFound(
+        "keypair.not_found", f"There is no keypair {access_key}.", hint="See `carrel keypair ls`."
+    )
+    if found is None:
+        raise missing
+    require(actor, action, _target(found.User), read="keypair.read", missing=missing)
+    return found
+
+
+def _rows() -> Select[Keypair, User, Any]:
+    policy = policy_ref(Keypair.policy_id).label("policy")
+    return select(Keypair, User, policy).join(User, User.id == Keypair.user_id)
+
+
+async def update(
+    tx: AsyncSession, actor: Actor, access_key: str, changes: dict[str, object]
+) -> Row[Keypair, User, Any]:
+    """Change name, active or rate_limit of a keypair. Raises: NotFound, Forbidden."""
+    found = await show(tx, actor, access_key, "keypair.update")
+    if "rate_limit" in changes:
+        require(actor, "keypair.limit", _target(found.User))
+    before = {field: getattr(found.Keypair, field) for field in changes}
+    for field, value in changes.items():
+        setattr(found.Keypair, field, value)
+    audit.record(
+        tx, actor, "keypair.update", access_key, name=found.Keypair.name, target=_target(found.User),
+        details={"before": before, "after": changes},
+    )  # fmt: skip
+    return found
+
+
+async def rotate(tx: AsyncSession, clock: Clock, actor: Actor, access_key: str) -> NewKeypair:
+    """The same keypair with another secret; the former is refused from now on. Raises: NotFound, Forbidden."""
+    found = await show(tx, actor, access_key, "keypair.rotate")
+    require_unbounded(actor, "keypair.rotate")
+    secret = secrets.token_urlsafe(32)
+    found.Keypair.secret_hash = digest(secret)
+    found.Keypair.rotated_at = clock.now()
+    audit.record(tx, actor, "keypair.rotate", access_key, name=found.Keypair.name)
+    return NewKeypair(access_key, secret, found.Keypair.name, found.Keypair.created_at)
+
+
+async def remove(tx: AsyncSession, actor: Actor, access_key: str) -> None:
+    """Remove a keypair. Raises: NotFound, Forbidden."""
+    found = await show(tx, actor, access_key, "keypair.remove")
+    await tx.delete(found.Keypair)
+    audit.record(tx, actor, "keypair.remove", access_key, name=found.Keypair.name, target=_target(found.User))
+
+
+def require_unbounded(actor: Actor, action: str) -> None:
+    """A credential with narrow scopes must not make one without. Raises: Forbidden."""
+    if ANY_ACTION not in actor.scopes:
+        raise refusal(actor, action)
+
+
+def digest(secret: str) -> bytes:
+    """How secrets with enough random bits are kept: SHA-256."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def _target(user: User) -> Target:
+    return Target(owner_id=user.id, domain_id=user.domain_id)

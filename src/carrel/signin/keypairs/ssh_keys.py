@@ -1,0 +1,116 @@
+"""Use cases of SSH keys: the public ones that somebody uses to get into their sessions."""
+
+import base64
+import hashlib
+from dataclasses import dataclass
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Invalid, NotFound
+from carrel.core.ids import new_id
+from carrel.permissions.decide import Actor
+from carrel.tables.keypairs import SshKey
+
+MAX_KEYS = 50
+_MIN_RSA_BITS = 2048
+
+
+@dataclass(frozen=True)
+class NewSshKey:
+    """private_key: in OpenSSH's format, shown this once and kept nowhere; None for a key that was brought."""
+
+    key: SshKey
+    private_key: str | None
+
+
+async def add(
+    tx: AsyncSession, clock: Clock, actor: Actor, *, name: str, public_key: str | None
+) -> NewSshKey:
+    """Keep a public key of the actor's; without one, make a pair (Ed25519).
+
+    Raises: Invalid for what is no key, or a weak one; Conflict when it is there, or too many are.
+    """
+    private_key = None
+    if public_key is None:
+        made = Ed25519PrivateKey.generate()
+        private_key = made.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+        ).decode()
+        public_key = made.public_key().public_bytes(
+            serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+        ).decode()  # fmt: skip
+    plain = _checked(public_key)
+    fingerprint = _fingerprint(plain)
+    await _require_room(tx, actor, fingerprint)
+    key = SshKey(
+        id=new_id(),
+        user_id=actor.user_id,
+        name=name,
+        public_key=plain,
+        fingerprint=fingerprint,
+        created_at=clock.now(),
+    )
+    tx.add(key)
+    audit.record(
+        tx, actor, "ssh_key.update", key.id, name=name, details={"after": {"fingerprint": fingerprint}}
+    )
+    return NewSshKey(key, private_key)
+
+
+async def list_own(tx: AsyncSession, actor: Actor) -> list[SshKey]:
+    """The actor's keys, newest first."""
+    own = select(SshKey).where(SshKey.user_id == actor.user_id)
+    return list((await tx.execute(own.order_by(SshKey.created_at.desc(), SshKey.id))).scalars())
+
+
+async def remove(tx: AsyncSession, actor: Actor, key: str) -> None:
+    """Forget one of the actor's keys. Raises: NotFound."""
+    gone = await tx.execute(
+        delete(SshKey).where(SshKey.id == key, SshKey.user_id == actor.user_id).returning(SshKey.fingerprint)
+    )
+    fingerprint = gone.scalar_one_or_none()
+    if fingerprint is None:
+        raise NotFound("ssh_key.not_found", f"You have no SSH key {key}.", hint="See `carrel ssh-key ls`.")
+    audit.record(tx, actor, "ssh_key.update", key, details={"before": {"fingerprint": fingerprint}})
+
+
+async def _require_room(tx: AsyncSession, actor: Actor, fingerprint: str) -> None:
+    own = select(SshKey).where(SshKey.user_id == actor.user_id)
+    held = (await tx.execute(select(func.count()).select_from(own.subquery()))).scalar_one()
+    if held >= MAX_KEYS:
+        raise Conflict("ssh_key.too_many", f"Nobody has more than {MAX_KEYS} SSH keys.", hint="Remove one first.")
+    if (await tx.execute(own.where(SshKey.fingerprint == fingerprint))).first():
+        raise Conflict("ssh_key.known", "You have this SSH key already.", field="public_key")
+
+
+def _checked(public_key: str) -> str:
+    """Type and key without the comment."""
+    try:
+        key = serialization.load_ssh_public_key(public_key.strip().encode())
+    except (ValueError, UnsupportedAlgorithm):
+        raise Invalid(
+            "ssh_key.invalid",
+            "This is no public SSH key.",
+            hint="Paste the one line of a file such as ~/.ssh/id_ed25519.pub.",
+            field="public_key",
+        ) from None
+    if isinstance(key, RSAPublicKey) and key.key_size < _MIN_RSA_BITS:
+        raise Invalid(
+            "ssh_key.weak",
+            f"RSA keys need at least {_MIN_RSA_BITS} bits; this one has {key.key_size}.",
+            hint="Make another: ssh-keygen -t ed25519.",
+            field="public_key",
+        )
+    return " ".join(public_key.split()[:2])
+
+
+def _fingerprint(public_key: str) -> str:
+    digest = hashlib.sha256(base64.b64decode(public_key.split()[1])).digest()
+    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")

@@ -1,0 +1,86 @@
+"""Failures are counted for each account and for each address, whether there is such an account or not."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, case, delete, func, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import CarrelError
+from carrel.signin.keypairs.service import digest
+from carrel.site.schemas import SiteSettings
+from carrel.tables.logins import LoginAttempts
+
+_LONGEST_LOCK = timedelta(days=1)
+
+
+class TooManyAttempts(CarrelError):
+    status = 429
+
+
+async def count(tx: AsyncSession, settings: SiteSettings, now: datetime, *, email: str, address: str) -> None:
+    """Count an attempt, before it is looked at, so that many at once are no way around the lock.
+
+    Raises: TooManyAttempts, the same for an e-mail that nobody has.
+    """
+    # Always in this order, so that two attempts never wait for each other.
+    await _count(tx, settings, now, _of_email(email), settings.lock_attempts)
+    if address:
+        await _count(tx, settings, now, _of_address(address), settings.lock_address_attempts)
+
+
+async def take_back(tx: AsyncSession, *, email: str, address: str) -> None:
+    """The attempt was no failure; what was counted before stays."""
+    for subject in (_of_email(email), _of_address(address)):
+        await tx.execute(
+            update(LoginAttempts)
+            .where(LoginAttempts.subject_hash == subject, LoginAttempts.tries > 0)
+            .values(tries=LoginAttempts.tries - 1)
+        )
+
+
+async def forgive(tx: AsyncSession, *, email: str, address: str = "") -> None:
+    """Forget the failures of the account. Those of the address stay: others sign in from there too."""
+    await tx.execute(delete(LoginAttempts).where(LoginAttempts.subject_hash == _of_email(email)))
+    if address:
+        await take_back(tx, email="", address=address)
+
+
+async def prune(tx: AsyncSession, now: datetime) -> None:
+    """Delete what no lock can be made of any more."""
+    await tx.execute(delete(LoginAttempts).where(LoginAttempts.at < now - _LONGEST_LOCK))
+
+
+async def _count(tx: AsyncSession, settings: SiteSettings, now: datetime, subject: bytes, most: int) -> None:
+    before, at, lock = LoginAttempts.tries, LoginAttempts.at, timedelta(minutes=settings.lock_minutes)
+    stale: ColumnElement[bool] = at < now - lock
+    counted = (
+        await tx.execute(
+            insert(LoginAttempts)
+            .values(subject_hash=subject, tries=1, at=now)
+            .on_conflict_do_update(
+                index_elements=[LoginAttempts.subject_hash],
+                set_={
+                    "tries": case((stale, 1), else_=func.least(before + 1, most + 1)),
+                    # Attempts during a lock do not prolong it.
+                    "at": case((and_(before >= most, ~stale), at), else_=now),
+                },
+            )
+            .returning(LoginAttempts.tries, LoginAttempts.at)
+        )
+    ).one()
+    if counted.tries > most:
+        raise TooManyAttempts(
+            "auth.locked",
+            "Too many failed attempts; signing in is locked for a while.",
+            hint=f"Wait {settings.lock_minutes} minutes, or ask an administrator.",
+            details={"retry_after_s": max(1, round((counted.at + lock - now).total_seconds()))},
+        )
+
+
+def _of_email(email: str) -> bytes:
+    return digest("email:" + email.strip().lower())
+
+
+def _of_address(address: str) -> bytes:
+    return digest("address:" + address)

@@ -1,0 +1,61 @@
+"""Where people are signed in: lists of it, and ending it."""
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import NotFound
+from carrel.http.paging import Page, Sort, page
+from carrel.permissions.decide import Actor, require
+from carrel.signin.logins import people
+from carrel.signin.logins.schemas import LoginQuery
+from carrel.signin.logins.service import end_all
+from carrel.tables.logins import Login
+from carrel.tables.tenancy import User
+from carrel.tenancy.queries import user_target
+from carrel.tenancy.service import require_rank
+
+_SORT = Sort(
+    {"seen_at": Login.seen_at, "created_at": Login.created_at}, tie=Login.public_id, default="-seen_at"
+)
+
+
+async def list_of(tx: AsyncSession, clock: Clock, actor: Actor, wanted: LoginQuery) -> Page[Login, User]:
+    """Somebody's sign-ins that have not ended. Raises: NotFound, Forbidden."""
+    user = await people.find(tx, actor, "login.read", wanted.user or actor.user_id)
+    statement = (
+        select(Login, User)
+        .join(User, User.id == Login.user_id)
+        .where(Login.user_id == user.id, Login.expires_at > clock.now())
+    )
+    return await page(tx, statement, _SORT, wanted)
+
+
+async def end(tx: AsyncSession, actor: Actor, public_id: str) -> None:
+    """End one sign-in. Raises: NotFound, Forbidden."""
+    missing = NotFound("login.not_found", f"There is no sign-in {public_id}.")
+    row = (
+        await tx.execute(
+            select(Login, User).join(User, User.id == Login.user_id).where(Login.public_id == public_id)
+        )
+    ).first()
+    if row is None:
+        raise missing
+    target = user_target(row.User)
+    require(actor, "login.remove", target, read="login.read", missing=missing)
+    require_rank(actor, row.User)
+    await tx.execute(delete(Login).where(Login.id == row.Login.id))
+    audit.record(tx, actor, "login.remove", public_id, name=row.User.email, target=target)
+
+
+async def end_everywhere(tx: AsyncSession, actor: Actor, ref: str | None) -> int:
+    """End somebody's sign-ins, except the one that asks; gives how many. Raises: NotFound, Forbidden."""
+    user = await people.find(tx, actor, "login.remove", ref or actor.user_id)
+    ended = await end_all(tx, user.id, but=actor.login_id)
+    if ended:
+        audit.record(
+            tx, actor, "login.remove", user.id, name=user.email,
+            target=user_target(user), details={"ended": ended},
+        )  # fmt: skip
+    return ended

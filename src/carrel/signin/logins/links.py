@@ -1,0 +1,187 @@
+"""One-time links: what they are, who gets one, and what letters carry them."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import NotFound
+from carrel.core.ids import UserId
+from carrel.db.database import Database
+from carrel.mail import letters
+from carrel.permissions.decide import Actor
+from carrel.signin.keypairs.service import digest
+from carrel.signin.logins import people
+from carrel.site import service as site
+from carrel.site.mailer import Mailer
+from carrel.tables.logins import OneTimeLink
+from carrel.tables.tenancy import User, UserState
+from carrel.tenancy.queries import user_target
+from carrel.tenancy.service import user_by_email
+
+PASSWORD, VERIFY, KNOWN = "password", "verify", "known"
+"""What links are for. One of the last kind is given to nobody: it says when such a letter was written."""
+MAILED_LIFETIME = timedelta(minutes=30)
+HANDED_LIFETIME = timedelta(hours=24)
+VERIFY_LIFETIME = timedelta(hours=24)
+TIDINGS_LIFETIME = timedelta(hours=24)
+"""For how long it is worth telling somebody that they have an account."""
+_NOT_AGAIN_FOR = timedelta(minutes=1)
+_PAGES = {PASSWORD: "/reset-password", VERIFY: "/verify-email", KNOWN: ""}
+
+
+@dataclass(frozen=True)
+class Link:
+    """url carries the token behind a #, which browsers send to nobody."""
+
+    url: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True)
+class Post:
+    """With what letters are written. wish: the Accept-Language of who asks."""
+
+    database: Database
+    clock: Clock
+    mailer: Mailer
+    public_url: str
+    wish: str
+
+
+async def issue(
+    tx: AsyncSession, user_id: UserId, purpose: str, now: datetime, *, lifetime: timedelta, public_url: str
+) -> Link:
+    """A fresh link; earlier ones of this purpose end."""
+    await tx.execute(
+        delete(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.purpose == purpose)
+    )
+    token = secrets.token_urlsafe(32)
+    tx.add(
+        OneTimeLink(
+            token_hash=digest(token),
+            purpose=purpose,
+            user_id=user_id,
+            created_at=now,
+            expires_at=now + lifetime,
+        )
+    )
+    await tx.flush()
+    url = f"{public_url.rstrip('/')}{_PAGES[purpose]}#{urlencode({'token': token})}"
+    return Link(url, now + lifetime)
+
+
+async def bearer(tx: AsyncSession, token: str, purpose: str, now: datetime) -> User:
+    """Whose link it is, which stays good. Raises: NotFound."""
+    found = await tx.execute(
+        select(User)
+        .join(OneTimeLink, OneTimeLink.user_id == User.id)
+        .where(
+            OneTimeLink.token_hash == digest(token),
+            OneTimeLink.purpose == purpose,
+            OneTimeLink.expires_at > now,
+            User.state != UserState.PURGED,
+        )
+    )
+    user = found.scalar_one_or_none()
+    if user is None:
+        raise _spent()
+    return user
+
+
+async def spend(tx: AsyncSession, token: str, purpose: str, now: datetime) -> UserId:
+    """Use a link up. Twice at the same time: one of them gets through. Raises: NotFound."""
+    gone = await tx.execute(
+        delete(OneTimeLink)
+        .where(
+            OneTimeLink.token_hash == digest(token),
+            OneTimeLink.purpose == purpose,
+            OneTimeLink.expires_at > now,
+        )
+        .returning(OneTimeLink.user_id)
+    )
+    user_id = gone.scalar_one_or_none()
+    if user_id is None:
+        raise _spent()
+    return user_id
+
+
+async def recover(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, public_url: str) -> Link:
+    """A link with which somebody sets a new password, for an administrator to hand over.
+
+    Raises: NotFound, Forbidden.
+    """
+    user = await people.find(tx, actor, "user.recover", ref)
+    link = await issue(tx, user.id, PASSWORD, clock.now(), lifetime=HANDED_LIFETIME, public_url=public_url)
+    audit.record(tx, actor, "user.recover", user.id, name=user.email, target=user_target(user))
+    return link
+
+
+async def mail_password_link(post: Post, email: str) -> None:
+    """Send a link to set a new password, to somebody who signs in by password; to nobody else."""
+    now = post.clock.now()
+    async with post.database.transaction() as tx:
+        if not (await site.settings(tx)).sends_mail:
+            return
+        user = await user_by_email(tx, email)
+        if user is None or not user.active or user.password_hash is None:
+            return
+        if await _recent(tx, user.id, PASSWORD, now):
+            return
+        link = await issue(tx, user.id, PASSWORD, now, lifetime=MAILED_LIFETIME, public_url=post.public_url)
+        minutes = int(MAILED_LIFETIME.total_seconds()) // 60
+        letter = letters.new_password(_language(post, user), email=user.email, link=link.url, minutes=minutes)
+        await post.mailer.put(tx, user.email, letter, MAILED_LIFETIME)
+
+
+async def mail_verify_link(post: Post, email: str) -> None:
+    """Send a link that proves the address, to somebody who has not proved it yet; to nobody else."""
+    now = post.clock.now()
+    async with post.database.transaction() as tx:
+        user = await user_by_email(tx, email)
+        if user is None or user.state != UserState.UNVERIFIED or await _recent(tx, user.id, VERIFY, now):
+            return
+        link = await issue(tx, user.id, VERIFY, now, lifetime=VERIFY_LIFETIME, public_url=post.public_url)
+        hours = int(VERIFY_LIFETIME.total_seconds()) // 3600
+        letter = letters.verify(_language(post, user), email=user.email, link=link.url, hours=hours)
+        await post.mailer.put(tx, user.email, letter, VERIFY_LIFETIME)
+
+
+async def mail_known(post: Post, user: User) -> None:
+    """Tell somebody who signs up again that they have an account."""
+    letter = letters.known(_language(post, user), email=user.email, link=post.public_url)
+    now = post.clock.now()
+    async with post.database.transaction() as tx:
+        if await _recent(tx, user.id, KNOWN, now):
+            return
+        await issue(tx, user.id, KNOWN, now, lifetime=_NOT_AGAIN_FOR, public_url=post.public_url)
+        await post.mailer.put(tx, user.email, letter, TIDINGS_LIFETIME)
+
+
+async def _recent(tx: AsyncSession, user_id: UserId, purpose: str, now: datetime) -> bool:
+    """True when such a letter was written a moment ago: nobody shall fill another's mailbox."""
+    # One at a time for each person, so that two who ask at once do not both find none.
+    await tx.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
+    found = await tx.execute(
+        select(OneTimeLink.user_id).where(
+            OneTimeLink.user_id == user_id,
+            OneTimeLink.purpose == purpose,
+            OneTimeLink.created_at > now - _NOT_AGAIN_FOR,
+        )
+    )
+    return found.first() is not None
+
+
+def _language(post: Post, user: User) -> str:
+    return letters.language_of(user.preferences.get("language"), post.wish)
+
+
+def _spent() -> NotFound:
+    return NotFound(
+        "auth.link_spent", "This link is wrong, too old, or was used before.", hint="Ask for another."
+    )

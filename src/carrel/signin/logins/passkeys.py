@@ -1,0 +1,275 @@
+"""Passkeys: WebAuthn credentials, for signing in by themselves and as a second factor."""
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import webauthn
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from webauthn.helpers import base64url_to_bytes, bytes_to_base64url, parse_client_data_json
+from webauthn.helpers.exceptions import WebAuthnException
+from webauthn.helpers.structs import (
+    AuthenticatorSelectionCriteria,
+    AuthenticatorTransport,
+    PublicKeyCredentialDescriptor,
+    ResidentKeyRequirement,
+    UserVerificationRequirement,
+)
+
+from carrel.audit import service as audit
+from carrel.core.errors import Conflict, Invalid, NotFound, Refused
+from carrel.core.hosts import is_this_machine
+from carrel.core.ids import UserId
+from carrel.permissions.decide import Actor
+from carrel.signin.keypairs.service import digest
+from carrel.signin.logins import factors
+from carrel.tables.logins import Challenge, Passkey
+
+CHALLENGE_LIFETIME = timedelta(minutes=5)
+MOST_PASSKEYS = 20
+_ADD, _USE = "passkey.add", "passkey.use"
+_NAME = "Carrel"
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where passkeys belong to: the host, and the origin that browsers must say they see."""
+
+    host: str
+    origin: str
+
+    @property
+    def takes_passkeys(self) -> bool:
+        """Browsers make passkeys only for names, and only where nobody on the way can read."""
+        named = self.host.rsplit(".", 1)[-1].isalpha()
+        return named and (self.origin.startswith("https://") or is_this_machine(self.host))
+
+
+def site_of(public_url: str) -> Site:
+    """The site of the page's address."""
+    parts = urlsplit(public_url)
+    return Site(parts.hostname or "", f"{parts.scheme}://{parts.netloc}")
+
+
+async def challenge_to_add(tx: AsyncSession, site: Site, actor: Actor, now: datetime) -> dict[str, Any]:
+    """Options for the browser to make a passkey with; good for five minutes. Raises: Refused."""
+    _require_possible(site)
+    known = await _of(tx, actor.user_id)
+    if len(known) >= MOST_PASSKEYS:
+        raise Refused(
+            "passkey.too_many", f"You have {len(known)} passkeys already.", hint="Remove one first."
+        )
+    options = webauthn.generate_registration_options(
+        rp_id=site.host,
+        rp_name=_NAME,
+        user_name=actor.email,
+        user_id=actor.user_id.encode(),
+        challenge=await _challenge(tx, _ADD, actor.user_id, now),
+        authenticator_selection=AuthenticatorSelectionCriteria(
+            resident_key=ResidentKeyRequirement.REQUIRED,
+            user_verification=UserVerificationRequirement.PREFERRED,
+        ),
+        exclude_credentials=[_descriptor(key) for key in known],
+    )
+    return _plain(webauthn.options_to_json(options))
+
+
+async def add(
+    tx: AsyncSession, site: Site, actor: Actor, now: datetime, *, name: str, credential: Mapping[str, Any]
+) -> tuple[Passkey, list[str]]:
+    """A passkey of the actor's, and recovery codes if there were none. Raises: Invalid, Conflict."""
+    challenge = await _spend(tx, credential, _ADD, actor.user_id, now)
+    try:
+        made = webauthn.verify_registration_response(
+            credential=dict(credential),
+            expected_challenge=challenge,
+            expected_rp_id=site.host,
+            expected_origin=site.origin,
+        )
+    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+        raise _bad() from error
+    if await tx.get(Passkey, made.credential_id):
+        raise Conflict("passkey.exists", "This passkey is registered already.")
+    transports = credential["response"].get("transports") or []
+    row = Passkey(
+        id=made.credential_id,
+        user_id=actor.user_id,
+        name=name,
+        public_key=made.credential_public_key,
+        sign_count=made.sign_count,
+        transports=[str(transport)[:20] for transport in transports[:8]],
+        created_at=now,
+    )
+    tx.add(row)
+    await tx.flush()
+    _note(tx, actor, row, "added")
+    return row, await factors.first_recovery_codes(tx, actor.user_id)
+
+
+async def challenge_to_use(
+    tx: AsyncSession, site: Site, user_id: UserId | None, now: datetime
+) -> dict[str, Any]:
+    """Options for the browser to prove a passkey with: one of the user's, or anybody's when None."""
+    _require_possible(site)
+    options = webauthn.generate_authentication_options(
+        rp_id=site.host,
+        challenge=await _challenge(tx, _USE, user_id, now),
+        allow_credentials=[_descriptor(key) for key in await _of(tx, user_id)] if user_id else None,
+        user_verification=UserVerificationRequirement.PREFERRED
+        if user_id
+        else UserVerificationRequirement.REQUIRED,
+    )
+    return _plain(webauthn.options_to_json(options))
+
+
+async def use(
+    tx: AsyncSession, site: Site, user_id: UserId | None, credential: Mapping[str, Any], now: datetime
+) -> UserId:
+    """Whose passkey proved itself: the user's, or anybody's when None, who must then be verified by it.
+
+    Raises: Invalid, not telling why.
+    """
+    challenge = await _spend(tx, credential, _USE, user_id, now)
+    row = await tx.get(Passkey, _credential_id(credential), with_for_update=True)
+    if row is None or user_id not in (None, row.user_id):
+        raise _bad()
+    try:
+        handle = credential["response"].get("userHandle")
+        if handle is not None and base64url_to_bytes(handle) != row.user_id.encode():
+            raise _bad()
+        proved = webauthn.verify_authentication_response(
+            credential=dict(credential),
+            expected_challenge=challenge,
+            expected_rp_id=site.host,
+            expected_origin=site.origin,
+            credential_public_key=row.public_key,
+            credential_current_sign_count=row.sign_count,
+            require_user_verification=user_id is None,
+        )
+    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+        raise _bad() from error
+    row.sign_count, row.last_used_at = proved.new_sign_count, now
+    return row.user_id
+
+
+async def rename(tx: AsyncSession, actor: Actor, passkey_id: str, name: str) -> Passkey:
+    """Call a passkey of the actor's otherwise. Raises: NotFound."""
+    row = await _own(tx, actor, passkey_id)
+    before, row.name = row.name, name
+    if before != name:
+        _note(tx, actor, row, "renamed")
+    return row
+
+
+async def remove(tx: AsyncSession, actor: Actor, passkey_id: str) -> None:
+    """Remove a passkey of the actor's. Raises: NotFound."""
+    row = await _own(tx, actor, passkey_id)
+    await tx.delete(row)
+    await tx.flush()
+    _note(tx, actor, row, "removed")
+    await factors.forget_unneeded_codes(tx, actor.user_id)
+
+
+def shown_id(row: Passkey) -> str:
+    """The passkey's id as it travels."""
+    return bytes_to_base64url(row.id)
+
+
+async def _challenge(tx: AsyncSession, purpose: str, user_id: UserId | None, now: datetime) -> bytes:
+    challenge = secrets.token_bytes(32)
+    tx.add(
+        Challenge(
+            token_hash=digest(bytes_to_base64url(challenge)),
+            purpose=purpose,
+            user_id=user_id,
+            content=b"",
+            expires_at=now + CHALLENGE_LIFETIME,
+        )
+    )
+    await tx.flush()
+    return challenge
+
+
+async def _spend(
+    tx: AsyncSession, credential: Mapping[str, Any], purpose: str, user_id: UserId | None, now: datetime
+) -> bytes:
+    """The challenge that the browser answered, which is good for this once. Raises: Invalid."""
+    try:
+        answered = parse_client_data_json(
+            base64url_to_bytes(credential["response"]["clientDataJSON"])
+        ).challenge
+    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+        raise _bad() from error
+    spent = await tx.execute(
+        delete(Challenge)
+        .where(
+            Challenge.token_hash == digest(bytes_to_base64url(answered)),
+            Challenge.purpose == purpose,
+            Challenge.user_id == user_id if user_id else Challenge.user_id.is_(None),
+            Challenge.expires_at > now,
+        )
+        .returning(Challenge.purpose)
+    )
+    if spent.first() is None:
+        raise Invalid(
+            "passkey.challenge",
+            "This answer came too late, or was given before.",
+            hint="Try again.",
+            field="credential",
+        )
+    return answered
+
+
+async def _of(tx: AsyncSession, user_id: UserId) -> Sequence[Passkey]:
+    return (await tx.execute(select(Passkey).where(Passkey.user_id == user_id))).scalars().all()
+
+
+async def _own(tx: AsyncSession, actor: Actor, passkey_id: str) -> Passkey:
+    try:
+        row = await tx.get(Passkey, base64url_to_bytes(passkey_id))
+    except ValueError:
+        row = None
+    if row is None or row.user_id != actor.user_id:
+        raise NotFound("passkey.not_found", "You have no such passkey.")
+    return row
+
+
+def _credential_id(credential: Mapping[str, Any]) -> bytes:
+    try:
+        return base64url_to_bytes(credential["id"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise _bad() from error
+
+
+def _descriptor(key: Passkey) -> PublicKeyCredentialDescriptor:
+    known = {transport.value for transport in AuthenticatorTransport}
+    transports = [AuthenticatorTransport(name) for name in key.transports if name in known]
+    return PublicKeyCredentialDescriptor(id=key.id, transports=transports)
+
+
+def _require_possible(site: Site) -> None:
+    if not site.takes_passkeys:
+        raise Refused(
+            "passkey.impossible",
+            f"Browsers make passkeys only for names and over https, and this page is {site.origin}.",
+            hint="An administrator can give the page a name and a certificate (CARREL_PUBLIC_URL).",
+        )
+
+
+def _note(tx: AsyncSession, actor: Actor, row: Passkey, what: str) -> None:
+    details = {what: "passkey", "passkey": row.name}
+    audit.record(tx, actor, "factor.update", actor.user_id, name=actor.email, details=details)
+
+
+def _plain(options: str) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(options)
+    return plain
+
+
+def _bad() -> Invalid:
+    return Invalid("passkey.bad", "The passkey does not prove who you are.", field="credential")

@@ -1,0 +1,344 @@
+"""/auth: signing in and out, and one's password. Second factors and sign-ins have routes of their own."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from carrel.core.errors import Conflict, Unauthorized
+from carrel.http.auth import (
+    COOKIE,
+    OWN_TOKEN,
+    ByAddress,
+    UnfinishedIdentity,
+    client_address,
+    finishing,
+    identify,
+    names,
+)
+from carrel.http.auth import set_cookie as carry
+from carrel.http.services import Identity, ServicesOf
+from carrel.permissions.actions import ACTIONS, Role
+from carrel.permissions.decide import widest
+from carrel.signin.logins import links, passkeys, passwords, proofs, service, sign_up
+from carrel.signin.logins.links import Post
+from carrel.signin.logins.passkeys import site_of
+from carrel.signin.logins.proofs import Evidence, Means
+from carrel.signin.logins.schemas import (
+    ForgotRequest,
+    LoginRequest,
+    Me,
+    PasskeyLogin,
+    PasskeyOptions,
+    PasswordChange,
+    Proof,
+    ResetRequest,
+    SignUpRequest,
+    Step,
+    VerifyRequest,
+)
+from carrel.signin.logins.service import Client
+from carrel.signin.logins.services import SignInServices
+from carrel.site import service as site
+from carrel.tenancy import service as tenancy
+from carrel.tenancy.schemas import DomainRef, Preferences, ProjectMembership, UserProfile
+
+router = APIRouter(tags=["auth"])
+
+PasswordIdentity = Annotated[Identity, Depends(finishing("password"))]
+EnrolIdentity = Annotated[Identity, Depends(finishing("enrol"))]
+
+
+@router.post(
+    "/auth/login",
+    operation_id="auth.login",
+    summary="Sign in with a password",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
+)
+async def login(
+    request: Request, services: ServicesOf[SignInServices], response: Response, body: LoginRequest
+) -> Me:
+    """Sign in by password; the cookie that comes back is the page's credential.
+
+    `pending` says what is still missing before the sign-in counts.
+    """
+    token = await service.sign_in(
+        services.database,
+        services.clock,
+        email=body.email,
+        password=body.password,
+        client=client_of(request),
+        elsewhere=services.elsewhere,
+    )
+    return await let_in(request, services, response, token)
+
+
+@router.post(
+    "/auth/passkey-options",
+    operation_id="auth.passkey_options",
+    summary="Get a passkey challenge for signing in",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
+)
+async def passkey_options(request: Request, services: ServicesOf[SignInServices]) -> PasskeyOptions:
+    """What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in."""
+    try:
+        identity = await identify(request)
+    except Unauthorized:  # nobody yet, or a sign-in that has ended
+        identity = None
+    async with services.database.transaction() as tx:
+        options = await passkeys.challenge_to_use(
+            tx,
+            site_of(services.settings.effective_public_url),
+            identity.actor.user_id if identity else None,
+            services.clock.now(),
+        )
+    return PasskeyOptions(options=options)
+
+
+@router.post(
+    "/auth/passkey",
+    operation_id="auth.passkey",
+    summary="Sign in with a passkey",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
+)
+async def passkey(
+    request: Request, services: ServicesOf[SignInServices], response: Response, body: PasskeyLogin
+) -> Me:
+    """Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN)."""
+    token = await proofs.sign_in_by_passkey(means_of(services), body.credential.plain(), client_of(request))
+    return await let_in(request, services, response, token)
+
+
+@router.post(
+    "/auth/factor",
+    operation_id="auth.factor",
+    summary="Complete the second step of a sign-in",
+    openapi_extra=names("auth.login"),
+)
+async def factor(
+    request: Request,
+    services: ServicesOf[SignInServices],
+    response: Response,
+    identity: UnfinishedIdentity,
+    body: Step,
+) -> Me:
+    """The second step of signing in, after `pending` was "factor"."""
+    if identity.pending != "factor":
+        raise Conflict("auth.no_second_step", "This sign-in waits for no second step.")
+    token = await proofs.second_step(means_of(services), identity.actor, evidence_of(body), client_of(request))
+    return await let_in(request, services, response, token)
+
+
+@router.get(
+    "/auth/me", operation_id="auth.me", summary="Show the current user", openapi_extra=names("auth.me")
+)
+async def me(services: ServicesOf[SignInServices], identity: UnfinishedIdentity) -> Me:
+    """Who you are, your projects, and what you may do."""
+    return await describe(services, identity)
+
+
+@router.post(
+    "/auth/logout",
+    operation_id="auth.logout",
+    summary="Sign out",
+    openapi_extra=names("auth.logout"),
+    status_code=204,
+)
+async def logout(
+    request: Request, services: ServicesOf[SignInServices], response: Response, identity: UnfinishedIdentity
+) -> None:
+    """Sign this browser out. With a keypair: no-op."""
+    if token := getattr(request.state, OWN_TOKEN, None):
+        await services.authenticator.sign_out(token, identity.actor)
+    response.delete_cookie(COOKIE, httponly=True, samesite="lax")
+
+
+@router.post(
+    "/auth/confirm",
+    operation_id="auth.confirm",
+    summary="Confirm your identity again",
+    openapi_extra=names("auth.confirm"),
+)
+async def confirm(
+    request: Request,
+    services: ServicesOf[SignInServices],
+    response: Response,
+    identity: EnrolIdentity,
+    body: Proof,
+) -> Me:
+    """Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes."""
+    token = await proofs.confirm(means_of(services), identity.actor, evidence_of(body), client_of(request))
+    return await let_in(request, services, response, token)
+
+
+@router.post(
+    "/auth/password",
+    operation_id="password.update",
+    summary="Change your password",
+    openapi_extra=names("password.update"),
+)
+async def change_password(
+    request: Request,
+    services: ServicesOf[SignInServices],
+    response: Response,
+    identity: PasswordIdentity,
+    body: PasswordChange,
+) -> Me:
+    """Change your password; your other browsers are signed out."""
+    token = await passwords.change(
+        services.database, services.clock, identity.actor,
+        current=body.current, new=body.new, client=client_of(request),
+    )  # fmt: skip
+    return await let_in(request, services, response, token) if token else await describe(services, identity)
+
+
+@router.post(
+    "/auth/forgot",
+    operation_id="auth.forgot",
+    summary="Request a password reset",
+    openapi_extra=names("auth.recover"),
+    dependencies=[ByAddress],
+    status_code=202,
+)
+async def forgot(request: Request, services: ServicesOf[SignInServices], body: ForgotRequest) -> None:
+    """Have a link mailed with which you set a new password. The answer tells nothing of who has an account."""
+    post = post_of(request, services)
+    post.mailer.soon(partial(links.mail_password_link, post, body.email))
+
+
+@router.post(
+    "/auth/reset",
+    operation_id="auth.reset",
+    summary="Set a new password with a reset link",
+    openapi_extra=names("auth.recover"),
+    dependencies=[ByAddress],
+    status_code=204,
+)
+async def reset(request: Request, services: ServicesOf[SignInServices], body: ResetRequest) -> None:
+    """Set a new password by a one-time link; you are signed out everywhere."""
+    await passwords.reset(
+        services.database, services.clock, token=body.token, password=body.password, client=client_of(request)
+    )
+    services.authenticator.forget()
+
+
+@router.post(
+    "/auth/sign-up",
+    operation_id="auth.sign_up",
+    summary="Create your own account",
+    openapi_extra=names("auth.sign_up"),
+    dependencies=[ByAddress],
+    status_code=202,
+)
+async def make_account(request: Request, services: ServicesOf[SignInServices], body: SignUpRequest) -> None:
+    """Make an account of your own. The answer tells nothing of who has one already."""
+    await sign_up.sign_up(
+        post_of(request, services), email=body.email, name=body.name, password=body.password, client=client_of(request)
+    )
+
+
+@router.post(
+    "/auth/verify",
+    operation_id="auth.verify",
+    summary="Verify an e-mail address",
+    openapi_extra=names("auth.sign_up"),
+    dependencies=[ByAddress],
+    status_code=204,
+)
+async def verify(request: Request, services: ServicesOf[SignInServices], body: VerifyRequest) -> None:
+    """Prove your e-mail by the link that was mailed; then you can sign in."""
+    async with services.database.transaction() as tx:
+        await sign_up.verify(tx, services.clock, body.token, client_of(request))
+
+
+@router.post(
+    "/auth/verify-again",
+    operation_id="auth.verify_again",
+    summary="Resend the verification e-mail",
+    openapi_extra=names("auth.sign_up"),
+    dependencies=[ByAddress],
+    status_code=202,
+)
+async def verify_again(request: Request, services: ServicesOf[SignInServices], body: ForgotRequest) -> None:
+    """Have the link mailed again. The answer tells nothing of who has an account."""
+    post = post_of(request, services)
+    post.mailer.soon(partial(links.mail_verify_link, post, body.email))
+
+
+def client_of(request: Request) -> Client:
+    """Where a request comes from."""
+    return Client(
+        client_address(request), request.headers.get("user-agent", ""), request.cookies.get(COOKIE, "")
+    )
+
+
+def means_of(services: SignInServices) -> Means:
+    """With what evidence in a request is looked at."""
+    place = site_of(services.settings.effective_public_url)
+    return Means(services.database, services.clock, services.seal, place, services.elsewhere)
+
+
+def post_of(request: Request, services: SignInServices) -> Post:
+    """With what letters for a request are written."""
+    return Post(
+        services.database,
+        services.clock,
+        services.mailer,
+        services.settings.effective_public_url,
+        request.headers.get("accept-language", ""),
+    )
+
+
+def evidence_of(body: Step) -> Evidence:
+    """What a request proves it with."""
+    given: dict[str, Any] = {name: getattr(body, name) for name in type(body).model_fields}
+    return Evidence(**{**given, "passkey": body.passkey.plain() if body.passkey else None})
+
+
+async def set_cookie(request: Request, services: SignInServices, response: Response, token: str) -> None:
+    """Make the browser carry this sign-in from now on; what was known of it before is forgotten."""
+    services.authenticator.forget()
+    async with services.database.transaction() as tx:
+        settings = await site.settings(tx)
+    carry(request, response, token, timedelta(hours=settings.login_lifetime_hours))
+
+
+async def let_in(request: Request, services: SignInServices, response: Response, token: str) -> Me:
+    """Answer with the sign-in that this token belongs to."""
+    await set_cookie(request, services, response, token)
+    credential = await services.authenticator.by_cookie(token, client_address(request))
+    assert credential is not None
+    return await describe(services, credential)
+
+
+async def describe(services: SignInServices, identity: Identity) -> Me:
+    """What the page must know of who is signed in."""
+    actor = identity.actor
+    async with services.database.transaction() as tx:
+        profile = await tenancy.profile(tx, actor.user_id)
+        nodes_shown = (await site.settings(tx)).nodes_visible or actor.role == Role.SUPERADMIN
+    return Me(
+        user=UserProfile(
+            id=profile.user.id,
+            email=profile.user.email,
+            name=profile.user.name,
+            role=profile.user.role,
+            domain=DomainRef(id=profile.domain.id, name=profile.domain.name),
+            preferences=Preferences.model_validate(profile.user.preferences),
+        ),
+        projects=[
+            ProjectMembership(id=project.id, name=project.name, admin=membership.admin)
+            for project, membership in profile.projects
+        ],
+        csrf_token=identity.csrf_token,
+        pending=identity.pending,
+        actions={
+            name: scope.name.lower()
+            for name in ACTIONS
+            if (scope := widest(actor, name)) and (nodes_shown or name != "node.read")
+        },
+    )

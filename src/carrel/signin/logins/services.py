@@ -1,0 +1,15 @@
+"""What routes of signing in work with."""
+
+from dataclasses import dataclass
+
+from carrel.signin.logins.authenticator import Authenticator
+from carrel.signin.logins.service import Elsewhere
+from carrel.site.services import MailServices
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignInServices(MailServices):
+    """`elsewhere`: where passwords are tried that are not ours."""
+
+    authenticator: Authenticator
+    elsewhere: Elsewhere

@@ -1,0 +1,268 @@
+"""Who somebody is here whom a provider proved, and what the groups that they have there give them here."""
+
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Forbidden
+from carrel.core.ids import ProjectId
+from carrel.events import service as events
+from carrel.identity.port import Claims
+from carrel.permissions.actions import Role
+from carrel.permissions.decide import Actor
+from carrel.signin.providers.schemas import LdapOptions, OidcOptions, ProviderKind, options_of
+from carrel.tables.providers import ExternalIdentity, Provider
+from carrel.tables.tenancy import Membership, Project, User
+from carrel.tenancy.queries import project_target, superadmin_left, user_data, user_target
+from carrel.tenancy.schemas import Email
+from carrel.tenancy.service import RANKS, actor_of, add_user, user_by_email
+
+_LONGEST_NAME = 64
+_EMAIL: TypeAdapter[str] = TypeAdapter(Email)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What the groups give. projects: whether each is administered."""
+
+    projects: dict[ProjectId, bool]
+    role: Role
+
+
+async def receive(tx: AsyncSession, clock: Clock, provider: Provider, claims: Claims, *, address: str) -> User:
+    """The user that somebody at the provider is, made or linked when they come for the first time.
+
+    Raises: Forbidden; Conflict when somebody else has the e-mail.
+    """
+    options = options_of(provider.kind, provider.options)
+    identity = await _known(tx, provider, claims)
+    fresh = identity is None
+    if identity is None:
+        identity = await _first_time(tx, clock, provider, options, claims)
+    user = await tx.get_one(User, identity.user_id, with_for_update={"key_share": True})
+    identity.seen_at = clock.now()
+    if not user.active:
+        return user  # who is kept out is not changed either
+    actor = await actor_of(tx, user, credential=f"{provider.kind}:{provider.name}", address=address)
+    if fresh:
+        _note_link(tx, actor, user, provider)
+    await _rename(tx, actor, user, claims.name)
+    # What the provider says counts in its own domain.
+    if user.domain_id == provider.domain_id:
+        given = await _given(tx, provider, options, claims)
+        await _apply_projects(tx, actor, user, identity, given.projects)
+        await _apply_role(tx, actor, user, identity, given.role)
+    await tx.flush()
+    return user
+
+
+async def _known(tx: AsyncSession, provider: Provider, claims: Claims) -> ExternalIdentity | None:
+    wanted = select(ExternalIdentity).where(
+        ExternalIdentity.provider_id == provider.id, ExternalIdentity.subject == claims.subject
+    )
+    return (await tx.execute(wanted.with_for_update())).scalar()
+
+
+async def _first_time(
+    tx: AsyncSession,
+    clock: Clock,
+    provider: Provider,
+    options: OidcOptions | LdapOptions,
+    claims: Claims,
+) -> ExternalIdentity:
+    email = _proven_email(provider, options, claims)
+    user = await user_by_email(tx, email)
+    if user is not None:
+        _require_trusted(provider, options, user)
+        # Somebody else at the provider had the e-mail before.
+        old = delete(ExternalIdentity).where(
+            ExternalIdentity.provider_id == provider.id, ExternalIdentity.user_id == user.id
+        )
+        await tx.execute(old)
+    elif not options.create_users:
+        raise Forbidden(
+            "provider.not_invited",
+            "You have no account here yet.",
+            hint=f"Ask an administrator to make one for {email}.",
+        )
+    else:
+        user = await add_user(
+            tx, clock, email=email, name=_name(claims.name) or email.split("@")[0][:_LONGEST_NAME],
+            role=Role.USER, domain_id=provider.domain_id, projects=[],
+        )  # fmt: skip
+        await events.record(tx, "user.created", user.id, target=user_target(user), data=user_data(user))
+    identity = ExternalIdentity(
+        provider_id=provider.id,
+        subject=claims.subject,
+        user_id=user.id,
+        projects=[],
+        role=None,
+        seen_at=clock.now(),
+    )
+    tx.add(identity)
+    await tx.flush()
+    return identity
+
+
+def _proven_email(provider: Provider, options: OidcOptions | LdapOptions, claims: Claims) -> str:
+    """The e-mail that the provider vouches for. Raises: Forbidden."""
+    if not claims.email or not _is_email(claims.email):
+        raise Forbidden(
+            "provider.no_email",
+            f"{provider.name} does not say what your e-mail is.",
+            hint="Ask an administrator whether the provider may tell it (the scope email).",
+        )
+    trusted = _is_trusted(options, claims.email)
+    needed = isinstance(options, OidcOptions) and options.require_verified_email
+    if needed and not claims.email_verified and not trusted:
+        raise Forbidden(
+            "provider.email_unverified",
+            f"{provider.name} has not verified that {claims.email} is yours.",
+            hint="Verify your e-mail there, then sign in again.",
+        )
+    return claims.email
+
+
+def _require_trusted(provider: Provider, options: OidcOptions | LdapOptions, user: User) -> None:
+    """Raises: Conflict unless the provider may decide whose this account is."""
+    above = user.role == Role.SUPERADMIN and not options.may_appoint_superadmins
+    if _is_trusted(options, user.email) and not above:
+        return
+    raise Conflict(
+        "provider.email_taken",
+        f"There is an account with the e-mail {user.email} already, and it is not from {provider.name}.",
+        hint="Sign in to it as before; an administrator can let the provider decide who has an e-mail.",
+    )
+
+
+def _is_trusted(options: OidcOptions | LdapOptions, email: str) -> bool:
+    return email.rsplit("@", 1)[-1].lower() in options.trusted_email_domains
+
+
+def _note_link(tx: AsyncSession, actor: Actor, user: User, provider: Provider) -> None:
+    audit.record(
+        tx, actor, "user.update", user.id, name=user.email, target=user_target(user),
+        details={"after": {"provider": provider.name}},
+    )  # fmt: skip
+
+
+async def _rename(tx: AsyncSession, actor: Actor, user: User, name: str) -> None:
+    wanted = _name(name)
+    if wanted and wanted != user.name:
+        before, user.name = user.name, wanted
+        await _note_user(tx, actor, user, before={"name": before}, after={"name": wanted})
+
+
+async def _given(
+    tx: AsyncSession, provider: Provider, options: OidcOptions | LdapOptions, claims: Claims
+) -> _Given:
+    projects: dict[ProjectId, bool] = {}
+    roles = {Role.USER}
+    for rule in provider.mapping:
+        group = _key_in_directory(rule["group"]) if provider.kind == ProviderKind.LDAP else rule["group"]
+        if group not in claims.groups:
+            continue
+        if project := rule["project"]:
+            projects[project] = projects.get(project, False) or rule["admin"]
+        if rule["role"] and (rule["role"] != Role.SUPERADMIN or options.may_appoint_superadmins):
+            roles.add(Role(rule["role"]))
+    there = await tx.execute(
+        select(Project.id).where(Project.id.in_(projects), Project.domain_id == provider.domain_id)
+    )
+    return _Given({project: projects[project] for project in there.scalars()}, max(roles, key=RANKS.index))
+
+
+async def _apply_projects(
+    tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, wanted: dict[ProjectId, bool]
+) -> None:
+    """Give and take memberships; those that an administrator gave by hand stay as they are."""
+    rows = await tx.execute(select(Membership).where(Membership.user_id == user.id).with_for_update())
+    present = {membership.project_id: membership for membership in rows.scalars()}
+    ours = set(identity.projects)
+    before: dict[ProjectId, str] = {}
+    after: dict[ProjectId, str] = {}
+    for project in ours - wanted.keys():
+        if membership := present.get(project):
+            before[project] = _office(membership.admin)
+            await tx.delete(membership)
+    for project, admin in wanted.items():
+        membership = present.get(project)
+        if membership is None:
+            tx.add(Membership(project_id=project, user_id=user.id, admin=admin))
+        elif project not in ours:
+            continue
+        elif membership.admin != admin:
+            before[project], membership.admin = _office(membership.admin), admin
+        else:
+            continue
+        after[project] = _office(admin)
+    # Those of others keep belonging to others.
+    identity.projects = sorted(project for project in wanted if project in ours or project not in present)
+    await _note_projects(tx, actor, user, before, after)
+
+
+async def _note_projects(
+    tx: AsyncSession, actor: Actor, user: User, before: dict[ProjectId, str], after: dict[ProjectId, str]
+) -> None:
+    # not narrowed: the provider's mapping says which projects, and nothing is shown to anybody.
+    found = await tx.execute(select(Project).where(Project.id.in_([*before, *after])).order_by(Project.id))
+    for project in found.scalars():
+        details = {
+            moment: {user.email: offices[project.id]}
+            for moment, offices in (("before", before), ("after", after))
+            if project.id in offices
+        }
+        audit.record(
+            tx, actor, "project.enrol", project.id, name=project.name, target=project_target(project),
+            details=details,
+        )  # fmt: skip
+        data = {"id": project.id, "name": project.name, "archived": project.archived_at is not None}
+        await events.record(tx, "project.updated", project.id, target=project_target(project), data=data)
+
+
+async def _apply_role(
+    tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, wanted: Role
+) -> None:
+    """Give the role, or take one back that the groups gave; one that was given by hand is not lowered."""
+    lower = RANKS.index(wanted) < RANKS.index(user.role)
+    if wanted == user.role or (lower and identity.role != user.role):
+        return
+    if user.role == Role.SUPERADMIN and not await superadmin_left(tx, without=User.id == user.id):
+        return  # nobody were left to administer everything
+    before, user.role = user.role, wanted
+    identity.role = None if wanted == Role.USER else wanted
+    await _note_user(tx, actor, user, before={"role": before}, after={"role": wanted})
+
+
+async def _note_user(tx: AsyncSession, actor: Actor, user: User, **details: object) -> None:
+    target = user_target(user)
+    audit.record(tx, actor, "user.update", user.id, name=user.email, target=target, details=details)
+    await events.record(tx, "user.updated", user.id, target=target, data=user_data(user))
+
+
+def _office(admin: bool) -> str:
+    return "administrator" if admin else "member"
+
+
+def _is_email(text: str) -> bool:
+    try:
+        _EMAIL.validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+def _name(text: str) -> str:
+    """A name as it may be here: one line, not too long."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(line.split())[:_LONGEST_NAME].strip()
+
+
+def _key_in_directory(group: str) -> str:
+    from carrel.identity.ldap import group_key
+
+    return group_key(group)

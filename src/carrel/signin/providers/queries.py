@@ -1,0 +1,113 @@
+"""Providers as they are shown."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import ProjectId
+from carrel.signin.providers.schemas import (
+    GroupRuleView,
+    LdapOptions,
+    OfferedProvider,
+    OidcOptions,
+    ProviderKind,
+    ProviderView,
+    options_of,
+)
+from carrel.tables.logins import Login
+from carrel.tables.providers import ExternalIdentity, Provider
+from carrel.tables.tenancy import Domain, Project
+from carrel.tenancy.schemas import DomainRef, ProjectRef
+
+START = "/api/v1/auth/providers/{name}/start"
+CALLBACK = "/api/v1/auth/providers/{name}/callback"
+
+
+async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: str) -> list[ProviderView]:
+    """The providers for those who may see them."""
+    ids = [provider.id for provider in providers]
+    people = select(ExternalIdentity.provider_id, func.count()).where(ExternalIdentity.provider_id.in_(ids))
+    counted = await tx.execute(people.group_by(ExternalIdentity.provider_id))
+    counts: dict[str, int] = {provider: count for provider, count in counted}
+    sign_ins = await _sign_ins(tx)
+    named = {rule["project"] for provider in providers for rule in provider.mapping if rule["project"]}
+    found = await tx.execute(select(Project.id, Project.name).where(Project.id.in_(named)))
+    projects = {row.id: ProjectRef(id=row.id, name=row.name) for row in found}
+    where = {provider.domain_id for provider in providers}
+    domains = await tx.execute(select(Domain.id, Domain.name).where(Domain.id.in_(where)))
+    names = {row.id: DomainRef(id=row.id, name=row.name) for row in domains}
+    return [
+        _view(
+            provider,
+            names[provider.domain_id],
+            projects,
+            people=counts.get(provider.id, 0),
+            sign_ins=sign_ins.get(provider.method, 0),
+            public_url=public_url,
+        )
+        for provider in providers
+    ]
+
+
+async def offered(tx: AsyncSession) -> list[OfferedProvider]:
+    """The providers that are in use, for the sign-in page."""
+    found = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
+    return [
+        OfferedProvider(
+            name=provider.name,
+            label=options_of(provider.kind, provider.options).label or provider.name,
+            kind=ProviderKind(provider.kind),
+            start=START.format(name=provider.name) if provider.kind == ProviderKind.OIDC else None,
+        )
+        for provider in found.scalars()
+    ]
+
+
+def redirect_uri(public_url: str, name: str) -> str:
+    """Where an OpenID provider sends people back to."""
+    return public_url.rstrip("/") + CALLBACK.format(name=name)
+
+
+async def _sign_ins(tx: AsyncSession) -> dict[str, int]:
+    """How many sign-ins there are, by how they began."""
+    began = func.split_part(Login.method, "+", 1)
+    found = await tx.execute(
+        select(began, func.count()).where(Login.expires_at > func.now()).group_by(began)
+    )
+    return {method: count for method, count in found}
+
+
+def _view(
+    provider: Provider,
+    domain: DomainRef,
+    projects: dict[ProjectId, ProjectRef],
+    *,
+    people: int,
+    sign_ins: int,
+    public_url: str,
+) -> ProviderView:
+    options = options_of(provider.kind, provider.options)
+    return ProviderView(
+        id=provider.id,
+        name=provider.name,
+        kind=ProviderKind(provider.kind),
+        active=provider.active,
+        domain=domain,
+        oidc=options if isinstance(options, OidcOptions) else None,
+        ldap=options if isinstance(options, LdapOptions) else None,
+        secret_set=provider.secret is not None,
+        mapping=[
+            GroupRuleView(
+                group=rule["group"],
+                project=projects.get(rule["project"]),
+                admin=rule["admin"],
+                role=rule["role"],
+            )
+            for rule in provider.mapping
+        ],
+        redirect_uri=redirect_uri(public_url, provider.name) if isinstance(options, OidcOptions) else None,
+        people=people,
+        sign_ins=sign_ins,
+        created_at=provider.created_at,
+    )

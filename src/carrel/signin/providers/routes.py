@@ -1,0 +1,134 @@
+"""/providers: identity providers, for superadmins."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.http.auth import Confirmed, CurrentActor, names
+from carrel.http.services import ServicesOf
+from carrel.identity.port import Step
+from carrel.signin.providers import queries, service
+from carrel.signin.providers.adapters import Adapters
+from carrel.signin.providers.schemas import (
+    ProviderCreate,
+    ProviderKind,
+    ProviderList,
+    ProviderTest,
+    ProviderTestResult,
+    ProviderTestStep,
+    ProviderUpdate,
+    ProviderView,
+)
+from carrel.signin.providers.services import ProviderServices
+from carrel.tables.providers import Provider
+
+router = APIRouter(tags=["providers"])
+Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get(
+    "/providers",
+    operation_id="providers.list",
+    summary="List identity providers",
+    openapi_extra=names("provider.read"),
+)
+async def list_providers(services: ServicesOf[ProviderServices], actor: CurrentActor) -> ProviderList:
+    """Every identity provider, by name. Secrets are never shown."""
+    async with services.database.transaction() as tx:
+        found = await service.list_all(tx, actor)
+        public_url = services.settings.effective_public_url
+        return ProviderList(items=await queries.views(tx, found, public_url=public_url))
+
+
+@router.post(
+    "/providers",
+    operation_id="providers.create",
+    summary="Create an identity provider",
+    openapi_extra=names("provider.update"),
+    status_code=201,
+    dependencies=[Confirmed],
+)
+async def create(
+    services: ServicesOf[ProviderServices], actor: CurrentActor, body: ProviderCreate
+) -> ProviderView:
+    """Set an identity provider up. Its name is unique."""
+    async with services.database.transaction() as tx:
+        made = await service.create(tx, services.clock, services.seal, actor, body)
+        return await _view(services, tx, made)
+
+
+@router.get(
+    "/providers/{ref}",
+    operation_id="providers.show",
+    summary="Get an identity provider",
+    openapi_extra=names("provider.read"),
+)
+async def show(services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref) -> ProviderView:
+    """One identity provider."""
+    async with services.database.transaction() as tx:
+        return await _view(services, tx, await service.show(tx, actor, ref))
+
+
+@router.patch(
+    "/providers/{ref}",
+    operation_id="providers.update",
+    summary="Update an identity provider",
+    openapi_extra=names("provider.update"),
+    dependencies=[Confirmed],
+)
+async def update(
+    services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref, body: ProviderUpdate
+) -> ProviderView:
+    """Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it."""
+    async with services.database.transaction() as tx:
+        changed = await service.update(tx, services.seal, actor, ref, body)
+        shown = await _view(services, tx, changed)
+    services.authenticator.forget()
+    return shown
+
+
+@router.delete(
+    "/providers/{ref}",
+    operation_id="providers.remove",
+    summary="Delete an identity provider",
+    openapi_extra=names("provider.update"),
+    status_code=204,
+    dependencies=[Confirmed],
+)
+async def remove(services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref) -> None:
+    """Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay."""
+    async with services.database.transaction() as tx:
+        await service.remove(tx, actor, ref)
+    services.authenticator.forget()
+
+
+@router.post(
+    "/providers/{ref}/test",
+    operation_id="providers.test",
+    summary="Test an identity provider",
+    openapi_extra=names("provider.update"),
+)
+async def try_out(
+    services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref, body: ProviderTest | None = None
+) -> ProviderTestResult:
+    """Try an identity provider out, active or not, and say step by step what works."""
+    async with services.database.transaction() as tx:
+        provider = await service.show(tx, actor, ref)
+    steps = await _tried(services.providers, provider, body.login if body else None)
+    return ProviderTestResult(
+        ok=all(step.ok for step in steps),
+        steps=[ProviderTestStep(name=step.name, ok=step.ok, sentence=step.sentence) for step in steps],
+    )
+
+
+async def _tried(adapters: Adapters, provider: Provider, login: str | None) -> list[Step]:
+    if provider.kind == ProviderKind.OIDC:
+        return await adapters.open_id(provider).test()
+    return await adapters.directory(provider).test(login)
+
+
+async def _view(services: ProviderServices, tx: AsyncSession, provider: Provider) -> ProviderView:
+    public_url = services.settings.effective_public_url
+    [view] = await queries.views(tx, [provider], public_url=public_url)
+    return view

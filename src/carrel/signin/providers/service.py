@@ -1,0 +1,218 @@
+"""Use cases of identity providers: which there are, how they are set up, and whether they work."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Invalid, NotFound
+from carrel.core.ids import DomainId, new_id
+from carrel.db.encryption import Seal
+from carrel.permissions.decide import Actor, Target, require
+from carrel.signin.logins import service as logins
+from carrel.signin.providers.adapters import purpose, require_sound
+from carrel.signin.providers.schemas import (
+    GroupRule,
+    LdapOptions,
+    OidcOptions,
+    ProviderCreate,
+    ProviderKind,
+    ProviderUpdate,
+    options_of,
+)
+from carrel.tables.providers import Provider
+from carrel.tables.tenancy import Project
+from carrel.tenancy import queries as tenancy
+
+
+async def create(tx: AsyncSession, clock: Clock, seal: Seal, actor: Actor, wanted: ProviderCreate) -> Provider:
+    """A provider. Raises: Forbidden; Invalid; Conflict when the name is taken."""
+    require(actor, "provider.update", Target())
+    if (wanted.oidc is None) == (wanted.ldap is None):
+        raise Invalid(
+            "provider.one_kind", "A provider is either oidc or ldap.", hint="Give exactly one of the two."
+        )
+    options = _options(wanted.oidc or wanted.ldap)
+    domain = await tenancy.domain(tx, actor, wanted.domain, field="domain")
+    _require_allowed(wanted.mapping, superadmins=options["may_appoint_superadmins"])
+    provider_id = new_id()
+    provider = Provider(
+        id=provider_id,
+        name=wanted.name,
+        kind=ProviderKind.OIDC if wanted.oidc else ProviderKind.LDAP,
+        active=wanted.active,
+        domain_id=domain.id,
+        options=options,
+        mapping=await _rules(tx, domain.id, wanted.mapping),
+        secret=seal.close(wanted.secret.encode(), purpose(provider_id)) if wanted.secret else None,
+        created_at=clock.now(),
+    )
+    tx.add(provider)
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "name" not in str(error.orig):
+            raise
+        raise Conflict(
+            "provider.name_taken", f"There is a provider {wanted.name}.", hint="Choose another name.", field="name"
+        ) from None
+    _record(tx, actor, provider, "created", after=_shown(provider))
+    return provider
+
+
+async def list_all(tx: AsyncSession, actor: Actor) -> list[Provider]:
+    """Every provider, by name. Raises: Forbidden."""
+    require(actor, "provider.read", Target())
+    return list((await tx.execute(select(Provider).order_by(Provider.name))).scalars())
+
+
+async def show(tx: AsyncSession, actor: Actor, ref: str, action: str = "provider.read") -> Provider:
+    """The provider of this id or name, locked when it shall change. Raises: Forbidden, NotFound."""
+    require(actor, action, Target())
+    wanted = select(Provider).where((Provider.id == ref) | (Provider.name == ref))
+    if action != "provider.read":
+        wanted = wanted.with_for_update()
+    found = (await tx.execute(wanted.order_by((Provider.id == ref).desc()).limit(1))).scalar()
+    if found is None:
+        raise not_found(ref)
+    return found
+
+
+async def update(tx: AsyncSession, seal: Seal, actor: Actor, ref: str, wanted: ProviderUpdate) -> Provider:
+    """Change what is present in `wanted`; switched off, it ends the sign-ins by it.
+
+    Raises: Forbidden, NotFound, Invalid.
+    """
+    provider = await show(tx, actor, ref, "provider.update")
+    given = wanted.model_fields_set
+    before = _shown(provider)
+    options = wanted.oidc if provider.kind == ProviderKind.OIDC else wanted.ldap
+    if given & {"oidc", "ldap"} and (options is None or len(given & {"oidc", "ldap"}) > 1):
+        raise Invalid(
+            "provider.kind_stays",
+            f"{provider.name} is of the kind {provider.kind}, which does not change.",
+            hint="Make another provider.",
+            field="ldap" if provider.kind == ProviderKind.OIDC else "oidc",
+        )
+    if options is not None:
+        _require_same_server(provider, options, given)
+        provider.options = _options(options)
+    if "domain" in given:
+        provider.domain_id = (await tenancy.domain(tx, actor, wanted.domain, field="domain")).id
+    if "mapping" in given:
+        provider.mapping = await _rules(tx, provider.domain_id, wanted.mapping)
+    elif "domain" in given:
+        provider.mapping = await _rules(tx, provider.domain_id, [GroupRule(**rule) for rule in provider.mapping])
+    superadmins = options_of(provider.kind, provider.options).may_appoint_superadmins
+    _require_allowed([GroupRule(**rule) for rule in provider.mapping], superadmins=superadmins)
+    ended = 0
+    if "active" in given:
+        provider.active = wanted.active
+        ended = 0 if wanted.active else await logins.end_by(tx, provider.method)
+    if "secret" in given:
+        provider.secret = seal.close(wanted.secret.encode(), purpose(provider.id)) if wanted.secret else None
+    after = _shown(provider)
+    changed = [field for field in after if after[field] != before[field]]
+    details = {"before": {f: before[f] for f in changed}, "after": {f: after[f] for f in changed}}
+    if "secret" in given:
+        details["after"]["secret"] = "changed" if wanted.secret else "removed"
+    if details["after"]:
+        _record(tx, actor, provider, "changed", **details, **_ended(ended))
+    await tx.flush()
+    return provider
+
+
+async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
+    """Remove a provider and end the sign-ins by it; accounts that came from it stay. Raises: Forbidden, NotFound."""
+    provider = await show(tx, actor, ref, "provider.update")
+    before = _shown(provider)
+    ended = await logins.end_by(tx, provider.method)
+    await tx.delete(provider)
+    await tx.flush()
+    _record(tx, actor, provider, "removed", before=before, **_ended(ended))
+
+
+def not_found(ref: str) -> NotFound:
+    """The error for a provider that is not there, or that is not in use."""
+    return NotFound(
+        "provider.not_found", f"There is no identity provider {ref}.", hint="See `carrel provider ls`."
+    )
+
+
+def _options(options: OidcOptions | LdapOptions | None) -> dict[str, Any]:
+    assert options is not None
+    require_sound(options)
+    return options.model_dump(mode="json")
+
+
+def _require_same_server(provider: Provider, wanted: OidcOptions | LdapOptions, given: set[str]) -> None:
+    """A secret goes to the server that it was given for, and to no other. Raises: Invalid."""
+    where = "issuer" if provider.kind == ProviderKind.OIDC else "host"
+    moved = getattr(wanted, where) != provider.options[where]
+    if moved and provider.secret and "secret" not in given:
+        raise Invalid(
+            "provider.secret_again",
+            "The secret was given for another server.",
+            hint="Give the secret together with the new address.",
+            field="secret",
+        )
+
+
+def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
+    """Raises: Invalid for a rule that gives nothing, or more than the provider may."""
+    for number, rule in enumerate(rules):
+        field = f"mapping.{number}"
+        if not rule.project and not rule.role:
+            raise Invalid(
+                "provider.rule_empty", f"The rule for {rule.group} gives nothing.",
+                hint="Give a project, a role, or both.", field=field,
+            )  # fmt: skip
+        if rule.role == "superadmin" and not superadmins:
+            raise Invalid(
+                "provider.rule_superadmin",
+                "The groups of this provider may not make superadmins.",
+                hint="Set may_appoint_superadmins, if you trust whoever administers it with everything here.",
+                field=field,
+            )
+
+
+async def _rules(tx: AsyncSession, domain_id: DomainId, rules: Sequence[GroupRule]) -> list[dict[str, Any]]:
+    """The rules with the ids of their projects. Raises: Invalid for a project that the domain lacks."""
+    found = (await tx.execute(select(Project.id, Project.name).where(Project.domain_id == domain_id))).all()
+    ids = {row.name: row.id for row in found} | {row.id: row.id for row in found}
+    kept = []
+    for number, rule in enumerate(rules):
+        if rule.project and rule.project not in ids:
+            raise Invalid(
+                "provider.rule_project",
+                f"The provider's domain has no project {rule.project}.",
+                hint="See `carrel project ls`.",
+                field=f"mapping.{number}.project",
+            )
+        kept.append({**rule.model_dump(), "project": ids[rule.project] if rule.project else None})
+    return kept
+
+
+def _shown(provider: Provider) -> dict[str, Any]:
+    """What the audit trail says of a provider: all but its secret."""
+    return {
+        "active": provider.active,
+        "domain": provider.domain_id,
+        "options": provider.options,
+        "mapping": provider.mapping,
+    }
+
+
+def _ended(sign_ins: int) -> dict[str, int]:
+    return {"sign_ins_ended": sign_ins} if sign_ins else {}
+
+
+def _record(tx: AsyncSession, actor: Actor, provider: Provider, what: str, **details: object) -> None:
+    audit.record(
+        tx, actor, "provider.update", provider.id, name=provider.name, target=Target(),
+        details={"what": what, **details},
+    )  # fmt: skip

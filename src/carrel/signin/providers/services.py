@@ -1,0 +1,15 @@
+"""What routes of identity providers work with."""
+
+from dataclasses import dataclass
+
+from carrel.signin.logins.services import SignInServices
+from carrel.signin.providers.adapters import Adapters
+from carrel.signin.providers.sign_on import Directories
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderServices(SignInServices):
+    """`providers`: connections to identity providers, one for each."""
+
+    elsewhere: Directories
+    providers: Adapters

@@ -1,0 +1,394 @@
+"""Signing in by a provider: the way there and back of a browser, a waiting command line, and directories."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.clock import Clock
+from carrel.core.errors import CarrelError, Unauthorized, Unavailable
+from carrel.db.database import Database
+from carrel.db.encryption import Seal
+from carrel.http.auth import CONFIRMED_FOR
+from carrel.identity.port import Arrival, Claims, challenge_of, denied
+from carrel.signin.keypairs.service import digest
+from carrel.signin.logins import service as logins
+from carrel.signin.logins.service import Client, Proved, WhyNot
+from carrel.signin.providers import arrivals
+from carrel.signin.providers.adapters import Adapters
+from carrel.signin.providers.queries import redirect_uri
+from carrel.signin.providers.schemas import (
+    CallbackQuery,
+    OidcOptions,
+    ProviderKind,
+    StartQuery,
+    options_of,
+)
+from carrel.signin.providers.service import not_found
+from carrel.tables.logins import Challenge
+from carrel.tables.providers import ExternalIdentity, Provider
+from carrel.tables.tenancy import User
+
+_LONG = timedelta(days=30)
+JOURNEY = timedelta(minutes=10)
+"""How long somebody may take at the provider."""
+_NEVER = datetime.fromtimestamp(0, UTC)
+LEAST_S = 0.5
+"""How long a directory's "no" takes at least."""
+REMEMBERED_S = 300.0
+"""For how long every "no" takes as long as the slowest one did."""
+_WRONG = "wrong password"
+_HANDOVER = timedelta(minutes=2)
+_LEAVE, _HAND_OVER = "sso", "sso-handover"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What signing in by a provider stands on."""
+
+    database: Database
+    clock: Clock
+    seal: Seal
+    adapters: Adapters
+    public_url: str
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A command line that waits on the person's own machine. challenge: what its verifier must give."""
+
+    port: int
+    challenge: str
+
+
+@dataclass(frozen=True)
+class Journey:
+    """Somebody's way to a provider and back, as it is kept. browser: digest of the browser's cookie."""
+
+    provider_id: str
+    nonce: str
+    verifier: str
+    browser: str
+    return_to: str
+    waiting: Waiting | None
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """url: where the browser goes. state: what comes back with it."""
+
+    url: str
+    state: str
+
+
+async def start(ground: Ground, name: str, wanted: StartQuery, *, browser: str) -> Leaving:
+    """Where to send a browser. browser: what its cookie will say.
+
+    Raises: NotFound; Unavailable when the provider does not answer.
+    """
+    async with ground.database.transaction() as tx:
+        provider = await _in_use(tx, name, ProviderKind.OIDC)
+    state = secrets.token_urlsafe(32)
+    departure = await ground.adapters.open_id(provider).depart(
+        state=state,
+        redirect_uri=redirect_uri(ground.public_url, provider.name),
+        # A command line wants a keypair at once, which is given to who has proved it a short while ago.
+        max_age=CONFIRMED_FOR if wanted.fresh or wanted.port else _LONG,
+    )
+    content = {
+        "provider_id": provider.id,
+        "nonce": departure.nonce,
+        "verifier": departure.verifier,
+        "browser": digest(browser).hex(),
+        "return_to": own_path(wanted.return_to),
+        "waiting": [wanted.port, wanted.challenge] if wanted.port and wanted.challenge else None,
+    }
+    async with ground.database.transaction() as tx:
+        _keep(tx, ground, state, _LEAVE, content, JOURNEY)
+    return Leaving(departure.url, state)
+
+
+async def journey_of(ground: Ground, state: str, *, browser: str) -> Journey:
+    """The way that this state belongs to, which is good for this once.
+
+    Raises: Unauthorized when it is over, was used, or began in another browser.
+    """
+    content = await _spend(ground, state, _LEAVE)
+    if not secrets.compare_digest(content["browser"], digest(browser).hex()):
+        raise Unauthorized(
+            "provider.other_browser",
+            "This sign-in began in another browser, or at another address of this page.",
+            hint=f"Start again from {ground.public_url}.",
+        )
+    waiting = Waiting(*content.pop("waiting")) if content["waiting"] else content.pop("waiting")
+    return Journey(**content, waiting=waiting)
+
+
+async def finish(
+    ground: Ground, name: str, journey: Journey, said: CallbackQuery, client: Client
+) -> Proved:
+    """Who came back from the provider. Raises: Unauthorized, Forbidden, Conflict, NotFound, Unavailable."""
+    async with ground.database.transaction() as tx:
+        provider = await _in_use(tx, name, ProviderKind.OIDC)
+    if provider.id != journey.provider_id:
+        raise _over()
+    try:
+        if said.error or not said.code:
+            raise denied(provider.name, said.error or "no code")
+        arrival = Arrival(said.code, said.iss, journey.nonce, journey.verifier)
+        claims = await ground.adapters.open_id(provider).arrive(
+            arrival, redirect_uri=redirect_uri(ground.public_url, provider.name), now=ground.clock.now()
+        )
+    except CarrelError as error:
+        await _note(ground, error.message, None, email="", method=provider.method, client=client)
+        raise
+    user = await _receive(ground, provider, claims, client)
+    proved_at = confirmed_at(provider, claims, ground.clock.now())
+    return Proved(user.id, user.email, _method(provider, claims), _in_use_still(provider.id), proved_at)
+
+
+async def let_in(ground: Ground, who: Proved, client: Client) -> str:
+    """The token for the cookie of who came back. Raises: Forbidden when they may not sign in."""
+    return await logins.open_for(
+        ground.database, ground.clock, who.user_id, method=who.method, client=client, why_not=who.why_not,
+        confirmed_at=who.confirmed_at,
+    )  # fmt: skip
+
+
+async def hand_over(ground: Ground, who: Proved, journey: Journey, waiting: Waiting) -> str:
+    """A code with which the waiting command line can sign in as who came back, once, in the next two minutes."""
+    code = secrets.token_urlsafe(32)
+    content = {
+        "user_id": who.user_id,
+        "method": who.method,
+        "provider_id": journey.provider_id,
+        "confirmed_at": who.confirmed_at and who.confirmed_at.isoformat(),
+        "challenge": waiting.challenge,
+    }
+    async with ground.database.transaction() as tx:
+        _keep(tx, ground, code, _HAND_OVER, content, _HANDOVER)
+    return code
+
+
+async def take_over(ground: Ground, *, code: str, verifier: str, client: Client) -> str:
+    """The token of a sign-in for a command line. Raises: Unauthorized; Forbidden when they may not sign in."""
+    content = await _spend(ground, code, _HAND_OVER)
+    if not secrets.compare_digest(content["challenge"], challenge_of(verifier)):
+        raise _over()
+    return await logins.open_for(
+        ground.database, ground.clock, content["user_id"], method=content["method"], client=client,
+        why_not=_in_use_still(content["provider_id"]),
+        confirmed_at=datetime.fromisoformat(content["confirmed_at"]),
+    )  # fmt: skip
+
+
+class Directories:
+    """`signin.logins.service.Elsewhere`: the directories.
+
+    Neither an answer nor the time that it takes tells who has an account here: whoever it is that is asked for, every
+    directory hears a question, about nobody where it has no say about them; one that is away is said so to everybody.
+    A "no" takes LEAST_S, or longer where directories were that slow lately.
+    """
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self._slowest_s, self._until = 0.0, 0.0
+
+    async def prove(self, login: str, password: str, user: User | None, client: Client) -> Proved | None:
+        began = time.monotonic()
+        async with self.ground.database.transaction() as tx:
+            present = await _in_service(tx)
+            asked = await _to_ask(tx, present, user)
+        try:
+            proved = await self._ask(present, asked, login, password, user, client)
+        except Unavailable:
+            await self._wait(began)
+            raise
+        if proved is None and present:
+            self._remember(began)
+            await self._wait(began)
+        return proved
+
+    async def is_theirs(self, user: User, password: str, client: Client) -> bool:
+        async with self.ground.database.transaction() as tx:
+            asked = await _to_ask(tx, await _in_service(tx), user)
+        proved = await self._ask(asked, asked, user.email, password, user, client)
+        return proved is not None and proved.user_id == user.id
+
+    def _remember(self, began: float) -> None:
+        now = time.monotonic()
+        if now - began >= self._slowest_s or now > self._until:
+            self._slowest_s, self._until = now - began, now + REMEMBERED_S
+
+    async def _wait(self, began: float) -> None:
+        await asyncio.sleep(max(LEAST_S, self._slowest_s) - (time.monotonic() - began))
+
+    async def _ask(
+        self,
+        present: Sequence[Provider],
+        asked: Sequence[Provider],
+        login: str,
+        password: str,
+        user: User | None,
+        client: Client,
+    ) -> Proved | None:
+        ground = self.ground
+        away: CarrelError | None = None
+        for provider in present:
+            question = (login.strip(), password) if provider in asked else _about_nobody()
+            try:
+                claims = await ground.adapters.directory(provider).prove(*question)
+            except CarrelError as error:
+                why, method = (error.message, provider.method) if provider in asked else (_WRONG, "password")
+                await _note(ground, why, user, email=login, method=method, client=client)
+                away = error
+                continue
+            if claims and provider in asked:
+                found = await _receive(ground, provider, claims, client)
+                return Proved(found.id, found.email, _method(provider, claims), _in_use_still(provider.id))
+        if away:
+            raise away
+        return None
+
+
+def confirmed_at(provider: Provider, claims: Claims, now: datetime) -> datetime:
+    """When who came from an OpenID provider proved that it is them. Coming is no proof: whoever sits down at a desk
+    where somebody is signed in at the provider comes too.
+    """
+    options = options_of(provider.kind, provider.options)
+    if claims.proved_at is None and isinstance(options, OidcOptions) and options.sign_in_confirms:
+        return now
+    return claims.proved_at or _NEVER
+
+
+def mark_of(state: str) -> str:
+    """A short name for a way, which gives nothing of its state away."""
+    return digest(f"mark:{state}").hex()[:16]
+
+
+def own_path(wanted: str) -> str:
+    """The wanted address when it is one of the page's own, else its start."""
+    plain = wanted.startswith("/") and not wanted.startswith(("//", "/api/")) and "\\" not in wanted
+    return wanted if plain and wanted.isprintable() and " " not in wanted else "/"
+
+
+def sign_in_page(error: CarrelError, name: str, return_to: str) -> str:
+    """The address of the sign-in page that says why it did not work."""
+    back = "" if return_to == "/" else f"&next={quote(return_to, safe='')}"
+    return f"/signin?error={quote(error.code)}&provider={quote(name, safe='')}{back}"
+
+
+async def _in_use(tx: AsyncSession, name: str, kind: ProviderKind) -> Provider:
+    wanted = select(Provider).where(Provider.name == name, Provider.kind == kind, Provider.active)
+    provider = (await tx.execute(wanted)).scalar()
+    if provider is None:
+        raise not_found(name)
+    return provider
+
+
+def _in_use_still(provider_id: str) -> WhyNot:
+    async def why_not(tx: AsyncSession) -> str:
+        # Locked, so that whoever switches it off ends this sign-in too, or is seen here.
+        wanted = select(Provider.id).where(Provider.id == provider_id, Provider.active)
+        found = await tx.execute(wanted.with_for_update(read=True))
+        return "" if found.first() else "the identity provider is not in use any more"
+
+    return why_not
+
+
+async def _in_service(tx: AsyncSession) -> Sequence[Provider]:
+    """The directories that are in use."""
+    wanted = select(Provider).where(Provider.kind == ProviderKind.LDAP, Provider.active)
+    return (await tx.execute(wanted.order_by(Provider.name))).scalars().all()
+
+
+async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None) -> Sequence[Provider]:
+    """The directories that may know a login. A local password is tried at none that has no say about its owner."""
+    if user is None or not found:
+        return found
+    linked = await tx.execute(
+        select(ExternalIdentity.provider_id).where(ExternalIdentity.user_id == user.id)
+    )
+    known = set(linked.scalars())
+    domain = user.email.rsplit("@", 1)[-1].lower()
+    return [
+        provider
+        for provider in found
+        if provider.id in known
+        or domain in options_of(provider.kind, provider.options).trusted_email_domains
+    ]
+
+
+def _about_nobody() -> tuple[str, str]:
+    return secrets.token_hex(8), secrets.token_hex(8)
+
+
+async def _receive(ground: Ground, provider: Provider, claims: Claims, client: Client) -> User:
+    for again in (True, False):
+        try:
+            async with ground.database.transaction() as tx:
+                return await arrivals.receive(tx, ground.clock, provider, claims, address=client.address)
+        except IntegrityError:
+            if not again:
+                raise
+            # The same person came twice at once, for the first time: now they are known.
+        except CarrelError as error:
+            email, method = claims.email or "", _method(provider, claims)
+            await _note(ground, error.message, None, email=email, method=method, client=client)
+            raise
+    raise AssertionError
+
+
+async def _note(
+    ground: Ground, why: str, user: User | None, *, email: str, method: str, client: Client
+) -> None:
+    """Somebody was not let in: the access log says why."""
+    async with ground.database.transaction() as tx:
+        logins.record_refusal(tx, user, email=email, method=method, client=client, reason=why)
+
+
+def _method(provider: Provider, claims: Claims) -> str:
+    options = options_of(provider.kind, provider.options)
+    trusted = options.trusted_factors if isinstance(options, OidcOptions) else []
+    proved = logins.BOTH_FACTORS if claims.factors.intersection(trusted) else ""
+    return f"{provider.kind}:{provider.name}{proved}"
+
+
+def _keep(
+    tx: AsyncSession, ground: Ground, token: str, purpose: str, content: Mapping[str, object], lifetime: timedelta
+) -> None:
+    sealed = ground.seal.close(orjson.dumps(content), f"challenge:{purpose}")
+    expires_at: datetime = ground.clock.now() + lifetime
+    tx.add(Challenge(token_hash=digest(token), purpose=purpose, content=sealed, expires_at=expires_at))
+
+
+async def _spend(ground: Ground, token: str, purpose: str) -> dict[str, Any]:
+    """What was kept for a token, once. Raises: Unauthorized."""
+    async with ground.database.transaction() as tx:
+        spent = await tx.execute(
+            delete(Challenge)
+            .where(Challenge.token_hash == digest(token), Challenge.purpose == purpose)
+            .returning(Challenge.content, Challenge.expires_at)
+        )
+        row = spent.first()
+    if row is None or row.expires_at <= ground.clock.now():
+        raise _over()
+    content: dict[str, Any] = orjson.loads(ground.seal.open(row.content, f"challenge:{purpose}"))
+    return content
+
+
+def _over() -> Unauthorized:
+    return Unauthorized(
+        "provider.expired",
+        "This sign-in is over: it took too long, or was used already.",
+        hint="Start again from the sign-in page.",
+    )

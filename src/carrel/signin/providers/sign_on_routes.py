@@ -1,0 +1,142 @@
+"""/auth/providers: the way to an identity provider and back."""
+
+import secrets
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from carrel.core.errors import CarrelError
+from carrel.http.auth import ByAddress, names
+from carrel.http.services import ServicesOf
+from carrel.mail.letters import language_of
+from carrel.signin.logins.routes import client_of, let_in, set_cookie
+from carrel.signin.logins.schemas import Me
+from carrel.signin.providers import sign_on
+from carrel.signin.providers.handover import page
+from carrel.signin.providers.schemas import CallbackQuery, Exchange, StartQuery
+from carrel.signin.providers.services import ProviderServices
+from carrel.signin.providers.sign_on import Ground, Journey
+
+router = APIRouter(tags=["auth"])
+Name = Annotated[str, Path(max_length=64, description="The provider's name.")]
+_COOKIES_BELOW = "/api/v1/auth/providers"
+
+
+@router.get(
+    "/auth/providers/{name}/start",
+    operation_id="auth.providers_start",
+    summary="Start a sign-in at an identity provider",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
+    status_code=303,
+    response_class=RedirectResponse,
+)
+async def start(
+    request: Request,
+    services: ServicesOf[ProviderServices],
+    name: Name,
+    wanted: Annotated[StartQuery, Query()],
+) -> Response:
+    """Send the browser to the provider to sign in; a page for browsers, not for scripts."""
+    browser = secrets.token_urlsafe(32)
+    try:
+        departure = await sign_on.start(ground_of(services), name, wanted, browser=browser)
+    except CarrelError as error:
+        return _go(sign_on.sign_in_page(error, name, sign_on.own_path(wanted.return_to)))
+    response = _go(departure.url)
+    response.set_cookie(
+        _cookie(departure.state),
+        browser,
+        max_age=int(sign_on.JOURNEY.total_seconds()),
+        path=_COOKIES_BELOW,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+@router.get(
+    "/auth/providers/{name}/callback",
+    operation_id="auth.providers_callback",
+    summary="Return from an identity provider",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
+    status_code=303,
+    response_class=RedirectResponse,
+    responses={200: {"description": "A question, when a command line waits", "content": {"text/html": {}}}},
+)
+async def callback(
+    request: Request,
+    services: ServicesOf[ProviderServices],
+    name: Name,
+    said: Annotated[CallbackQuery, Query()],
+) -> Response:
+    """Where the provider sends the browser back to: signs in and goes to the page; a page for browsers."""
+    ground, cookie = ground_of(services), _cookie(said.state)
+    try:
+        journey = await sign_on.journey_of(ground, said.state, browser=request.cookies.get(cookie, ""))
+    except CarrelError as error:
+        return _go(sign_on.sign_in_page(error, name, "/"))
+    try:
+        response = await _arrive(request, services, ground, name, journey, said)
+    except CarrelError as error:
+        response = _go(_back(error, name, journey))
+    response.delete_cookie(cookie, path=_COOKIES_BELOW, httponly=True, samesite="lax")
+    return response
+
+
+@router.post(
+    "/auth/providers/exchange",
+    operation_id="auth.providers_exchange",
+    summary="Exchange a sign-in code of the command line",
+    openapi_extra=names("auth.login"),
+    dependencies=[ByAddress],
+)
+async def exchange(
+    request: Request, services: ServicesOf[ProviderServices], response: Response, body: Exchange
+) -> Me:
+    """Sign a command line in with the code that its browser brought; `pending` as after a password."""
+    client = client_of(request)
+    token = await sign_on.take_over(ground_of(services), code=body.code, verifier=body.verifier, client=client)
+    return await let_in(request, services, response, token)
+
+
+def ground_of(services: ProviderServices) -> Ground:
+    """What a request of this installation stands on."""
+    return services.elsewhere.ground
+
+
+async def _arrive(
+    request: Request,
+    services: ProviderServices,
+    ground: Ground,
+    name: str,
+    journey: Journey,
+    said: CallbackQuery,
+) -> Response:
+    client = client_of(request)
+    who = await sign_on.finish(ground, name, journey, said, client)
+    if journey.waiting:
+        code = await sign_on.hand_over(ground, who, journey, journey.waiting)
+        language = language_of(request.headers.get("accept-language"))
+        return HTMLResponse(page(language, email=who.email, waiting=journey.waiting, code=code))
+    response = _go(journey.return_to)
+    await set_cookie(request, services, response, await sign_on.let_in(ground, who, client))
+    return response
+
+
+def _back(error: CarrelError, name: str, journey: Journey) -> str:
+    if journey.waiting:
+        return f"http://127.0.0.1:{journey.waiting.port}/?error={error.code}"
+    return sign_on.sign_in_page(error, name, journey.return_to)
+
+
+def _go(address: str) -> RedirectResponse:
+    return RedirectResponse(address, 303)
+
+
+def _cookie(state: str) -> str:
+    """A cookie for each way, so that two tabs do not get into each other's."""
+    return f"carrel_sso_{sign_on.mark_of(state)}"

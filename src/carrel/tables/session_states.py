@@ -1,0 +1,89 @@
+"""The lifecycle of a session. Everything that names a state comes from this table.
+
+TERMINATING knows where it ends (the row's `outcome`): TERMINATED, CANCELLED before it ever ran, or ERROR; or PENDING,
+when it leaves its node to start again elsewhere. A session that could not be started goes back to PENDING until it has
+been tried often enough.
+"""
+
+from datetime import timedelta
+from enum import StrEnum
+
+from carrel.core.lifecycle import Lifecycle
+
+
+class SessionState(StrEnum):
+    PENDING = "PENDING"
+    SCHEDULED = "SCHEDULED"
+    PREPARING = "PREPARING"
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    TERMINATING = "TERMINATING"
+    TERMINATED = "TERMINATED"
+    CANCELLED = "CANCELLED"
+    ERROR = "ERROR"
+
+
+_S = SessionState
+
+LIFECYCLE = Lifecycle(
+    moves={
+        _S.PENDING: frozenset({_S.SCHEDULED, _S.CANCELLED}),
+        _S.SCHEDULED: frozenset({_S.PREPARING, _S.TERMINATING, _S.PENDING}),
+        _S.PREPARING: frozenset({_S.STARTING, _S.RUNNING, _S.TERMINATING, _S.PENDING}),
+        _S.STARTING: frozenset({_S.RUNNING, _S.TERMINATING, _S.PENDING}),
+        _S.RUNNING: frozenset({_S.STARTING, _S.TERMINATING}),
+        _S.TERMINATING: frozenset({_S.TERMINATED, _S.CANCELLED, _S.ERROR, _S.PENDING}),
+        _S.TERMINATED: frozenset(),
+        _S.CANCELLED: frozenset(),
+        _S.ERROR: frozenset(),
+    },
+    deadlines={
+        _S.SCHEDULED: timedelta(minutes=5),
+        _S.PREPARING: timedelta(minutes=60),
+        _S.STARTING: timedelta(minutes=5),
+        _S.TERMINATING: timedelta(minutes=10),
+    },
+)
+
+PLACED = frozenset({_S.SCHEDULED, _S.PREPARING, _S.STARTING, _S.RUNNING, _S.TERMINATING})
+"""States in which the session holds its slots."""
+
+LAUNCHING = frozenset({_S.SCHEDULED, _S.PREPARING, _S.STARTING})
+
+
+class ContainerState(StrEnum):
+    """Of one container of a session. PENDING: without a node. EXITED: it ended, or disappeared, and is not started
+    again; what is left of it is still to be removed. GONE: nothing of it is left on the engine, and it holds no slots.
+    """
+
+    PENDING = "PENDING"
+    SCHEDULED = "SCHEDULED"
+    PREPARING = "PREPARING"
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    EXITED = "EXITED"
+    GONE = "GONE"
+
+
+_C = ContainerState
+
+CONTAINER_LIFECYCLE = Lifecycle(
+    moves={
+        _C.PENDING: frozenset({_C.SCHEDULED, _C.GONE}),
+        _C.SCHEDULED: frozenset({_C.PREPARING, _C.PENDING, _C.GONE}),
+        _C.PREPARING: frozenset({_C.STARTING, _C.RUNNING, _C.PENDING, _C.GONE}),
+        _C.STARTING: frozenset({_C.RUNNING, _C.PENDING, _C.GONE}),
+        _C.RUNNING: frozenset({_C.STARTING, _C.EXITED, _C.PENDING, _C.GONE}),
+        _C.EXITED: frozenset({_C.GONE}),
+        # A session that leaves its nodes starts again elsewhere, with the same containers.
+        _C.GONE: frozenset({_C.PENDING}),
+    },
+    deadlines={},
+)
+
+
+class ContainerRole(StrEnum):
+    """main: where terminals, commands, logs and apps are unless another is named."""
+
+    MAIN = "main"
+    SUB = "sub"

@@ -1,0 +1,162 @@
+"""Sessions, their containers, their history, and the kept logs."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    CheckConstraint,
+    ColumnElement,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    LargeBinary,
+    SmallInteger,
+    String,
+    UniqueConstraint,
+    bindparam,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from carrel.core.ids import ContainerId, DomainId, GroupId, NodeId, ProjectId, SessionId, UserId
+from carrel.db.tables import Table
+from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
+
+_ALL = ", ".join(f"'{state}'" for state in SessionState)
+_LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
+_CONTAINER_STATES = ", ".join(f"'{state}'" for state in ContainerState)
+_FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
+
+
+class Session(Table):
+    """slots: of each of its containers. outcome: where TERMINATING will end, or where it has ended. warnings: words
+    such as "out_of_memory", each at most once.
+
+    access_key: the keypair that asked for it; None: its owner did on the page, or with a token. priority: 0..100,
+    the highest goes first. wanted_node: where an administrator wants it, and nowhere else. avoided_nodes: where it
+    failed to start. time_limit_s: how long it may run. idle_ends_at: when it ends for being idle, once that was said.
+    """
+
+    __tablename__ = "sessions"
+    __table_args__ = (
+        CheckConstraint(f"state IN ({_ALL})", name="state"),
+        CheckConstraint(f"(ended_at IS NOT NULL) = (state IN ({_FINAL}))", name="ended"),
+        CheckConstraint("(outcome IS NOT NULL) OR state <> 'TERMINATING'", name="outcome"),
+        CheckConstraint("priority BETWEEN 0 AND 100", name="priority"),
+        Index("uq_sessions_owner_id_name_live", "owner_id", "name", unique=True,
+              postgresql_where=text(f"state IN ({_LIVE})")),
+        Index("uq_sessions_owner_id_idempotency_key", "owner_id", "idempotency_key", unique=True),
+        Index("ix_sessions_state_live", "state", postgresql_where=text(f"state IN ({_LIVE})")),
+        Index("ix_sessions_created_at_id", "created_at", "id"),
+        Index("ix_sessions_owner_id_created_at_id", "owner_id", "created_at", "id"),
+        Index("ix_sessions_id_prefix", "id", postgresql_ops={"id": "text_pattern_ops"}),
+        Index("ix_sessions_name", "name"),
+        Index("ix_sessions_searched", text("trigrams((name || ' ') || image)"), postgresql_using="gin"),
+    )  # fmt: skip
+
+    id: Mapped[SessionId] = mapped_column(String, primary_key=True)
+    name: Mapped[str] = mapped_column(String(64))
+    kind: Mapped[str] = mapped_column(String(20), default="interactive")
+    owner_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
+    project_id: Mapped[ProjectId] = mapped_column(String, ForeignKey("projects.id"), index=True)
+    domain_id: Mapped[DomainId] = mapped_column(String, ForeignKey("domains.id"))
+    group_id: Mapped[GroupId] = mapped_column(
+        String, ForeignKey("resource_groups.id"), server_default="default", index=True
+    )
+    access_key: Mapped[str | None] = mapped_column(String(24))
+    priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("50"))
+    wanted_node: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
+    avoided_nodes: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
+    time_limit_s: Mapped[int | None]
+    image: Mapped[str] = mapped_column(String(512))
+    image_name: Mapped[str | None] = mapped_column(String(64))
+    apps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    slots: Mapped[dict[str, int]] = mapped_column(JSONB)
+    env: Mapped[dict[str, str]] = mapped_column(JSONB)
+    state: Mapped[SessionState] = mapped_column(String(20), default=SessionState.PENDING)
+    outcome: Mapped[SessionState | None] = mapped_column(String(20))
+    reason: Mapped[str | None]
+    progress: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    warnings: Mapped[list[str]] = mapped_column(JSONB, default=list)
+    queue_position: Mapped[int | None]
+    force: Mapped[bool] = mapped_column(default=False)
+    attempts: Mapped[int] = mapped_column(default=0)
+    restarts: Mapped[int] = mapped_column(default=0)
+    not_before: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    deadline: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    idle_ends_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    idempotency_key: Mapped[str | None] = mapped_column(String(100))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+# Written out, so that the plan can use the index of the live ones.
+IS_LIVE: ColumnElement[bool] = Session.state.in_(
+    bindparam("live_states", sorted(map(str, LIFECYCLE.live)), expanding=True, literal_execute=True)
+)
+"""A condition for the sessions that have not ended."""
+
+
+class Container(Table):
+    """What the engine runs of a session. `derive` makes the session's state from the states of all of them.
+
+    One that starts again, on its node or elsewhere, is the same container. index: 0 is the main one. node_id: where it
+    is, or was last; None while it waits. address: where it answers while it is RUNNING. exit_code: of its main
+    process, once it is EXITED. started_at: since when it has its files. ended_at: when it was seen to have ended.
+    """
+
+    __tablename__ = "containers"
+    __table_args__ = (
+        CheckConstraint(f"state IN ({_CONTAINER_STATES})", name="state"),
+        CheckConstraint("(role = 'main') = (index = 0)", name="role"),
+        CheckConstraint("state <> 'PENDING' OR node_id IS NULL", name="node"),
+        UniqueConstraint("session_id", "index", name="uq_containers_session_id_index"),
+    )
+
+    id: Mapped[ContainerId] = mapped_column(String, primary_key=True)
+    session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"))
+    role: Mapped[ContainerRole] = mapped_column(String(10))
+    index: Mapped[int] = mapped_column(SmallInteger)
+    node_id: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
+    image: Mapped[str] = mapped_column(String(512))
+    slots: Mapped[dict[str, int]] = mapped_column(JSONB)
+    state: Mapped[ContainerState] = mapped_column(String(20), default=ContainerState.PENDING)
+    address: Mapped[str | None]
+    exit_code: Mapped[int | None]
+    started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+    @property
+    def name(self) -> str:
+        """As people name it within its session: main, sub1, sub2 ..."""
+        return self.role if self.role == ContainerRole.MAIN else f"{self.role}{self.index}"
+
+
+class HistoryEntry(Table):
+    """A transition, or a note (from_state = to_state). cause: one word; reason: a sentence."""
+
+    __tablename__ = "session_history"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"), index=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+    from_state: Mapped[SessionState | None] = mapped_column(String(20))
+    to_state: Mapped[SessionState] = mapped_column(String(20))
+    cause: Mapped[str] = mapped_column(String(40))
+    reason: Mapped[str | None]
+    actor: Mapped[str | None]
+
+
+class KeptLog(Table):
+    """The end of the log of a container that is gone. content: zlib of the last 1 MiB."""
+
+    __tablename__ = "container_logs"
+
+    container_id: Mapped[ContainerId] = mapped_column(String, ForeignKey("containers.id"), primary_key=True)
+    content: Mapped[bytes] = mapped_column(LargeBinary)

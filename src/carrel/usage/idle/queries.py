@@ -1,0 +1,120 @@
+"""What is known of sessions that may be idle."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Select, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.ids import SessionId
+from carrel.tables.idle import SessionActivity
+from carrel.tables.keypairs import Keypair
+from carrel.tables.limits import UNLIMITED, ResourcePolicy
+from carrel.tables.session_states import SessionState
+from carrel.tables.sessions import Container, Session
+from carrel.tables.tenancy import User
+from carrel.usage import service as usage
+from carrel.usage.idle.rules import MINUTE, Life, Minute, Rules, rules_of
+
+_PLAIN = frozenset({"cpu", "mem"})
+
+
+@dataclass(frozen=True)
+class Case:
+    """A running session, with the rules for it and what is known of its life. warned_of: as in its row."""
+
+    session: SessionId
+    rules: Rules
+    life: Life
+    slots: Mapping[str, int]
+    warned_of: datetime | None
+
+
+_CONTAINERS = (
+    select(func.count()).where(Container.session_id == Session.id).correlate(Session).scalar_subquery()
+)
+
+
+def _chosen() -> Select[*tuple[Any, ...]]:
+    # Who acted by a keypair that was removed since is held to what they may do without one.
+    policy = func.coalesce(Keypair.policy_id, User.keypair_policy_id)
+    return (
+        select(
+            Session.id, Session.kind, Session.slots, Session.started_at, Session.time_limit_s,
+            Session.idle_ends_at, ResourcePolicy.limits,
+            SessionActivity.active_at, SessionActivity.kept_at, SessionActivity.exempt,
+            _CONTAINERS.label("containers"),
+        )
+        .join(User, User.id == Session.owner_id)
+        .outerjoin(Keypair, Keypair.access_key == Session.access_key)
+        .join(ResourcePolicy, ResourcePolicy.id == policy)
+        .outerjoin(SessionActivity, SessionActivity.session_id == Session.id)
+        .where(Session.state == SessionState.RUNNING, Session.started_at.is_not(None))
+    )  # fmt: skip
+
+
+async def watched(tx: AsyncSession) -> list[Case]:
+    """Running sessions that a rule is for, or that were warned because one was."""
+    limits = ResourcePolicy.limits
+    ruled = or_(
+        limits["idle_timeout_s"].as_string() != UNLIMITED,
+        limits["idle_use"].as_string() != UNLIMITED,
+        Session.idle_ends_at.is_not(None),
+    )
+    return [_case(row) for row in await tx.execute(_chosen().where(ruled).order_by(Session.id))]
+
+
+async def one(tx: AsyncSession, session: SessionId) -> Case | None:
+    """The same of one session; None when it does not run."""
+    row = (await tx.execute(_chosen().where(Session.id == session))).first()
+    return _case(row) if row else None
+
+
+async def activity(tx: AsyncSession, session: SessionId) -> SessionActivity | None:
+    """What is written down of its use; None: nothing."""
+    return await tx.get(SessionActivity, session, populate_existing=True)
+
+
+async def minutes(
+    tx: AsyncSession, cases: Iterable[Case], now: datetime
+) -> Mapping[SessionId, Sequence[Minute]]:
+    """What each used in each minute of the window that its rule looks at; those without such a rule are left out."""
+    asked = {case.session: (case, case.rules.use.window_s) for case in cases if case.rules.use}
+    if not asked:
+        return {}
+    since = {key: now - timedelta(seconds=window_s) - 2 * MINUTE for key, (_, window_s) in asked.items()}
+    means = await usage.minute_means(tx, since)
+    return {
+        key: [_minute(case.slots, mean) for mean in means.get(key, ())] for key, (case, _) in asked.items()
+    }
+
+
+def _case(row: Any) -> Case:
+    return Case(
+        session=row.id,
+        rules=rules_of(row.limits, row.time_limit_s),
+        life=Life(
+            kind=row.kind,
+            started_at=row.started_at,
+            active_at=row.active_at,
+            kept_at=row.kept_at,
+            exempt=bool(row.exempt),
+            accelerated=any(amount for slot, amount in row.slots.items() if slot not in _PLAIN),
+        ),
+        slots={slot: amount * row.containers for slot, amount in row.slots.items()},
+        warned_of=row.idle_ends_at,
+    )
+
+
+def _minute(slots: Mapping[str, int], mean: usage.Mean) -> Minute:
+    percent = {
+        "cpu": 100 * mean.cpu_millis / max(slots.get("cpu", 0), 1),
+        "mem": 100 * mean.mem_bytes / max(slots.get("mem", 0), 1),
+    }
+    if mean.accelerator_percent is not None:
+        percent["accelerator"] = mean.accelerator_percent
+    if mean.accelerator_mem_percent is not None:
+        percent["accelerator_mem"] = mean.accelerator_mem_percent
+    return Minute(mean.at, percent)
