@@ -16,7 +16,7 @@ from carrel.tenancy import service as tenancy
 
 _SESSION = """
     WITH made AS (
-        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, env, state,
+        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec, state,
             warnings, force, attempts, restarts, created_at, started_at)
         SELECT :id, 'app', 'interactive', u.id, p.id, u.domain_id, 'app', CAST(:apps AS jsonb),
             '{"cpu": 1, "mem": 1}', '{}', 'RUNNING', '[]', false, 0, 0, now(), now()

@@ -32,6 +32,7 @@ from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import service
+from carrel.sessions.spec import SessionSpec
 from carrel.tenancy import service as tenancy
 
 _ALONE = 100
@@ -101,7 +102,7 @@ async def _alone(place: _Place) -> list[float]:
         await listening.execute("LISTEN carrel")
         await asyncio.sleep(2)
         for number in range(_ALONE):
-            request = service.Request(image="debian:12", slots=_ASKED, name=f"bench-{number:04}")
+            request = SessionSpec(image="debian:12", slots=_ASKED, name=f"bench-{number:04}")
             await service.enqueue(place.database, SystemClock(), place.actor, request)
             committed = time.perf_counter()
             async for told in listening.notifies(timeout=10):
@@ -115,7 +116,7 @@ async def _alone(place: _Place) -> list[float]:
 
 async def _at_once(place: _Place) -> float:
     actor = replace(place.actor, credential="cookie")
-    request = service.Request(image="debian:12", slots=_ASKED)
+    request = SessionSpec(image="debian:12", slots=_ASKED)
     first = await service.enqueue(place.database, SystemClock(), actor, replace(request, name="bench-first"))
     async with place.database.transaction() as tx:
         await tx.execute(

@@ -4,12 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from tempfile import NamedTemporaryFile
 
+import orjson
 from sqlalchemy import text
 
 from bench.helper_process import helper
 from bench.load import load, median, request
 from bench.plane import Plane, plane
 from bench.table import Line
+from carrel.sessions.spec import MountRequest, SessionSpec
 
 _ROUNDS = 7
 _SECONDS = 1.0
@@ -17,13 +19,17 @@ _CONNECTIONS = 8
 _HISTORY = 1_000_000
 _PATH = "/api/v1/sessions?limit=20"
 
+_SPEC = SessionSpec(
+    image="registry.example.org/team/image:1", slots={"cpu": 1000, "mem": 1 << 30}, name="desk", env={"A": "b"},
+    project="abcdefghijkl", group="default", priority=50, mounts=(MountRequest(folder="data"),),
+)  # fmt: skip
 _FILL = """
     WITH filled AS (
-        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, env,
+        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, spec,
             state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
         SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
             u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]',
-            '{"cpu": 1000, "mem": 1073741824}', '{"A": "b"}',
+            '{"cpu": 1000, "mem": 1073741824}', CAST(:spec AS jsonb),
             'TERMINATED', '[]', false, 0, 0,
             now() - n * interval '30 s', now() - n * interval '29 s', now() - n * interval '1 s'
         FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p RETURNING *
@@ -68,7 +74,7 @@ async def _by_turns(own: Plane, asked: bytes, bare_port: int) -> dict[str, list[
 
 async def _fill(own: Plane, first: int, last: int) -> None:
     async with own.database.transaction() as tx:
-        await tx.execute(text(_FILL), {"first": first, "last": last})
+        await tx.execute(text(_FILL), {"first": first, "last": last, "spec": orjson.dumps(_SPEC.to_json()).decode()})
     async with own.database.transaction() as tx:
         await tx.execute(text("ANALYZE sessions, containers"))
 

@@ -27,9 +27,12 @@ from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import transitions
+from carrel.sessions.spec import SessionSpec
 from carrel.signin.keypairs import service as keypairs
 from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
 from carrel.tables.sessions import Container, Session
+
+TINY = SessionSpec(image="tiny", slots={"cpu": 1, "mem": 1})
 
 
 def main_of(session: SessionId) -> ContainerId:
@@ -76,7 +79,7 @@ class World:
                 Session(
                     id=session, name=values.pop("name", "desk"), owner_id=owner.user_id,
                     project_id=self.people.project, domain_id=self.people.domain, image="tiny",
-                    apps=apps or [], slots={"cpu": 1, "mem": 1}, env={}, state=state,
+                    apps=apps or [], slots=TINY.slots, spec=TINY, state=state,
                     created_at=now, **values,
                 )
             )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from access_kit import rows
+from access_kit import TINY, rows
 from aiohttp import web
 from people import People
 from yarl import URL
@@ -93,7 +93,7 @@ class Gate:
             session_row, main = rows(
                 Session(
                     id=session, name=f"s-{session}", project_id=self.people.project,
-                    domain_id=self.people.domain, image="tiny", slots={"cpu": 1, "mem": 1}, env={},
+                    domain_id=self.people.domain, image="tiny", slots=TINY.slots, spec=TINY,
                     apps=[{"name": name, "title": name, "protocol": "http", "port": port,
                            "auth_header": auth_header}],
                     created_at=SystemClock().now(), **row,

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from carrel.core.clock import SystemClock
 from carrel.sessions import service
+from carrel.sessions.spec import SessionSpec
 
 SLOTS = {"cpu": 100, "mem": 64 << 20}
 
@@ -19,7 +20,7 @@ async def gang(living: Api) -> dict[str, Any]:
     """A running session of one main container and two others, as its owner sees it."""
     user = await living.as_("user")
     assert user.actor is not None
-    request = service.Request(image="debian:12", slots=SLOTS, name="gang", containers=3)
+    request = SessionSpec(image="debian:12", slots=SLOTS, name="gang", containers=3)
     session = await service.enqueue(living.database, SystemClock(), user.actor, request)
     return await living.until(user, session, "RUNNING")
 

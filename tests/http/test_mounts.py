@@ -17,8 +17,7 @@ from carrel.core.ids import ShareId, new_id
 from carrel.engines.conformance_kit import run
 from carrel.engines.port import Mount
 from carrel.queue import check as checking
-from carrel.sessions.admission import Wish
-from carrel.sessions.schemas import MountRequest
+from carrel.sessions.spec import MountRequest, SessionSpec
 from carrel.storage.port import Capacity, Place
 from carrel.storage.posix import PosixBackend
 from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
@@ -264,9 +263,9 @@ async def test_asking_what_would_happen_keeps_nobody_from_changing_the_folder(li
     user = await living.as_("user")
     made = await folder(user, "data")
     assert user.actor is not None
-    wish, mounts = Wish(SMALL), [MountRequest(folder=made["id"])]
+    spec = SessionSpec(image="", slots=SMALL, mounts=(MountRequest(folder=made["id"]),))
     async with living.database.transaction() as tx:
-        found = await checking.check(tx, SystemClock(), user.actor, wish, project=None, image=None, mounts=mounts)
+        found = await checking.check(tx, SystemClock(), user.actor, spec)
         assert found.refused is None
         async with living.database.transaction() as other:
             await other.execute(select(VFolder).where(VFolder.id == made["id"]).with_for_update(nowait=True))

@@ -202,7 +202,11 @@ SHAPES = [
         "image_name": "starter",
         "apps": json.dumps([{"name": "a", "title": "T", "protocol": "http", "port": 1}]),
     },
-    {"env": json.dumps({"A": 'quotes " and \\ and \n', "B": "", "C": "日本語"})},
+    {
+        "spec": json.dumps(
+            {"image": "debian:12", "slots": SMALL, "env": {"A": 'quotes " and \\ and \n', "B": "", "C": "日本語"}}
+        )
+    },
     {"started_at": SystemClock().now() - timedelta(days=365), "restarts": 3},
 ]
 
@@ -247,7 +251,7 @@ async def test_what_is_in_the_environment_is_for_the_owner_and_sealed_at_rest(li
     assert living.engine.world.containers[made["containers"][0]["id"]].spec.env["TOKEN"] == "s3cret-value"
     assert (await admin.get(f"/sessions/{made['id']}")).json()["env"] == {"TOKEN": "********"}
     async with living.database.transaction() as tx:
-        stored = (await tx.execute(text("SELECT env::text FROM sessions"))).scalar_one()
+        stored = (await tx.execute(text("SELECT spec::text FROM sessions"))).scalar_one()
     assert "s3cret-value" not in stored
     assert "TOKEN" in stored
 

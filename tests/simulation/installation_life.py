@@ -43,6 +43,7 @@ from carrel.nodes import administration
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
 from carrel.sessions import service
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.nodes import Draining
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
@@ -247,10 +248,14 @@ class Installation:
         """more: slots besides CPU and memory."""
         self.asked += 1
         slots = {"cpu": cpu, "mem": 64 << 20, **(more or {})}
-        request = service.Request(
-            image=image, slots=slots, containers=containers, idempotency_key=f"key-{self.asked}"
+        return await self.enqueue(SessionSpec(image=image, slots=slots, containers=containers))
+
+    async def enqueue(self, spec: SessionSpec) -> SessionId:
+        """Ask for a session until it is heard, once."""
+        key = f"key-{self.asked}"
+        return await self.act(
+            lambda p: service.enqueue(p.database, self.clock, self.actor, spec, idempotency_key=key)
         )
-        return await self.act(lambda p: service.enqueue(p.database, self.clock, self.actor, request))
 
     async def remove(self, session: SessionId, *, force: bool = False) -> None:
         async def remove(plane: ControlPlane) -> None:

@@ -25,6 +25,7 @@ from carrel.engines.port import NodeInfo
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
 from carrel.sessions import service
+from carrel.sessions.spec import SessionSpec
 from carrel.signin.keypairs import service as keypairs
 from carrel.tables.limits import PolicyKind, ResourcePolicy
 from carrel.tables.tenancy import Domain, Project
@@ -126,12 +127,15 @@ class Visit:
     """A session that somebody asks for, and when they end it."""
 
     actor: Actor
-    request: service.Request
+    spec: SessionSpec
+    key: str
     stays_s: float
     force: bool
 
     async def pay(self, database: Database) -> SessionId:
-        session = await service.enqueue(database, LoopClock(), self.actor, self.request)
+        session = await service.enqueue(
+            database, LoopClock(), self.actor, self.spec, idempotency_key=self.key
+        )
         await asyncio.sleep(self.stays_s)
         async with database.transaction() as tx:
             await service.remove(tx, LoopClock(), self.actor, session, force=self.force)
@@ -145,11 +149,8 @@ def visits(actors: list[Actor], dice: random.Random) -> list[Visit]:
     return [
         Visit(
             actor,
-            service.Request(
-                image="debian:12",
-                slots={"cpu": dice.choice(SIZES), "mem": 64 << 20},
-                idempotency_key=f"key-{number}",
-            ),
+            SessionSpec(image="debian:12", slots={"cpu": dice.choice(SIZES), "mem": 64 << 20}),
+            f"key-{number}",
             stays_s=dice.choice([0, 5, 20, 60, 180]) * dice.random(),
             force=dice.random() < 0.2,
         )

@@ -30,8 +30,7 @@ from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import Mount
 from carrel.folders.hosts.storages import Storage
 from carrel.permissions.decide import Actor
-from carrel.sessions import service
-from carrel.sessions.schemas import MountRequest
+from carrel.sessions.spec import MountRequest, SessionSpec
 from carrel.storage.port import Place, StorageUnavailable
 from carrel.storage.posix import PosixBackend
 from carrel.tables.session_states import SessionState as S
@@ -90,13 +89,8 @@ class Life(Installation):
 
     async def start(self) -> SessionId:
         self.asked += 1
-        request = service.Request(
-            image="debian:12",
-            slots={"cpu": 1000, "mem": 64 << 20},
-            mounts=MOUNTS,
-            idempotency_key=f"k-{self.asked}",
-        )
-        return await self.act(lambda p: service.enqueue(p.database, self.clock, self.actor, request))
+        slots = {"cpu": 1000, "mem": 64 << 20}
+        return await self.enqueue(SessionSpec(image="debian:12", slots=slots, mounts=MOUNTS))
 
     def held(self) -> int:
         row = self.look.execute("SELECT count(*) FROM vfolder_mounts WHERE released_at IS NULL").fetchone()

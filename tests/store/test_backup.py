@@ -22,7 +22,7 @@ from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.server.backup import folders
 from carrel.sessions import service as sessions
-from carrel.sessions.service import Request
+from carrel.sessions.spec import SessionSpec
 from carrel.signin.keypairs import service as keypairs
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
@@ -64,7 +64,7 @@ async def original(open_dir: Path, database: Database, people: People) -> Iterat
         database,
         SystemClock(),
         people.user,
-        Request(image="debian:12", slots={"cpu": 100, "mem": 64 << 20}, name="kept"),
+        SessionSpec(image="debian:12", slots={"cpu": 100, "mem": 64 << 20}, name="kept"),
     )
     yield original
     shutil.rmtree(data_dir, ignore_errors=True)

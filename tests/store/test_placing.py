@@ -23,6 +23,7 @@ from carrel.queue import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Cause, ClusterMode, Waiting
 from carrel.sessions import service
+from carrel.sessions.spec import SessionSpec
 
 SMALL = {"cpu": 100, "mem": 64 << 20}
 MACHINES = [NodeInfo(f"n{number}", "x86_64", {"cpu": 4000, "mem": 8 << 30}, "Fake") for number in range(3)]
@@ -48,7 +49,7 @@ async def test_a_place_takes_few_statements_however_many_nodes(database, people,
         await nodes.record(tx, MACHINES, clock.now())
     leader = await lead(database.url)
     schedule = Schedule(Tools(database, FakeEngine(), clock, leader, Seal(bytes(32)), Storages(database)))
-    made = await service.enqueue(database, clock, people.user, service.Request(image="debian:12", slots=SMALL))
+    made = await service.enqueue(database, clock, people.user, SessionSpec(image="debian:12", slots=SMALL))
     with statements(database) as taken:
         await schedule.step()
     await leader.resign()
@@ -97,7 +98,7 @@ async def test_a_session_goes_where_its_image_runs_and_why_says_so(database, peo
                 architecture=architecture, apps=[], min_slots=SMALL,
             )  # fmt: skip
     made = {
-        name: await service.enqueue(database, clock, people.user, service.Request(image=name, slots=SMALL))
+        name: await service.enqueue(database, clock, people.user, SessionSpec(image=name, slots=SMALL))
         for name in ("small", "usual", "big")
     }
     async with database.transaction() as tx:

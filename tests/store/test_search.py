@@ -11,7 +11,7 @@ from sqlalchemy.types import String
 from carrel.db.database import Database
 from carrel.db.search import bound_part, has_part, part_condition
 from carrel.sessions import queries, service
-from carrel.sessions.service import Request
+from carrel.sessions.spec import SessionSpec
 
 _LETTERS = st.text(alphabet="abAB%_\\ '-é한", max_size=8)
 
@@ -32,7 +32,7 @@ async def test_what_has_the_part_is_found_in_any_case(database: Database, rows: 
 async def _fill(database: Database, people, count: int) -> None:
     async with database.transaction() as tx:
         await tx.execute(
-            text("""INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, env,
+            text("""INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec,
                     state, warnings, force, attempts, restarts, created_at, ended_at)
                 SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive',
                     :user, :project, :domain, 'debian:12', '[]', '{}', '{}', 'TERMINATED', '[]', false, 0, 0,
@@ -51,7 +51,7 @@ async def test_a_rare_part_is_found_by_the_index(database, people, clock, part):
         database,
         clock,
         people.user,
-        Request(image="debian:12", slots={"cpu": 100, "mem": 64 << 20}, name="thesis"),
+        SessionSpec(image="debian:12", slots={"cpu": 100, "mem": 64 << 20}, name="thesis"),
     )
     page = await queries.page(
         database, people.superadmin, states=None, search=part, owner="all", limit=20, cursor=None

@@ -10,14 +10,15 @@ from carrel.core.errors import Conflict, Invalid, NotFound, Refused
 from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
 from carrel.sessions import queries, service, transitions
-from carrel.sessions.service import Request
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
 
 SMALL = {"cpu": 100, "mem": 64 << 20}
+SPEC = SessionSpec(image="debian:12", slots=SMALL)
 
 
 async def test_a_session_is_remembered_with_history_event_and_audit(database, people, clock):
-    made = await service.enqueue(database, clock, people.user, Request(image="debian:12", slots=SMALL))
+    made = await service.enqueue(database, clock, people.user, SPEC)
     async with database.transaction() as tx:
         counts = [
             (await tx.execute(text(f"SELECT count(*) FROM {table} WHERE {column} = :id"), {"id": made})).scalar_one()
@@ -27,13 +28,15 @@ async def test_a_session_is_remembered_with_history_event_and_audit(database, pe
 
 
 async def test_a_repeat_with_the_same_key_returns_the_first(database, people, clock):
-    request = Request(image="debian:12", slots=SMALL, idempotency_key="k1", name="twice")
-    made = await asyncio.gather(*(service.enqueue(database, clock, people.user, request) for _ in range(8)))
+    spec = SessionSpec(image="debian:12", slots=SMALL, name="twice")
+    made = await asyncio.gather(
+        *(service.enqueue(database, clock, people.user, spec, idempotency_key="k1") for _ in range(8))
+    )
     assert len(set(made)) == 1
 
 
 async def test_a_live_name_is_taken_for_its_owner_only(database, people, clock):
-    request = Request(image="debian:12", slots=SMALL, name="desk")
+    request = SessionSpec(image="debian:12", slots=SMALL, name="desk")
     first = await service.enqueue(database, clock, people.user, request)
     with pytest.raises(Conflict) as taken:
         await service.enqueue(database, clock, people.user, request)
@@ -49,7 +52,7 @@ async def test_what_no_node_can_ever_hold_is_refused_at_the_door(database, peopl
         await nodes.record(tx, [NodeInfo("n1", "amd64", {"cpu": 2000, "mem": 2 << 30}, "Fake")], clock.now())
     with pytest.raises(Refused) as refused:
         await service.enqueue(
-            database, clock, people.user, Request(image="debian:12", slots={"cpu": 3000, "mem": 1 << 30})
+            database, clock, people.user, SessionSpec(image="debian:12", slots={"cpu": 3000, "mem": 1 << 30})
         )
     assert refused.value.details == {"slot": "cpu", "asked": 3000, "largest": 2000}
 
@@ -57,11 +60,11 @@ async def test_what_no_node_can_ever_hold_is_refused_at_the_door(database, peopl
 @pytest.mark.parametrize("image", ["UPPER/case", "a b", "", "-x", "name:tag:tag", "../../etc"])
 async def test_an_impossible_reference_is_refused_at_the_door(database, people, clock, image):
     with pytest.raises(Invalid):
-        await service.enqueue(database, clock, people.user, Request(image=image, slots=SMALL))
+        await service.enqueue(database, clock, people.user, SessionSpec(image=image, slots=SMALL))
 
 
 async def test_others_sessions_are_not_there_for_me(database, people, clock):
-    made = await service.enqueue(database, clock, people.user, Request(image="debian:12", slots=SMALL, name="mine"))
+    made = await service.enqueue(database, clock, people.user, SessionSpec(image="debian:12", slots=SMALL, name="mine"))
     for actor in (people.colleague, people.stranger, people.foreigner):
         for ref in (made, made[:5], "mine"):
             async with database.transaction() as tx:
@@ -73,7 +76,7 @@ async def test_others_sessions_are_not_there_for_me(database, people, clock):
 
 async def test_a_prefix_must_be_unique(database, people, clock):
     made = [
-        await service.enqueue(database, clock, people.user, Request(image="debian:12", slots=SMALL)) for _ in range(2)
+        await service.enqueue(database, clock, people.user, SPEC) for _ in range(2)
     ]
     async with database.transaction() as tx:
         for number, session in enumerate(made):
@@ -93,7 +96,7 @@ async def test_a_prefix_must_be_unique(database, people, clock):
 @pytest.mark.parametrize("target", sorted(SessionState))
 async def test_only_the_lifecycles_moves_happen(database, people, clock, target):
     for source in sorted(SessionState):
-        made = await service.enqueue(database, clock, people.user, Request(image="debian:12", slots=SMALL))
+        made = await service.enqueue(database, clock, people.user, SPEC)
         ended = clock.now() if source in LIFECYCLE.final else None
         async with database.transaction() as tx:
             await tx.execute(
@@ -107,7 +110,7 @@ async def test_only_the_lifecycles_moves_happen(database, people, clock, target)
 
 
 async def test_what_is_told_late_of_a_start_takes_no_end_its_reason(database, people, clock):
-    made = await service.enqueue(database, clock, people.user, Request(image="debian:12", slots=SMALL))
+    made = await service.enqueue(database, clock, people.user, SPEC)
     async with database.transaction() as tx:
         await tx.execute(text("UPDATE sessions SET state = 'TERMINATING', outcome = 'ERROR', reason = 'Ended.'"))
         for states, then in (
@@ -119,7 +122,7 @@ async def test_what_is_told_late_of_a_start_takes_no_end_its_reason(database, pe
 
 
 async def test_of_two_movers_one_wins(database, people, clock):
-    made = await service.enqueue(database, clock, people.user, Request(image="debian:12", slots=SMALL))
+    made = await service.enqueue(database, clock, people.user, SPEC)
 
     async def move() -> int:
         async with database.transaction() as tx:
@@ -130,7 +133,7 @@ async def test_of_two_movers_one_wins(database, people, clock):
 
 async def test_pages_follow_each_other_without_gap_or_repeat(database, people, clock):
     made = [
-        await service.enqueue(database, clock, people.user, Request(image="debian:12", slots=SMALL)) for _ in range(7)
+        await service.enqueue(database, clock, people.user, SPEC) for _ in range(7)
     ]
     seen: list[str] = []
     cursor = None
@@ -153,7 +156,7 @@ async def test_pages_follow_each_other_without_gap_or_repeat(database, people, c
 @pytest.mark.parametrize("down", [False, True])
 async def test_a_sorted_list_goes_on_where_its_page_ended(database, people, clock, by, down):
     for name, image in (("bbbb", "x:1"), ("Aaaa", "y:1"), ("aaaa", "x:1"), ("cccc", "y:1"), ("abcd", "x:1")):
-        await service.enqueue(database, clock, people.user, Request(image=image, slots=SMALL, name=name))
+        await service.enqueue(database, clock, people.user, SessionSpec(image=image, slots=SMALL, name=name))
     seen: list[dict[str, str]] = []
     cursor = None
     while True:

@@ -49,7 +49,7 @@ def codes_in_source() -> Iterator[str]:
             if name == "_later":
                 yield from _constant(node.args[1])
             if (
-                name in ("Problem", "EngineError", "Trouble", "settle")
+                name in ("Problem", "EngineError", "Trouble", "keep_or_end")
                 or name in vars(port)
                 or name == "__init__"
             ):

@@ -15,24 +15,30 @@ from typing import cast
 
 import psycopg
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from databases import in_database
 from installation import API, installation
 from people import People, eventually
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, select, text
+from sqlalchemy.orm import undefer
 from websockets.asyncio.client import connect
 
+from carrel.core.clock import SystemClock
 from carrel.core.errors import Conflict
-from carrel.core.ids import new_id
+from carrel.core.ids import NodeId, new_id
 from carrel.db import revision
 from carrel.db.database import Database, driver_url
-from carrel.db.migrate import migrate
+from carrel.db.migrate import configuration, migrate
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import ContainerSpec
+from carrel.queue import loading
 from carrel.server.backup.database import load
 from carrel.server.metadata import METADATA
 from carrel.server.waiting import require_not_newer
+from carrel.sessions.spec import MountRequest, SessionSpec
+from carrel.tables.sessions import Session
 
 HERE = Path(__file__).parent
 DUMPS = {dump.stem.removeprefix("schema-"): dump for dump in sorted(HERE.glob("schema-*.dump"))}
@@ -149,6 +155,74 @@ async def test_what_ran_before_goes_on_running_with_its_terminal_and_its_apps(
         with psycopg.connect(empty) as connection:
             held = connection.execute("SELECT count(*) FROM allocations WHERE released_at IS NULL").fetchone()
         assert held == (0,)
+
+
+_ASKS = """
+    INSERT INTO nodes (id, name, architecture, engine, slots, capabilities, state, seen_at)
+        VALUES ('nodenodenode', 'local', 'x86_64', 'Fake 1', '{"cpu": 8000, "mem": 34359738368}', '["fake"]',
+            'READY', '2001-01-01');
+    UPDATE sessions SET env = '{"SEED": "7"}', wanted_node = 'nodenodenode', time_limit_s = 7200, priority = 60
+        WHERE name = 'kept';
+    INSERT INTO vfolder_mounts (session_id, position, folder_id, folder_name, owner_id, path, subpath, read_only,
+            released_at)
+        SELECT s.id, 0, f.id, f.name, s.owner_id, '/data', 'train', true, now() FROM sessions s, vfolders f
+        WHERE s.name = 'kept' AND f.name = 'work'
+"""
+_LAST_WITHOUT_SPECS = "0026"
+
+
+async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(empty: str, tmp_path: Path) -> None:
+    engine = FakeEngine()
+    schema = max(DUMPS)
+    load(empty, DUMPS[schema], lambda name, count: None)
+    _bring_to(empty, _LAST_WITHOUT_SPECS)
+    with psycopg.connect(empty, autocommit=True) as connection:
+        connection.execute(_ASKS)
+        before = connection.execute("SELECT env, wanted_node FROM sessions").fetchall()
+        folder, project, image = connection.execute(
+            "SELECT f.id, s.project_id, s.image FROM vfolders f, sessions s WHERE f.name = 'work'"
+        ).fetchone() or ("", "", "")
+    # There and back, nothing is lost.
+    migrate(empty)
+    _bring_to(empty, _LAST_WITHOUT_SPECS)
+    with psycopg.connect(empty) as connection:
+        assert connection.execute("SELECT env, wanted_node FROM sessions").fetchall() == before
+    migrate(empty)
+    async with AsyncExitStack() as stack:
+        database = Database(empty)
+        stack.push_async_callback(database.close)
+        async with database.transaction() as tx:
+            [row] = (await tx.execute(select(Session).options(undefer(Session.spec)))).scalars()
+            [waiting] = await loading.waiting(tx, SystemClock().now())
+        assert waiting.node == "nodenodenode"
+        assert row.spec == SessionSpec(
+            image=image, slots=row.slots, name="kept", env={"SEED": "7"}, project=project, group="default",
+            priority=60, time_limit_s=7200, node=NodeId("nodenodenode"), containers=1,
+            mounts=(MountRequest(folder=folder, path="/data", subpath="train", read_only=True),),
+        )  # fmt: skip
+        api = await stack.enter_async_context(
+            installation(database, cast(People, None), tmp_path, controllers=True, engine=engine)
+        )
+        user = await api.browser("user")
+        await api.until(user, row.id, "RUNNING")
+        shown = (await user.get("/sessions/kept")).json()
+        assert (shown["env"], shown["time_limit_s"], shown["priority"]) == ({"SEED": "7"}, 7200, 60)
+        assert shown["node"] == "local"
+        [started] = engine.world.containers.values()
+        assert started.spec.env["SEED"] == "7"
+
+
+def _bring_to(url: str, schema: str) -> None:
+    """Bring a database to an earlier schema, from before or after it."""
+    engine = create_engine(driver_url(url))
+    try:
+        with engine.begin() as connection:
+            config = configuration()
+            config.attributes["connection"] = connection
+            behind = revision.current(url) > schema
+            (command.downgrade if behind else command.upgrade)(config, schema)
+    finally:
+        engine.dispose()
 
 
 async def _greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -83,7 +83,7 @@ class Launch:
     async def step(self) -> None:
         """Take up every session that should be starting and is not in hand."""
         async with self._tools.database.transaction() as tx:
-            sessions = await queries.in_states(tx, *sorted(LAUNCHING))
+            sessions = await queries.with_specs(tx, *sorted(LAUNCHING))
             if not sessions:
                 return
             own = await containers.in_states(tx, *sorted(LAUNCHING))
@@ -352,7 +352,7 @@ def container_spec(
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
-            **environment.opened(seal, session.env),
+            **environment.opened(seal, session.spec.env),
         },
         hostname=hostname if container.role == ContainerRole.MAIN else f"{hostname}-{container.name}",
         ports=tuple(int(app["port"]) for app in session.apps),

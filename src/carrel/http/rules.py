@@ -7,6 +7,8 @@ from pydantic import StringConstraints, ValidationError, ValidatorFunctionWrapHa
 from pydantic_core import PydanticCustomError
 
 _RULE = "rule"
+# A dataclass speaks of its constructor.
+_PLAINER = {"unexpected_keyword_argument": "Extra inputs are not permitted"}
 
 
 def says(sentence: str) -> WrapValidator:
@@ -35,7 +37,8 @@ def refusal(error: Mapping[str, Any], field: str) -> str:
     """The sentence for a refused input: the rule's own, else the field and what the framework says of it."""
     if is_rule(error):
         return str(error["msg"])
-    return f"{field or 'The request'}: {error['msg']}."
+    said = _PLAINER.get(error["type"], error["msg"])
+    return f"{field or 'The request'}: {said}."
 
 
 EnvName = Annotated[

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
 from carrel.core.hosts import architecture
-from carrel.core.ids import GroupId, ProjectId, SessionId
+from carrel.core.ids import GroupId, NodeId, ProjectId, SessionId
 from carrel.images import service as images
 from carrel.limits.scopes import access_key_of, scopes_of
 from carrel.permissions.decide import Actor, Target, require
@@ -22,9 +22,10 @@ from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, ScopeView, Waiting
 from carrel.sessions import admission, mounting
 from carrel.sessions import service as sessions
-from carrel.sessions.admission import Place, Wish
-from carrel.sessions.schemas import MountRequest
+from carrel.sessions.admission import AdmittedSpec
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
+from carrel.tables.images import Image
 from carrel.tables.presets import Preset
 
 ASKED = SessionId("asked")
@@ -45,39 +46,25 @@ class Checked:
     presets: Sequence[tuple[Preset, StartEstimate]]
 
 
-async def check(
-    tx: AsyncSession,
-    clock: Clock,
-    actor: Actor,
-    wish: Wish,
-    *,
-    project: str | None,
-    image: str | None,
-    mounts: Sequence[MountRequest] = (),
-) -> Checked:
-    """What would happen if the actor asked for it now. Raises: NotFound, Forbidden, Conflict."""
-    home = await sessions.project_of(tx, actor, project)
-    require(actor, "session.create", Target(actor.user_id, home, actor.domain_id))
-    usable = await admission.usable_groups(tx, actor.user_id, actor.domain_id, home)
-    group = admission.chosen(usable, wish.group)
-    found = await images.find(tx, image) if image else None
-    wish = replace(wish, architecture=architecture(found.architecture if found else None))
-    place = await _placed(tx, actor, home, wish, image=image, mounts=mounts)
-    refused = place if isinstance(place, CarrelError) else None
-    path = (actor.domain_id, home, actor.user_id)
-    asked = Waiting(
-        id=ASKED, slots=wish.slots, since=clock.now(), group=group.id, path=path,
-        scopes=scopes_of(access_key_of(actor), path),
-        priority=DEFAULT_PRIORITY if wish.priority is None else wish.priority,
-        architecture=wish.architecture,
-    )  # fmt: skip
-    if isinstance(place, Place):
-        lasts = timedelta(seconds=place.time_limit_s) if place.time_limit_s else None
-        asked = replace(asked, priority=place.priority, node=place.node, lasts=lasts)
+async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec) -> Checked:
+    """What would happen if the actor asked for it now. An image of "" is none yet.
+
+    Raises: NotFound, Forbidden, Conflict.
+    """
+    project = await sessions.project_of(tx, actor, spec.project)
+    require(actor, "session.create", Target(actor.user_id, project, actor.domain_id))
+    usable = await admission.usable_groups(tx, actor.user_id, actor.domain_id, project)
+    group = admission.chosen(usable, spec.group)
+    image = await images.find(tx, spec.image) if spec.image else None
+    admitted = await _admitted(tx, actor, project, image, spec)
+    refused = admitted if isinstance(admitted, CarrelError) else None
+    # What is left is of interest to who is refused, too; the node and the time that they may not have are not.
+    possible = admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
+    asked = _pending(actor, project, group, image, possible, clock.now())
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), asked], running=True
     )
-    least = least_of(found)
+    least = least_of(image)
     presets = await _presets(tx, group.id)
 
     def answer() -> Checked:
@@ -89,7 +76,7 @@ async def check(
             refused=refused,
             answer=None if refused else explain(snapshot, asked, [one.id for one in usable], least),
             group=group,
-            project=home,
+            project=project,
             scopes={scope: snapshot.scopes[scope] for scope in asked.scopes},
             slots=headroom(planning, asked),
             groups=[(one, estimate_start(planning, replace(asked, group=one.id))) for one in usable],
@@ -98,32 +85,47 @@ async def check(
 
     def with_preset(planning: Planning, preset: Preset) -> StartEstimate:
         # A preset says nothing about what it does not name; of CPU and memory there must be some.
-        slots = {slot: wish.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
-        if image and (too_few := sessions.too_few_for(found, slots)):
+        slots = {slot: spec.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
+        if spec.image and (too_few := sessions.too_few_for(image, slots)):
             return StartEstimate(starts=False, never=True, reason=too_few.message)
         return estimate_start(planning, replace(asked, slots=slots))
 
     return await asyncio.to_thread(answer)
 
 
-async def _placed(
-    tx: AsyncSession,
-    actor: Actor,
-    project: ProjectId,
-    wish: Wish,
-    *,
-    image: str | None,
-    mounts: Sequence[MountRequest],
-) -> Place | CarrelError:
-    """Where and how it would wait, or the error that asking for it would give."""
+async def _admitted(
+    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, spec: SessionSpec
+) -> AdmittedSpec | CarrelError:
+    """How it would wait, or the error that asking for it would give."""
     try:
-        if image:
-            await sessions.image_of(tx, actor, image, wish.slots)
-        place = await admission.admit(tx, actor, project, wish)
-        await mounting.foresee(tx, actor, mounts)
+        if spec.image:
+            await sessions.image_of(tx, actor, spec.image, spec.slots)
+        admitted = await admission.admit(tx, actor, project, image, spec)
+        await mounting.foresee(tx, actor, spec.mounts)
     except CarrelError as error:
         return error
-    return place
+    return admitted
+
+
+def _pending(
+    actor: Actor, project: ProjectId, group: ResourceGroup, image: Image | None, spec: SessionSpec, now: datetime
+) -> Waiting:
+    """As it would be in the queue."""
+    path = (actor.domain_id, project, actor.user_id)
+    return Waiting(
+        id=ASKED,
+        slots=spec.slots,
+        since=now,
+        group=group.id,
+        path=path,
+        scopes=scopes_of(access_key_of(actor), path),
+        priority=DEFAULT_PRIORITY if spec.priority is None else spec.priority,
+        count=spec.containers,
+        mode=loading.mode_of(spec.containers),
+        node=NodeId(spec.node) if spec.node else None,
+        architecture=architecture(image.architecture if image else None),
+        lasts=timedelta(seconds=spec.time_limit_s) if spec.time_limit_s else None,
+    )
 
 
 async def _presets(tx: AsyncSession, group: GroupId) -> Sequence[Preset]:

@@ -99,7 +99,7 @@ _GROUPS = text("""
 # inactive group is for the plan to see.
 _WAITING = text("""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
-        s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
+        s.spec ->> 'node' AS node, s.avoided_nodes, s.time_limit_s, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers,
@@ -116,9 +116,8 @@ _WAITING = text("""
 """)
 
 _HOLDERS = select(
-    Session.id, Session.slots, Session.created_at, Session.group_id, Session.domain_id, Session.project_id,
-    Session.owner_id, Session.access_key, Session.priority, Session.wanted_node, Session.avoided_nodes,
-    Session.time_limit_s, Session.started_at,
+    Session.id, Session.slots, Session.group_id, Session.domain_id, Session.project_id, Session.owner_id,
+    Session.access_key, Session.time_limit_s, Session.started_at,
 )  # fmt: skip
 
 
@@ -146,14 +145,19 @@ def _request(row: Any, kept_back: str) -> Waiting:
         scopes=scopes_of(row.access_key, path),
         priority=row.priority,
         count=row.containers,
-        mode=ClusterMode.MULTI_NODE if row.containers > 1 else ClusterMode.SINGLE_NODE,
-        node=row.wanted_node,
+        mode=mode_of(row.containers),
+        node=row.node,
         avoid=frozenset(row.avoided_nodes),
         architecture=architecture(row.architecture),
         lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,
         aside=(row.reason or _AGAIN) if row.not_before else kept_back,
         not_before=None if kept_back else row.not_before,
     )
+
+
+def mode_of(containers: int) -> ClusterMode:
+    """Several containers of a session may be on several nodes."""
+    return ClusterMode.MULTI_NODE if containers > 1 else ClusterMode.SINGLE_NODE
 
 
 async def _running(tx: AsyncSession) -> tuple[Running, ...]:

@@ -35,9 +35,9 @@ from carrel.scheduling.changes import Change, Kind
 from carrel.scheduling.estimate import StartEstimate
 from carrel.scheduling.reasons import Blocked
 from carrel.sessions import service as sessions
-from carrel.sessions.admission import Wish
 from carrel.sessions.routes import Ref
 from carrel.sessions.schemas import GroupRef
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Session
@@ -83,11 +83,9 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
 )
 async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: CheckRequest) -> CheckView:
     """What would happen to such a request, and what is left for you, without asking for it."""
-    wish = Wish(body.slots.model_dump(), body.group, body.priority, body.time_limit_s, body.node)
+    spec = SessionSpec(**{**vars(body), "image": body.image or ""})
     async with services.database.transaction() as tx:
-        found = await checking.check(
-            tx, services.clock, actor, wish, project=body.project, image=body.image, mounts=body.mounts
-        )
+        found = await checking.check(tx, services.clock, actor, spec)
         project = await tx.get_one(Project, found.project)
         answer = found.answer
         changed = await _changes(tx, actor, answer)

@@ -1,5 +1,6 @@
 """Wire types of what people may ask of the scheduler."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -10,7 +11,8 @@ from carrel.core.ids import PresetId, SessionId
 from carrel.http.query import QueryInt
 from carrel.scheduling.changes import Kind
 from carrel.scheduling.snapshot import Cause, Order
-from carrel.sessions.schemas import GroupRef, MountRequest, OwnerRef, Priority, SlotRequest
+from carrel.sessions.schemas import GroupRef, OwnerRef
+from carrel.sessions.spec import SchedulingSpec
 from carrel.tenancy.schemas import ProjectRef
 
 
@@ -79,19 +81,11 @@ class WhyView(BaseModel):
     expected_start: datetime | None
 
 
-class CheckRequest(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest(SchedulingSpec):
     """As for a session, without what the scheduler does not look at. image: for the least that it needs."""
 
-    model_config = {"extra": "forbid"}
-
-    slots: SlotRequest
-    image: str | None = Field(default=None, max_length=512)
-    project: str | None = Field(default=None, max_length=64)
-    group: str | None = Field(default=None, max_length=64)
-    priority: Priority | None = None
-    time_limit_s: Annotated[int, Field(ge=60, le=10 * 365 * 86400)] | None = None
-    node: str | None = Field(default=None, max_length=253)
-    mounts: list[MountRequest] = Field(default=[], max_length=50)
+    image: Annotated[str, Field(max_length=512)] | None = None
 
 
 class SlotRoomView(BaseModel):

@@ -44,6 +44,8 @@ def by_nodes(causes: Sequence[NodeCause]) -> Blocked:
 
 def more_than_ever(label: str, slot: str, ceiling: int) -> str:
     """What is asked for is more than whoever the label says may ever use."""
+    if slot == CONTAINERS:
+        return f"{_named(label)} may have {_counted(ceiling, 'container')} in a session at most."
     return f"{_named(label)} may use {format_slot(slot, ceiling)} at most."
 
 

@@ -1,7 +1,7 @@
 """What a request must pass before it may wait: its resource group, its limits, and that it could ever start."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import func, or_, select
@@ -9,68 +9,75 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
 from carrel.core.hosts import architecture
-from carrel.core.ids import DomainId, NodeId, ProjectId, UserId
+from carrel.core.ids import DomainId, ProjectId, UserId
 from carrel.core.units import Slots, format_slot
 from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal
 from carrel.scheduling.reasons import more_than_ever, too_large
-from carrel.scheduling.snapshot import DEFAULT_PRIORITY, SESSIONS
+from carrel.scheduling.snapshot import CONTAINERS, DEFAULT_PRIORITY, SESSIONS
+from carrel.sessions.spec import SchedulingSpec, SessionSpec
 from carrel.tables.groups import ResourceGroup
+from carrel.tables.images import Image
 from carrel.tables.limits import UNLIMITED
 from carrel.tables.nodes import IS_KNOWN, Node
 from carrel.tables.session_states import SessionState
-from carrel.tables.sessions import Session
+from carrel.tables.sessions import Container, Session
 
 KIND = "interactive"
+_MANY = 1 << 31
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What somebody asks for, as far as the scheduler is concerned. architecture: of the image; "" when not known."""
+class AdmittedSpec:
+    """A spec that may wait: with ids for names, and the limits and defaults applied. priority: the spec's own.
 
-    slots: Slots
-    group: str | None = None
-    priority: int | None = None
-    time_limit_s: int | None = None
-    node: str | None = None
-    architecture: str = ""
+    access_key: the keypair that it counts against; None: its owner's sign-ins.
+    """
 
-
-@dataclass(frozen=True)
-class Place:
-    """Where and how it will wait."""
-
+    spec: SessionSpec
     group: ResourceGroup
-    access_key: str | None
     priority: int
-    time_limit_s: int | None
-    node: NodeId | None
+    access_key: str | None
 
 
-async def admit(tx: AsyncSession, actor: Actor, project: ProjectId, wish: Wish) -> Place:
-    """Where it will wait, with limits and defaults applied.
+async def admit(
+    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, spec: SessionSpec
+) -> AdmittedSpec:
+    """Let a session into the queue. project, image: what the spec's own stand for; None: a reference.
 
     Raises: NotFound, Forbidden, Invalid; Refused when it could never start, or too much waits already.
     """
+    # 1. where it may wait, and for how much
     access_key = access_key_of(actor)
     usable = await usable_groups(tx, actor.user_id, actor.domain_id, project)
-    group = chosen(usable, wish.group)
-    node = await _node(tx, actor, group, wish.node)
+    group = chosen(usable, spec.group)
+    node = await _node(tx, actor, group, spec.node)
     limits = await policy_of(tx, actor)
-    place = Place(
-        group,
-        access_key,
-        _priority(actor, project, wish.priority, limits),
-        _time_limit(wish.time_limit_s, limits),
-        node.id if node else None,
+    priority = _priority(actor, project, spec.priority, limits)
+    admitted = replace(
+        spec,
+        image=image.reference if image else spec.image,
+        project=project,
+        group=group.id,
+        priority=priority,
+        time_limit_s=_time_limit(spec.time_limit_s, limits),
+        node=node.id if node else None,
     )
+    # 2. whether it could start if nothing else were there
     machines = [node] if node else await _machines(tx, group)
-    _require_architecture(wish.architecture, machines)
-    await _require_possible(tx, actor, project, access_key, wish.slots, machines)
-    await _require_few_waiting(tx, actor, access_key, wish.slots, limits)
-    return place
+    _require_architecture(architecture(image.architecture if image else None), machines)
+    await _require_under_ceilings(tx, actor, project, access_key, spec)
+    _require_fit(spec, machines)
+    # 3. whether one more may wait
+    await _require_few_waiting(tx, actor, access_key, spec, limits)
+    return AdmittedSpec(admitted, group, priority, access_key)
+
+
+def total_of(spec: SchedulingSpec) -> dict[str, int]:
+    """What all its containers hold together."""
+    return {slot: amount * spec.containers for slot, amount in spec.slots.items()}
 
 
 async def usable_groups(
@@ -173,37 +180,52 @@ def _require_architecture(wanted: str, machines: Sequence[Node]) -> None:
         )
 
 
-async def _require_possible(
-    tx: AsyncSession,
-    actor: Actor,
-    project: ProjectId,
-    access_key: str | None,
-    slots: Slots,
-    machines: Sequence[Node],
+async def _require_under_ceilings(
+    tx: AsyncSession, actor: Actor, project: ProjectId, access_key: str | None, spec: SchedulingSpec
 ) -> None:
     path = (actor.domain_id, project, actor.user_id)
     scopes = scopes_of(access_key, path)
-    limited = await ceilings(tx, {scopes: path}, frozenset(slots))
+    limited = await ceilings(tx, {scopes: path}, frozenset(spec.slots))
+    asked = {CONTAINERS: spec.containers, **total_of(spec), SESSIONS: 1}
     for scope in scopes:
-        label, ceiling = limited[scope].label, limited[scope].ceiling
-        for slot, amount in {**slots, SESSIONS: 1}.items():
+        label, ceiling = limited[scope].label, dict(limited[scope].ceiling)
+        if (most := limited[scope].containers) is not None:
+            ceiling[CONTAINERS] = most
+        for slot, amount in asked.items():
             if amount > ceiling.get(slot, amount):
                 raise Refused(
                     "session.over_ceiling",
                     more_than_ever(label, slot, ceiling[slot]),
                     hint="Ask an administrator for more." if slot == SESSIONS else "Ask for less.",
-                    field=None if slot == SESSIONS else f"slots.{slot}",
+                    field=_FIELDS.get(slot, f"slots.{slot}"),
                     details={"scope": scope, "slot": slot, "asked": amount, "ceiling": ceiling[slot]},
                 )
+
+
+_FIELDS = {SESSIONS: None, CONTAINERS: "containers"}
+
+
+def _require_fit(spec: SchedulingSpec, machines: Sequence[Node]) -> None:
     # A group that has no node yet may get one.
-    if machines and not any(could_hold(node, slots) for node in machines):
-        raise _too_large(slots, machines)
+    if not machines:
+        return
+    room = sum(how_many_fit(node, spec.slots) for node in machines)
+    if not room:
+        raise _too_large(spec.slots, machines)
+    if spec.containers > room:
+        raise Refused(
+            "session.too_large",
+            f"The nodes together have room for {room} such containers; this needs {spec.containers}.",
+            hint="Ask for less.",
+            field="containers",
+            details={"slot": CONTAINERS, "asked": spec.containers, "largest": room},
+        )
 
 
-def could_hold(node: Node, slots: Slots) -> bool:
-    """It would fit there if nothing else were on it."""
+def how_many_fit(node: Node, slots: Slots) -> int:
+    """So many containers would fit there if nothing else were on it. slots: of each."""
     offered = nodes.offered(node)
-    return all(offered.get(slot, 0) >= amount for slot, amount in slots.items())
+    return min((offered.get(slot, 0) // amount for slot, amount in slots.items() if amount), default=_MANY)
 
 
 def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
@@ -218,7 +240,7 @@ def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
 
 
 async def _require_few_waiting(
-    tx: AsyncSession, actor: Actor, access_key: str | None, slots: Slots, limits: Mapping[str, Any]
+    tx: AsyncSession, actor: Actor, access_key: str | None, spec: SchedulingSpec, limits: Mapping[str, Any]
 ) -> None:
     most: int | str = limits["pending_sessions"]
     most_slots: Mapping[str, int | str] = limits["pending_slots"]
@@ -227,30 +249,33 @@ async def _require_few_waiting(
     # One after the other, so that two at once do not both take the last place.
     key = access_key or actor.user_id
     await tx.execute(select(func.pg_advisory_xact_lock(func.hashtext(f"pending:{key}"))))
-    waiting = await tx.execute(
-        select(Session.slots).where(
+    rows = await tx.execute(
+        select(Container.session_id, Container.slots)
+        .join(Session, Session.id == Container.session_id)
+        .where(
             Session.state == SessionState.PENDING,
             Session.owner_id == actor.user_id,
             Session.access_key == access_key if access_key else Session.access_key.is_(None),
         )
     )
-    held = list(waiting.scalars())
-    if most != UNLIMITED and len(held) + 1 > int(most):
+    pending = [(session, slots) for session, slots in rows]
+    sessions = len({session for session, _ in pending})
+    if most != UNLIMITED and sessions + 1 > int(most):
         raise Refused(
             "session.too_many_waiting",
-            f"Your resource policy lets {most} sessions wait at once, and {len(held)} do.",
+            f"Your resource policy lets {most} sessions wait at once, and {sessions} do.",
             hint="Wait until one of them has started, or cancel one.",
-            details={"most": most, "waiting": len(held)},
+            details={"most": most, "waiting": sessions},
         )
-    for slot, amount in slots.items():
+    for slot, amount in total_of(spec).items():
         limit = most_slots.get(slot, most_slots.get("*", 0))
-        sum_of = sum(one.get(slot, 0) for one in held)
-        if limit != UNLIMITED and sum_of + amount > int(limit):
+        waiting = sum(slots.get(slot, 0) for _, slots in pending)
+        if limit != UNLIMITED and waiting + amount > int(limit):
             raise Refused(
                 "session.too_much_waiting",
                 f"Your resource policy lets sessions wait for {format_slot(slot, int(limit))} at once, and they do"
-                f" for {format_slot(slot, sum_of)}.",
+                f" for {format_slot(slot, waiting)}.",
                 hint="Wait until one of them has started, or ask for less.",
                 field=f"slots.{slot}",
-                details={"slot": slot, "most": limit, "waiting": sum_of, "asked": amount},
+                details={"slot": slot, "most": limit, "waiting": waiting, "asked": amount},
             )

@@ -14,10 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
 from carrel.core.ids import ContainerId, SessionId, new_id
-from carrel.core.units import Slots
 from carrel.scheduling.snapshot import Placement
 from carrel.sessions import transitions
 from carrel.sessions.derive import Member, derive
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.session_states import CONTAINER_LIFECYCLE, ContainerRole, ContainerState, SessionState
 from carrel.tables.sessions import Container, Session
 
@@ -33,18 +33,18 @@ class Change:
     exit_code: int | None = None
 
 
-def make(session: SessionId, image: str, slots: Slots, count: int) -> list[Container]:
-    """Rows for so many containers of a new session, the main one first."""
+def make(session: SessionId, spec: SessionSpec) -> list[Container]:
+    """Rows for the containers of a new session, the main one first."""
     return [
         Container(
             id=ContainerId(new_id()),
             session_id=session,
             role=ContainerRole.SUB if index else ContainerRole.MAIN,
             index=index,
-            image=image,
-            slots=dict(slots),
+            image=spec.image,
+            slots=dict(spec.slots),
         )
-        for index in range(count)
+        for index in range(spec.containers)
     ]
 
 

@@ -20,7 +20,7 @@ from carrel.folders.mounted import mounts_of
 from carrel.folders.schemas import MountedIn
 from carrel.permissions.decide import Actor, allows
 from carrel.sessions import mount_paths, transitions
-from carrel.sessions.schemas import MountRequest
+from carrel.sessions.spec import MountRequest
 from carrel.storage.port import Place
 from carrel.tables.folder_states import FolderState, remedy
 from carrel.tables.folders import FolderMount, Permission, VFolder

@@ -6,8 +6,9 @@ from functools import cache
 from typing import Any
 
 import orjson
-from sqlalchemy import func, select, text
+from sqlalchemy import Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import undefer
 
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import ID_LENGTH, SessionId, UserId
@@ -17,6 +18,7 @@ from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Order, Sort
 from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import environment
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import HistoryEntry, Session
 from carrel.tables.tenancy import User
@@ -74,7 +76,7 @@ _JOINS = """
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, s.env, {_APPS} AS apps, {_MOUNTS} AS mounts,
+    FROM (SELECT {_COLUMNS}, s.spec, {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
@@ -200,8 +202,9 @@ def states_of(wanted: str) -> list[SessionState] | None:
 async def detail(tx: AsyncSession, seal: Seal, actor: Actor, session: SessionId) -> bytes:
     """One `SessionDetail` as JSON. Values of the environment are for the owner's eyes alone."""
     found = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
+    spec = SessionSpec.from_json(found.pop("spec"))
     own = found["owner"]["id"] == actor.user_id
-    found["env"] = environment.opened(seal, found["env"]) if own else environment.hidden(found["env"])
+    found["env"] = environment.opened(seal, spec.env) if own else environment.hidden(spec.env)
     return orjson.dumps(found)
 
 
@@ -281,10 +284,17 @@ async def by_idempotency_key(tx: AsyncSession, owner: UserId, key: str) -> Sessi
 
 async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:
     """Sessions in these states, oldest first."""
-    rows = await tx.execute(
-        select(Session).where(Session.state.in_(states)).order_by(Session.created_at, Session.id)
-    )
+    return list((await tx.execute(_in_order(states))).scalars())
+
+
+async def with_specs(tx: AsyncSession, *states: SessionState) -> list[Session]:
+    """The same, each with its spec."""
+    rows = await tx.execute(_in_order(states).options(undefer(Session.spec)))
     return list(rows.scalars())
+
+
+def _in_order(states: Iterable[SessionState]) -> Select[Session]:
+    return select(Session).where(Session.state.in_(states)).order_by(Session.created_at, Session.id)
 
 
 async def said_of_waiting(tx: AsyncSession) -> dict[SessionId, tuple[str | None, int | None]]:

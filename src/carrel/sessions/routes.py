@@ -1,5 +1,6 @@
 """/sessions: decode, one service call, encode."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Response
@@ -44,20 +45,10 @@ async def create(
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
     """Ask for a session. It is PENDING at once and starts as soon as there is room."""
-    wanted = service.Request(
-        image=body.image,
-        slots=body.slots.model_dump(),
-        name=body.name,
-        env=environment.closed(services.seal, body.env),
-        project=body.project,
-        group=body.group,
-        priority=body.priority,
-        time_limit_s=body.time_limit_s,
-        node=body.node,
-        mounts=body.mounts,
-        idempotency_key=idempotency_key,
+    spec = replace(body, env=environment.closed(services.seal, body.env))
+    session = await service.enqueue(
+        services.database, services.clock, actor, spec, idempotency_key=idempotency_key
     )
-    session = await service.enqueue(services.database, services.clock, actor, wanted)
     async with services.database.transaction() as tx:
         return _json(await queries.detail(tx, services.seal, actor, session), 201)
 

@@ -1,119 +1,26 @@
 """Wire types of sessions."""
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field
 
 from carrel.core.ids import ContainerId, FolderId, GroupId, SessionId
-from carrel.core.units import LEAST
 from carrel.http.paging import PageQuery
-from carrel.http.rules import EnvName, EnvValue, broken, says
 from carrel.images.schemas import AppRef
-from carrel.scheduling.devices import family_of
+from carrel.sessions.spec import Priority, SessionName, SessionSpec
 from carrel.tables.session_states import ContainerRole, ContainerState, SessionState
 from carrel.tenancy.schemas import ProjectRef
 
-NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
-SessionName = Annotated[
-    str,
-    StringConstraints(pattern=NAME_PATTERN),
-    says("A name has 4 to 64 letters, digits or _; between the first and the last also . and -."),
-]
-MountPath = Annotated[
-    str,
-    StringConstraints(pattern=r"^/?[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*/?$", max_length=512),
-    says("A path in a session has letters, digits and _ . - in each of its names, with / between them."),
-]
-Subpath = Annotated[
-    str,
-    StringConstraints(pattern=r"^[^\x00]*$", max_length=1024),
-    says("A directory of a folder is at most 1024 characters, relative to the folder."),
-]
-_MAX_BIGINT = 2**62
-Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole number from 0 to 100.")]
 
-
-def _any_slot(schema: dict[str, Any]) -> None:
-    """cpu and mem by name, and any accelerator's slot beside them."""
-    schema |= {
-        "additionalProperties": {"type": "integer", "minimum": 0},
-        "examples": [{"cpu": 1000, "mem": 1 << 30}],
-    }
-
-
-class SlotRequest(BaseModel):
-    """cpu: millicores. mem: bytes. Both are needed; accelerators come as FAMILY.device (whole ones) or FAMILY.shares
-    (thousandths of one)."""
-
-    model_config = {"extra": "allow", "json_schema_extra": _any_slot}
-    __pydantic_extra__: dict[
-        str,
-        Annotated[
-            int,
-            Field(ge=1, le=_MAX_BIGINT),
-            says("Of an accelerator a whole number is asked for, from 1 on: devices, or thousandths of one."),
-        ],
-    ] = Field(init=False)
-
-    cpu: Annotated[
-        int,
-        Field(ge=LEAST["cpu"], le=_MAX_BIGINT, examples=[1000]),
-        says("cpu is a whole number of thousandths of a core, from 10 on: 1000 is one core."),
-    ]
-    mem: Annotated[
-        int,
-        Field(ge=LEAST["mem"], le=_MAX_BIGINT, examples=[1 << 30]),
-        says("mem is a whole number of bytes, from 4194304 (4 MiB) on."),
-    ]
-
-    @model_validator(mode="after")
-    def _others_are_accelerators(self) -> Self:
-        families = [family_of(slot) for slot in self.__pydantic_extra__]
-        if not all(families):
-            wrong = next(slot for slot in self.__pydantic_extra__ if not family_of(slot))
-            raise broken(
-                f"{wrong[:60]} is not a slot: there are cpu, mem, and accelerators such as cuda.device or cuda.shares."
-            )
-        if len(set(families)) < len(families):
-            raise broken("Ask for whole devices or for shares of one family, not for both.")
-        return self
-
-
-class MountRequest(BaseModel):
-    """folder: id or name. path: where in the session, absolute or below /home/work; left out: /home/work/NAME.
-
-    subpath: only this directory of the folder. read_only: though you may write.
-    """
-
-    model_config = {"extra": "forbid"}
-
-    folder: str = Field(min_length=1, max_length=64)
-    path: MountPath | None = None
-    subpath: Subpath = ""
-    read_only: bool = False
-
-
-class SessionCreate(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class SessionCreate(SessionSpec):
     """image: a name in the catalogue or any image reference. name: generated when absent.
 
     group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
     highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
     one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names.
     """
-
-    model_config = {"extra": "forbid"}
-
-    image: str = Field(min_length=1, max_length=512, examples=["starter"])
-    slots: SlotRequest
-    name: SessionName | None = None
-    env: dict[EnvName, EnvValue] = Field(default={}, max_length=200)
-    project: str | None = Field(default=None, max_length=64)
-    group: str | None = Field(default=None, max_length=64)
-    priority: Priority | None = None
-    time_limit_s: Annotated[int, Field(ge=60, le=10 * 365 * 86400)] | None = None
-    node: str | None = Field(default=None, max_length=253)
-    mounts: list[MountRequest] = Field(default=[], max_length=50)
 
 
 class MountView(BaseModel):

@@ -2,8 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy import select
@@ -14,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
-from carrel.core.hosts import architecture
 from carrel.core.ids import ContainerId, NodeId, ProjectId, SessionId, new_id
 from carrel.core.units import Slots, format_slot
 from carrel.db.database import Database
@@ -23,10 +21,10 @@ from carrel.limits.scopes import policy_of
 from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor, Target, require
 from carrel.sessions import admission, containers, mounting, queries, transitions
-from carrel.sessions.admission import Wish
+from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.containers import Change
 from carrel.sessions.names import generated_name
-from carrel.sessions.schemas import MountRequest
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.images import Image
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
 from carrel.tables.sessions import KeptLog, Session
@@ -39,47 +37,27 @@ REFERENCE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Request:
-    """What somebody asks for. project: id or name; None means their only one, or "default".
-
-    env: values as `environment.closed` gives them. containers: each with these slots; admission and the API know
-    sessions of one only.
-    """
-
-    image: str
-    slots: Slots
-    name: str | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    project: str | None = None
-    group: str | None = None
-    priority: int | None = None
-    time_limit_s: int | None = None
-    node: str | None = None
-    mounts: Sequence[MountRequest] = ()
-    containers: int = 1
-    idempotency_key: str | None = None
-
-
-async def enqueue(database: Database, clock: Clock, actor: Actor, request: Request) -> SessionId:
-    """Remember a request as a PENDING session, with its event and audit entry, in one transaction.
+async def enqueue(
+    database: Database, clock: Clock, actor: Actor, spec: SessionSpec, *, idempotency_key: str | None = None
+) -> SessionId:
+    """Remember what is asked as a PENDING session, with its event and audit entry, in one transaction.
 
     Twice with the same idempotency key: the first one's id.
     Raises: Forbidden, Invalid, Conflict (name taken), Refused (could never fit).
     """
     try:
         async with database.transaction() as tx:
-            return await _enqueue(tx, clock, actor, request)
+            return await _enqueue(tx, clock, actor, spec, idempotency_key)
     except IntegrityError as error:
         # Two unique indexes can say no: the same key (a repeat that raced), or the name.
-        if request.idempotency_key:
+        if idempotency_key:
             async with database.transaction() as tx:
-                first = await queries.by_idempotency_key(tx, actor.user_id, request.idempotency_key)
+                first = await queries.by_idempotency_key(tx, actor.user_id, idempotency_key)
             if first:
                 return first
         if "name_live" not in str(error.orig):
             raise
-        raise _name_taken(request.name) from None
+        raise _name_taken(spec.name) from None
 
 
 def _name_taken(name: str | None) -> Conflict:
@@ -91,56 +69,60 @@ def _name_taken(name: str | None) -> Conflict:
     )
 
 
-async def _enqueue(tx: AsyncSession, clock: Clock, actor: Actor, request: Request) -> SessionId:
-    if request.idempotency_key:
-        first = await queries.by_idempotency_key(tx, actor.user_id, request.idempotency_key)
+async def _enqueue(
+    tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec, key: str | None
+) -> SessionId:
+    if key:
+        first = await queries.by_idempotency_key(tx, actor.user_id, key)
         if first:
             return first
-    project = await project_of(tx, actor, request.project)
+    project = await project_of(tx, actor, spec.project)
     require(
         actor,
         "session.create",
         Target(actor.user_id, project, actor.domain_id),
         read="session.create",
-        missing=NotFound("project.not_found", f"You are in no project {request.project}."),
+        missing=NotFound("project.not_found", f"You are in no project {spec.project}."),
     )
-    image = await image_of(tx, actor, request.image, request.slots)
-    wish = Wish(
-        request.slots, request.group, request.priority, request.time_limit_s, request.node,
-        architecture(image.architecture if image else None),
-    )  # fmt: skip
-    place = await admission.admit(tx, actor, project, wish)
-    mounts = await mounting.plan(tx, actor, request.mounts)
-    session = Session(
-        id=SessionId(new_id()),
-        name=request.name or generated_name(),
-        owner_id=actor.user_id,
-        project_id=project,
-        domain_id=actor.domain_id,
-        group_id=place.group.id,
-        access_key=place.access_key,
-        priority=place.priority,
-        time_limit_s=place.time_limit_s,
-        wanted_node=place.node,
-        image=image.reference if image else request.image,
-        image_name=image.name if image else None,
-        apps=image.apps if image else [],
-        slots=dict(request.slots),
-        env=dict(request.env),
-        idempotency_key=request.idempotency_key,
-        created_at=clock.now(),
-    )
+    image = await image_of(tx, actor, spec.image, spec.slots)
+    admitted = await admission.admit(tx, actor, project, image, spec)
+    mounts = await mounting.plan(tx, actor, spec.mounts)
+    session = _row(actor, project, admitted, image, key, clock.now())
     tx.add(session)
     await tx.flush()
-    tx.add_all(containers.make(session.id, session.image, request.slots, request.containers))
+    tx.add_all(containers.make(session.id, admitted.spec))
     await tx.flush()
     await transitions.announce_created(tx, session.id, actor=actor.user_id)
     await mounting.hold(tx, session, mounts, clock.now())
-    after: dict[str, object] = {"image": session.image, "slots": dict(request.slots)}
+    after: dict[str, object] = {"image": session.image, "slots": dict(spec.slots)}
     if mounts.mounts:
         after["mounts"] = [{"folder": one.folder.name, "path": one.path} for one in mounts.mounts]
     note(tx, actor, "session.create", session, details={"after": after})
     return session.id
+
+
+def _row(
+    actor: Actor, project: ProjectId, admitted: AdmittedSpec, image: Image | None, key: str | None, now: datetime
+) -> Session:
+    spec = admitted.spec
+    return Session(
+        id=SessionId(new_id()),
+        name=spec.name or generated_name(),
+        owner_id=actor.user_id,
+        project_id=project,
+        domain_id=actor.domain_id,
+        group_id=admitted.group.id,
+        access_key=admitted.access_key,
+        priority=admitted.priority,
+        time_limit_s=spec.time_limit_s,
+        image=spec.image,
+        image_name=image.name if image else None,
+        apps=image.apps if image else [],
+        slots=dict(spec.slots),
+        spec=spec,
+        idempotency_key=key,
+        created_at=now,
+    )
 
 
 async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> ProjectId:

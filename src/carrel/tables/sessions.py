@@ -9,12 +9,14 @@ from sqlalchemy import (
     CheckConstraint,
     ColumnElement,
     DateTime,
+    Dialect,
     ForeignKey,
     Identity,
     Index,
     LargeBinary,
     SmallInteger,
     String,
+    TypeDecorator,
     UniqueConstraint,
     bindparam,
     func,
@@ -25,6 +27,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import ContainerId, DomainId, GroupId, NodeId, ProjectId, SessionId, UserId
 from carrel.db.tables import Table
+from carrel.sessions.spec import SessionSpec
 from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
 
 _ALL = ", ".join(f"'{state}'" for state in SessionState)
@@ -33,13 +36,29 @@ _CONTAINER_STATES = ", ".join(f"'{state}'" for state in ContainerState)
 _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
 
 
+class _SpecColumn(TypeDecorator[SessionSpec]):
+    """A spec as JSON."""
+
+    impl = JSONB
+    cache_ok = True
+
+    def process_bind_param(self, value: SessionSpec | None, dialect: Dialect) -> dict[str, Any] | None:
+        return value.to_json() if value else None
+
+    def process_result_value(self, value: dict[str, Any] | None, dialect: Dialect) -> SessionSpec | None:
+        return SessionSpec.from_json(value) if value is not None else None
+
+
 class Session(Table):
     """slots: of each of its containers. outcome: where TERMINATING will end, or where it has ended. warnings: words
     such as "out_of_memory", each at most once.
 
     access_key: the keypair that asked for it; None: its owner did on the page, or with a token. priority: 0..100,
-    the highest goes first. wanted_node: where an administrator wants it, and nowhere else. avoided_nodes: where it
-    failed to start. time_limit_s: how long it may run. idle_ends_at: when it ends for being idle, once that was said.
+    the highest goes first. avoided_nodes: where it failed to start. time_limit_s: how long it may run. idle_ends_at:
+    when it ends for being idle, once that was said.
+
+    spec: what was asked, as it was admitted. It stays; what is listed, joined, sorted by or changed later has a column
+    of its own beside it. It is loaded only by those who ask for it (`queries.with_specs`).
     """
 
     __tablename__ = "sessions"
@@ -70,14 +89,13 @@ class Session(Table):
     )
     access_key: Mapped[str | None] = mapped_column(String(24))
     priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("50"))
-    wanted_node: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
     avoided_nodes: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     time_limit_s: Mapped[int | None]
     image: Mapped[str] = mapped_column(String(512))
     image_name: Mapped[str | None] = mapped_column(String(64))
     apps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     slots: Mapped[dict[str, int]] = mapped_column(JSONB)
-    env: Mapped[dict[str, str]] = mapped_column(JSONB)
+    spec: Mapped[SessionSpec] = mapped_column(_SpecColumn, deferred=True, deferred_raiseload=True)
     state: Mapped[SessionState] = mapped_column(String(20), default=SessionState.PENDING)
     outcome: Mapped[SessionState | None] = mapped_column(String(20))
     reason: Mapped[str | None]

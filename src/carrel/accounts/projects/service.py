@@ -12,7 +12,7 @@ from carrel.core.ids import ProjectId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
 from carrel.permissions.decide import Actor
-from carrel.sessions import survivors
+from carrel.sessions import live_sessions
 from carrel.tables import limits
 from carrel.tables.folders import VFolder
 from carrel.tables.sessions import Session
@@ -71,7 +71,7 @@ async def archive(
     # Written first: whoever asks for a session in it waits for this row, and is then refused.
     was, project.archived_at = project.archived_at, project.archived_at or clock.now()
     await tx.flush()
-    ended = await survivors.settle(
+    ended = await live_sessions.keep_or_end(
         tx, clock, actor, Session.project_id == project.id, sessions,
         code="project.has_sessions", reason=f"Its project {project.name} was archived.",
     )  # fmt: skip

@@ -16,7 +16,7 @@ from carrel.folders import inheritance
 from carrel.folders.grantees import recipient
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
-from carrel.sessions import survivors
+from carrel.sessions import live_sessions
 from carrel.tables.keypairs import Keypair, SshKey, Token
 from carrel.tables.limits import DEFAULT_POLICIES, PolicyKind
 from carrel.tables.logins import Challenge, FormerPassword, OneTimeLink, Passkey, RecoveryCode, Totp
@@ -74,7 +74,7 @@ async def purge(
     user = await tenancy.user(tx, actor, ref, "user.purge")
     _require_purgeable(user, confirm)
     # 1. what they own
-    ended = await survivors.settle(
+    ended = await live_sessions.keep_or_end(
         tx, clock, actor, Session.owner_id == user.id, sessions,
         code="user.has_sessions", reason=f"{user.email} was deleted for good.",
     )  # fmt: skip

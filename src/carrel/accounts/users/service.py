@@ -28,7 +28,7 @@ from carrel.folders import inheritance
 from carrel.identity.passwords import hash_password
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target, require
-from carrel.sessions import survivors
+from carrel.sessions import live_sessions
 from carrel.signin.logins import links
 from carrel.signin.logins.links import Link
 from carrel.signin.logins.service import end_all
@@ -266,7 +266,7 @@ async def _end(
         # They would hold what the former domain has.
         choice = None
     reason = f"{user.email} {'was disabled' if disabled else 'moved to another domain'}."
-    ended = await survivors.settle(
+    ended = await live_sessions.keep_or_end(
         tx, clock, actor, Session.owner_id == user.id, choice, code="user.has_sessions", reason=reason
     )
     return {"ended": ended} if ended else {}

@@ -1,4 +1,4 @@
-"""What becomes of live sessions when their owner or their project goes: kept or ended, as somebody chooses."""
+"""Keep or end the live sessions of an owner or a project that is removed, as whoever removes it chooses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from carrel.tenancy.schemas import SessionsChoice
 _NAMED = 20
 
 @dataclass(frozen=True)
-class Live:
+class LiveSession:
     """A session that has not ended."""
 
     id: SessionId
@@ -29,7 +29,7 @@ class Live:
     target: Target
 
 
-async def settle(
+async def keep_or_end(
     tx: AsyncSession,
     clock: Clock,
     actor: Actor,
@@ -69,7 +69,7 @@ async def settle(
     return moved
 
 
-async def _live(tx: AsyncSession, whose: ColumnElement[bool]) -> list[Live]:
+async def _live(tx: AsyncSession, whose: ColumnElement[bool]) -> list[LiveSession]:
     """Locked, so that none moves between the two moves above."""
     rows = await tx.execute(
         select(Session, User.email)
@@ -78,10 +78,10 @@ async def _live(tx: AsyncSession, whose: ColumnElement[bool]) -> list[Live]:
         .order_by(Session.id)
         .with_for_update(of=Session)
     )
-    return [Live(s.id, s.name, email, Target(s.owner_id, s.project_id, s.domain_id)) for s, email in rows]
+    return [LiveSession(s.id, s.name, email, Target(s.owner_id, s.project_id, s.domain_id)) for s, email in rows]
 
 
-def _needs_choice(code: str, live: Sequence[Live]) -> Conflict:
+def _needs_choice(code: str, live: Sequence[LiveSession]) -> Conflict:
     names = ", ".join(each.name for each in live[:3])
     rest = f" and {len(live) - 3} more" if len(live) > 3 else ""
     return Conflict(

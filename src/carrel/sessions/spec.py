@@ -1,0 +1,156 @@
+"""What a session is asked to be: the one shape of a request, from the wire to the row, the launch and the next like it.
+
+A new field goes here; docs/path.md says what else it needs. The constraints bind what comes over the
+wire: what code makes, and what was stored, is taken as it is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints, model_validator
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import CoreSchema, core_schema
+
+from carrel.core.units import LEAST, Slots
+from carrel.http.rules import EnvName, EnvValue, broken, says
+from carrel.scheduling.devices import family_of
+
+NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
+SessionName = Annotated[
+    str,
+    StringConstraints(pattern=NAME_PATTERN),
+    says("A name has 4 to 64 letters, digits or _; between the first and the last also . and -."),
+]
+MountPath = Annotated[
+    str,
+    StringConstraints(pattern=r"^/?[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*/?$", max_length=512),
+    says("A path in a session has letters, digits and _ . - in each of its names, with / between them."),
+]
+Subpath = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00]*$", max_length=1024),
+    says("A directory of a folder is at most 1024 characters, relative to the folder."),
+]
+Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole number from 0 to 100.")]
+TimeLimit = Annotated[int, Field(ge=60, le=10 * 365 * 86400)]
+_MAX_BIGINT = 2**62
+
+
+def _any_slot(schema: dict[str, Any]) -> None:
+    """cpu and mem by name, and any accelerator's slot beside them."""
+    schema |= {
+        "additionalProperties": {"type": "integer", "minimum": 0},
+        "examples": [{"cpu": 1000, "mem": 1 << 30}],
+    }
+
+
+class SlotRequest(BaseModel):
+    """cpu: millicores. mem: bytes. Both are needed; accelerators come as FAMILY.device (whole ones) or FAMILY.shares
+    (thousandths of one)."""
+
+    model_config = {"extra": "allow", "json_schema_extra": _any_slot}
+    __pydantic_extra__: dict[
+        str,
+        Annotated[
+            int,
+            Field(ge=1, le=_MAX_BIGINT),
+            says("Of an accelerator a whole number is asked for, from 1 on: devices, or thousandths of one."),
+        ],
+    ] = Field(init=False)
+
+    cpu: Annotated[
+        int,
+        Field(ge=LEAST["cpu"], le=_MAX_BIGINT, examples=[1000]),
+        says("cpu is a whole number of thousandths of a core, from 10 on: 1000 is one core."),
+    ]
+    mem: Annotated[
+        int,
+        Field(ge=LEAST["mem"], le=_MAX_BIGINT, examples=[1 << 30]),
+        says("mem is a whole number of bytes, from 4194304 (4 MiB) on."),
+    ]
+
+    @model_validator(mode="after")
+    def _others_are_accelerators(self) -> Self:
+        families = [family_of(slot) for slot in self.__pydantic_extra__]
+        if not all(families):
+            wrong = next(slot for slot in self.__pydantic_extra__ if not family_of(slot))
+            raise broken(
+                f"{wrong[:60]} is not a slot: there are cpu, mem, and accelerators such as cuda.device or cuda.shares."
+            )
+        if len(set(families)) < len(families):
+            raise broken("Ask for whole devices or for shares of one family, not for both.")
+        return self
+
+
+class _ReadAs:
+    """For `Annotated`: on the wire it is the model; what comes of it is a plain mapping."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self._model = model
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            self._model.model_dump, handler.generate_schema(self._model)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MountRequest:
+    """folder: id or name. path: where in the session, absolute or below /home/work; left out: /home/work/NAME.
+
+    subpath: only this directory of the folder. read_only: though you may write.
+    """
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    folder: Annotated[str, Field(min_length=1, max_length=64)]
+    path: MountPath | None = None
+    subpath: Subpath = ""
+    read_only: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchedulingSpec:
+    """The part that admission and the scheduler look at: what may be asked about before there is anything else.
+
+    slots: of each container, in base units. project, group, node: id or name. containers: how many; the API makes
+    sessions of one.
+    """
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    slots: Annotated[Slots, _ReadAs(SlotRequest)]
+    project: Annotated[str, Field(max_length=64)] | None = None
+    group: Annotated[str, Field(max_length=64)] | None = None
+    priority: Priority | None = None
+    time_limit_s: TimeLimit | None = None
+    node: Annotated[str, Field(max_length=253)] | None = None
+    mounts: Annotated[tuple[MountRequest, ...], Field(max_length=50)] = ()
+    containers: Annotated[SkipJsonSchema[int], Field(ge=1, le=1)] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionSpec(SchedulingSpec):
+    """What is asked. Once admitted (`admission.admit`) it has ids for names, and the defaults and limits applied.
+
+    image: a name in the catalogue or a reference; "" where somebody only asks about the rest. env: on the wire as
+    people write it, inside as `environment.closed` gives it.
+    """
+
+    image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
+    name: SessionName | None = None
+    env: Annotated[
+        Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})
+    ] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored: what is left out, or as usual, is not in it."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, "", (), {})}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """As it was stored, also by an earlier version; what no version knows any more is left out."""
+        known = {one.name for one in fields(cls)}
+        given = {name: value for name, value in stored.items() if name in known}
+        return cls(**{**given, "mounts": tuple(MountRequest(**each) for each in stored.get("mounts", ()))})
