@@ -79,7 +79,7 @@ class World:
                 Session(
                     id=session, name=values.pop("name", "desk"), owner_id=owner.user_id,
                     project_id=self.people.project, domain_id=self.people.domain, image="tiny",
-                    apps=apps or [], slots=TINY.slots, spec=TINY, state=state,
+                    apps=apps or [], slots=TINY.slots, spec=TINY.to_json(), state=state,
                     created_at=now, **values,
                 )
             )  # fmt: skip

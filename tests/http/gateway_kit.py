@@ -93,7 +93,7 @@ class Gate:
             session_row, main = rows(
                 Session(
                     id=session, name=f"s-{session}", project_id=self.people.project,
-                    domain_id=self.people.domain, image="tiny", slots=TINY.slots, spec=TINY,
+                    domain_id=self.people.domain, image="tiny", slots=TINY.slots, spec=TINY.to_json(),
                     apps=[{"name": name, "title": name, "protocol": "http", "port": port,
                            "auth_header": auth_header}],
                     created_at=SystemClock().now(), **row,

@@ -195,7 +195,7 @@ async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(empty
             [row] = (await tx.execute(select(Session).options(undefer(Session.spec)))).scalars()
             [waiting] = await loading.waiting(tx, SystemClock().now())
         assert waiting.node == "nodenodenode"
-        assert row.spec == SessionSpec(
+        assert SessionSpec.from_json(row.spec) == SessionSpec(
             image=image, slots=row.slots, name="kept", env={"SEED": "7"}, project=project, group="default",
             priority=60, time_limit_s=7200, node=NodeId("nodenodenode"), containers=1,
             mounts=(MountRequest(folder=folder, path="/data", subpath="train", read_only=True),),

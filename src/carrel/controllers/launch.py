@@ -26,6 +26,7 @@ from carrel.nodes import service as nodes
 from carrel.sessions import containers, environment, mounting, queries, service, transitions
 from carrel.sessions.containers import Change
 from carrel.sessions.mounting import Mounted
+from carrel.sessions.spec import SessionSpec
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
 from carrel.tables.nodes import Node
 from carrel.tables.session_states import LAUNCHING, ContainerRole, ContainerState, SessionState
@@ -352,7 +353,7 @@ def container_spec(
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
-            **environment.opened(seal, session.spec.env),
+            **environment.opened(seal, SessionSpec.from_json(session.spec).env),
         },
         hostname=hostname if container.role == ContainerRole.MAIN else f"{hostname}-{container.name}",
         ports=tuple(int(app["port"]) for app in session.apps),

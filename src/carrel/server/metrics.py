@@ -20,7 +20,6 @@ from carrel.nodes import service as nodes
 from carrel.queue import held
 from carrel.queue.held import SIGN_IN, Holder
 from carrel.queue.ledger_schemas import By
-from carrel.sessions.live_sessions import IS_LIVE
 from carrel.sessions.queries import WAITS_SINCE
 from carrel.tables.folders import VFolder
 from carrel.tables.groups import ResourceGroup

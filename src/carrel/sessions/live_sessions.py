@@ -19,6 +19,7 @@ from carrel.tenancy.schemas import SessionsChoice
 
 _NAMED = 20
 
+
 @dataclass(frozen=True)
 class LiveSession:
     """A session that has not ended."""

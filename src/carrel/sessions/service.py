@@ -119,7 +119,7 @@ def _row(
         image_name=image.name if image else None,
         apps=image.apps if image else [],
         slots=dict(spec.slots),
-        spec=spec,
+        spec=spec.to_json(),
         idempotency_key=key,
         created_at=now,
     )

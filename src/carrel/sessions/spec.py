@@ -1,7 +1,7 @@
 """What a session is asked to be: the one shape of a request, from the wire to the row, the launch and the next like it.
 
-A new field goes here; docs/path.md says what else it needs. The constraints bind what comes over the
-wire: what code makes, and what was stored, is taken as it is.
+A new field goes here; docs/path.md says what else it needs. The constraints bind what comes over the wire: what code
+makes, and what was stored, is taken as it is.
 """
 
 from collections.abc import Mapping

@@ -9,14 +9,12 @@ from sqlalchemy import (
     CheckConstraint,
     ColumnElement,
     DateTime,
-    Dialect,
     ForeignKey,
     Identity,
     Index,
     LargeBinary,
     SmallInteger,
     String,
-    TypeDecorator,
     UniqueConstraint,
     bindparam,
     func,
@@ -27,26 +25,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import ContainerId, DomainId, GroupId, NodeId, ProjectId, SessionId, UserId
 from carrel.db.tables import Table
-from carrel.sessions.spec import SessionSpec
 from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
 
 _ALL = ", ".join(f"'{state}'" for state in SessionState)
 _LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
 _CONTAINER_STATES = ", ".join(f"'{state}'" for state in ContainerState)
 _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
-
-
-class _SpecColumn(TypeDecorator[SessionSpec]):
-    """A spec as JSON."""
-
-    impl = JSONB
-    cache_ok = True
-
-    def process_bind_param(self, value: SessionSpec | None, dialect: Dialect) -> dict[str, Any] | None:
-        return value.to_json() if value else None
-
-    def process_result_value(self, value: dict[str, Any] | None, dialect: Dialect) -> SessionSpec | None:
-        return SessionSpec.from_json(value) if value is not None else None
 
 
 class Session(Table):
@@ -57,8 +41,9 @@ class Session(Table):
     the highest goes first. avoided_nodes: where it failed to start. time_limit_s: how long it may run. idle_ends_at:
     when it ends for being idle, once that was said.
 
-    spec: what was asked, as it was admitted. It stays; what is listed, joined, sorted by or changed later has a column
-    of its own beside it. It is loaded only by those who ask for it (`queries.with_specs`).
+    spec: what was asked, as it was admitted: a `sessions.spec.SessionSpec` as JSON. It stays; what is listed, joined,
+    sorted by or changed later has a column of its own beside it. Only those who ask for it load it
+    (`sessions.queries.with_specs`).
     """
 
     __tablename__ = "sessions"
@@ -95,7 +80,7 @@ class Session(Table):
     image_name: Mapped[str | None] = mapped_column(String(64))
     apps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     slots: Mapped[dict[str, int]] = mapped_column(JSONB)
-    spec: Mapped[SessionSpec] = mapped_column(_SpecColumn, deferred=True, deferred_raiseload=True)
+    spec: Mapped[dict[str, Any]] = mapped_column(JSONB, deferred=True, deferred_raiseload=True)
     state: Mapped[SessionState] = mapped_column(String(20), default=SessionState.PENDING)
     outcome: Mapped[SessionState | None] = mapped_column(String(20))
     reason: Mapped[str | None]
