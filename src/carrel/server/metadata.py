@@ -2,6 +2,27 @@
 
 from sqlalchemy import MetaData
 
+import carrel.db.leader
+import carrel.http.limits
+import carrel.tables.apps
+import carrel.tables.audit
+import carrel.tables.events
+import carrel.tables.folders
+import carrel.tables.groups
+import carrel.tables.idle
+import carrel.tables.images
+import carrel.tables.keypairs
+import carrel.tables.limits
+import carrel.tables.logins
+import carrel.tables.nodes
+import carrel.tables.presets
+import carrel.tables.providers
+import carrel.tables.sessions
+import carrel.tables.site
+import carrel.tables.storage_hosts
+import carrel.tables.tenancy
+import carrel.tables.uploads
+import carrel.tables.usage  # noqa: F401 - imported for their tables
 from carrel.db.tables import Table
 
 METADATA: MetaData = Table.metadata
