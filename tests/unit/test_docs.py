@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import carrel.server.compose  # noqa: F401 - with it every class of errors is there
 from carrel.core import errors
 from carrel.engines import port
 from carrel.http.problems import _TITLES
