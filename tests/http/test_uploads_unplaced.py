@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from files_kit import Folder
@@ -59,6 +60,18 @@ async def test_it_is_finished_by_no_bytes_or_by_the_last_one(data: Folder, at: i
     assert (done.status_code, done.headers["upload-offset"]) == (204, "6"), done.text
     assert await offset(data, upload) == "6"
     assert (data.files / "a").read_bytes() == b"abcdef"
+
+
+@pytest.mark.parametrize(("clash", "got", "left"), [("replace", "a", b"abcdef"), ("rename", "a (1)", b"old")])
+async def test_its_last_byte_can_say_what_becomes_of_the_other_file(
+    data: Folder, clash: str, got: str, left: bytes
+):
+    upload = await refused_at_the_end(data)
+    assert said(await patch(data, upload, 5, b"f", Carrel_Clash="never")) == (400, "upload.header")
+    done = await patch(data, upload, 5, b"f", Carrel_Clash=clash)
+    assert (done.status_code, unquote(done.headers["carrel-path"])) == (204, got), done.text
+    assert (data.files / got).read_bytes() == b"abcdef"
+    assert (data.files / "a").read_bytes() == left
 
 
 async def test_a_last_byte_that_is_garbled_does_not_count(data: Folder):

@@ -56,6 +56,17 @@ describe("files that changed", () => {
     expect(await refreshed()).toEqual(["list", "show", "other"]);
   });
 
+  test("by a long upload are listed once a second, and once more at its end", async () => {
+    const listed = vi.spyOn(client, "invalidateQueries");
+    for (let told = 0; told < 50; told += 1) {
+      refreshFilesSoon(client, "f");
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(listed).toHaveBeenCalledTimes(5);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(listed).toHaveBeenCalledTimes(6);
+  });
+
   test("by what this page did leave alone what files hold, and what is being written", async () => {
     await client.invalidateQueries({ queryKey: ["files"] });
     expect(await refreshed()).toEqual(["list", "show", "other"]);

@@ -4,7 +4,7 @@ import { transferOf, type Wish } from "@/uploads/transfer";
 
 type Answer = [status: number, headers?: Record<string, string>];
 
-const wire = vi.hoisted(() => ({ asked: [] as string[], answers: [] as Answer[] }));
+const wire = vi.hoisted(() => ({ asked: [] as string[], answers: [] as Answer[], clashes: [] as string[] }));
 vi.mock("tus-js-client", async (original) => {
   const actual = await original<typeof import("tus-js-client")>();
   const httpStack = {
@@ -12,7 +12,9 @@ vi.mock("tus-js-client", async (original) => {
     createRequest: (method: string, url: string) => ({
       getMethod: () => method,
       getURL: () => url,
-      setHeader: () => undefined,
+      setHeader: (name: string, value: string) => {
+        if (name === "Carrel-Clash") wire.clashes.push(`${method} ${value}`);
+      },
       getHeader: () => undefined,
       setProgressHandler: () => undefined,
       getUnderlyingObject: () => null,
@@ -41,6 +43,7 @@ vi.mock("tus-js-client", async (original) => {
 beforeEach(() => {
   wire.asked.length = 0;
   wire.answers.length = 0;
+  wire.clashes.length = 0;
   vi.useFakeTimers();
   vi.stubGlobal("location", { origin: "http://carrel" });
 });
@@ -56,10 +59,10 @@ const WISH: Wish = {
   onProblem: () => undefined,
 };
 
-function outcome(url: string | null): Promise<Problem | "done"> {
+function outcome(url: string | null, clash: Wish["clash"] = "refuse"): Promise<Problem | "done"> {
   return new Promise((resolve) => {
     const onDone = () => resolve("done");
-    transferOf(new File(["content"], "a"), { ...WISH, url, onDone, onProblem: resolve }).start();
+    transferOf(new File(["content"], "a"), { ...WISH, url, clash, onDone, onProblem: resolve }).start();
   });
 }
 
@@ -77,6 +80,14 @@ test("an upload that was begun goes on once the server is back, and is not begun
   await vi.runAllTimersAsync();
   expect(await told).toBe("done");
   expect(wire.asked).toEqual(["HEAD /uploads/1", "HEAD /uploads/1", "HEAD /uploads/1", "PATCH /uploads/1"]);
+});
+
+test("an upload that has arrived is finished with another clash than it was begun with", async () => {
+  wire.answers.push([200, { "Upload-Offset": "6", "Upload-Length": "7" }], [204, { "Upload-Offset": "7" }]);
+  const told = outcome(WHERE, "rename");
+  await vi.runAllTimersAsync();
+  expect(await told).toBe("done");
+  expect(wire.clashes).toContain("PATCH rename");
 });
 
 test("an upload that the server has let go of is told to be gone", async () => {

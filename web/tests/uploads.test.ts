@@ -153,6 +153,27 @@ describe("what is answered about a name that is taken", () => {
     expect((await transfer("e")).clash).toBe("replace");
   });
 
+  test("finishes what had arrived by then, which is not sent again", async () => {
+    add("a");
+    const first = await transfer("a");
+    first.onUrl("/uploads/1");
+    first.onProblem(taken());
+    await states({ a: "asking" });
+    queue.answer(keyOf("a"), "replace", false);
+    expect(await transfer("a", 2)).toMatchObject({ url: "/uploads/1", clash: "replace" });
+    expect(givenUp).not.toHaveBeenCalled();
+  });
+
+  test("gives up at the server what had arrived when it is skipped", async () => {
+    add("a");
+    const first = await transfer("a");
+    first.onUrl("/uploads/1");
+    first.onProblem(taken());
+    await states({ a: "asking" });
+    queue.answer(keyOf("a"), "skip", false);
+    await vi.waitFor(() => expect(givenUp).toHaveBeenCalledWith("/uploads/1"));
+  });
+
   test("is asked for again when it did not help, and for another batch", async () => {
     add("a", "b");
     (await transfer("a")).onProblem(taken());

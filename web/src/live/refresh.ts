@@ -5,7 +5,11 @@ import type { LiveEvent } from "./stream";
 /** Long enough for the changes of one request to arrive, too short to be waited for. */
 const BURST_MS = 300;
 
-const waiting = new Map<string, ReturnType<typeof setTimeout>>();
+/** A list of thousands of files costs the server as much as many of their uploads do: they rest in between. */
+const FILES_PAUSE_MS = 1000;
+
+/** What is refreshed soon, or was a moment ago, and whether that was asked for since. */
+const recent = new Map<string, boolean>();
 
 /** Asks again for what begins with these keys and is being looked at, once for all that come in a burst. */
 export function refreshSoon(client: QueryClient, keys: readonly string[]): void {
@@ -18,18 +22,22 @@ export function refreshFilesSoon(client: QueryClient, folder: string): void {
   onceSoon(
     `files ${folder}`,
     () => void client.invalidateQueries({ predicate: ({ queryKey }) => isOfIt(queryKey) }),
+    FILES_PAUSE_MS,
   );
 }
 
-function onceSoon(what: string, act: () => void): void {
-  if (waiting.has(what)) return;
-  waiting.set(
-    what,
-    setTimeout(() => {
-      waiting.delete(what);
-      act();
-    }, BURST_MS),
-  );
+function onceSoon(what: string, act: () => void, pauseMs = 0): void {
+  if (recent.has(what)) {
+    recent.set(what, true);
+    return;
+  }
+  const now = () => {
+    recent.set(what, false);
+    act();
+    setTimeout(() => (recent.get(what) ? now() : recent.delete(what)), pauseMs);
+  };
+  recent.set(what, true);
+  setTimeout(now, BURST_MS);
 }
 
 const TOUCHED: Readonly<Record<string, readonly string[]>> = {

@@ -456,8 +456,12 @@ const canTravel = (task: Task): task is Task & { file: File } =>
   !task.alone &&
   task.size <= PACKED;
 
-/** Whether what has arrived is still there to be gone on with: this was no "no" to the upload itself. */
-const canGoOn = ({ status }: Problem): boolean => status === 0 || status >= 500 || NOT_NOW.includes(status);
+/**
+ * Whether what has arrived is still there to be gone on with: this was no "no" to the upload itself, or one to its name,
+ * about which its person is asked.
+ */
+const canGoOn = ({ status, code }: Problem): boolean =>
+  status === 0 || status >= 500 || NOT_NOW.includes(status) || code === TAKEN;
 
 const begunOf = (task: Task, file: File): Begun => ({
   folder: task.folder,

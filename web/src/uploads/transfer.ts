@@ -47,6 +47,8 @@ export function transferOf(file: File, wish: Wish): Upload {
     onBeforeRequest: (request) => {
       const header = csrfHeader();
       if (header) request.setHeader(...header);
+      // What was answered after all of it had arrived, to an upload that began with another wish.
+      if (wish.url && wish.clash !== "refuse") request.setHeader("Carrel-Clash", wish.clash);
     },
     onShouldRetry: mayTryAgain,
     onUploadUrlAvailable: () => {

@@ -73,7 +73,8 @@ _TUS_CREATE = {
         _header("Upload-Metadata", "string", "Pairs of a key and a Base64 value, separated by commas."),
     ]
 }
-_TUS_APPEND = {"parameters": [_VERSION, _OFFSET_HEADER]}
+_CLASH_HEADER = _header("Carrel-Clash", "string", "For this request, another `clash`: refuse, replace or rename.")
+_TUS_APPEND = {"parameters": [_VERSION, _OFFSET_HEADER, _CLASH_HEADER]}
 _CONDITIONS = {
     "parameters": [
         _header("If-Match", "string", "Write only if this is still the file's ETag."),

@@ -109,7 +109,7 @@ def creation(headers: Mapping[str, str]) -> Creation:
     has_body = "content-type" in headers and not parts
     if has_body:
         require_type(headers)
-    clash = _clash(metadata.get("clash", Clash.REFUSE))
+    clash = _clash(metadata.get("clash", Clash.REFUSE), "Upload-Metadata")
     modified_ns(metadata_text)
     return Creation(
         length, metadata_text, "" if partial else path, clash, partial, parts, has_body, checksum(headers)
@@ -142,6 +142,12 @@ def require_type(headers: Mapping[str, str]) -> None:
     """Raises: WrongType."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != OFFSET_TYPE:
         raise WrongType("upload.type", f"Bytes of uploads are sent as {OFFSET_TYPE}.", field="Content-Type")
+
+
+def clash(headers: Mapping[str, str]) -> Clash | None:
+    """What else than was said at first becomes of a file whose name is taken. Raises: BadRequest."""
+    text = headers.get("carrel-clash")
+    return None if text is None else _clash(text, "Carrel-Clash")
 
 
 def number(headers: Mapping[str, str], name: str) -> int | None:
@@ -201,11 +207,11 @@ def _concat(text: str) -> tuple[bool, tuple[str, ...]]:
     return False, parts
 
 
-def _clash(text: str) -> Clash:
+def _clash(text: str, header: str) -> Clash:
     try:
         return Clash(text)
     except ValueError:
-        raise _bad("Upload-Metadata", f"has as clash one of {', '.join(Clash)}") from None
+        raise _bad(header, f"has as clash one of {', '.join(Clash)}") from None
 
 
 def _decoded(text: str, header: str) -> bytes:

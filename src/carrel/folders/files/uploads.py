@@ -155,11 +155,13 @@ async def append(request: Request, actor: Actor, ref: str, upload: str) -> Respo
     at = tus.number(request.headers, "upload-offset")
     if at is None:
         raise tus.missing("Upload-Offset")
+    clash = tus.clash(request.headers)
     sought = await seek(request, actor, ref, upload)
     if sought.row.parts:
         raise Forbidden("upload.final", "This upload was put together from others; nothing comes behind it.")
     if sought.row.done_path is not None:
         return _over(sought.row, at)
+    sought.row.clash = clash or sought.row.clash
     arriving: Arrivals = services_of(request, FileServices).arrivals
     await arriving.cut(upload, unless_busy=True)
     try:
