@@ -14193,6 +14193,10 @@ export type UploadsAppendData = {
          * Where the body begins in the file.
          */
         'Upload-Offset': number;
+        /**
+         * For this request, another `clash`: refuse, replace or rename.
+         */
+        'Carrel-Clash'?: string;
     };
     path: {
         /**
