@@ -28,6 +28,7 @@ from carrel.engines.fake import FakeEngine
 from carrel.engines.port import NodeInfo
 from carrel.folders.hosts.storages import Storages
 from carrel.nodes import service as nodes
+from carrel.nodes.engines.connections import Engines
 from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
@@ -96,7 +97,7 @@ async def _alone(place: _Place) -> list[float]:
     """With all controllers at work, as in a running installation."""
     took: list[float] = []
     async with (
-        compose.controllers(place.settings, place.database, place.engine),
+        compose.controllers(place.settings, place.database, Engines(place.database, lambda row: place.engine)),
         await psycopg.AsyncConnection.connect(place.database.url, autocommit=True) as listening,
     ):
         await listening.execute("LISTEN carrel")
@@ -137,7 +138,7 @@ async def _at_once(place: _Place) -> float:
     schedule = Schedule(
         Tools(
             place.database,
-            place.engine,
+            Engines(place.database, lambda row: place.engine),
             SystemClock(),
             leader,
             Seal(place.settings.key()),

@@ -20,9 +20,11 @@ from starlette.datastructures import State
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.engines.fake import FakeEngine
+from carrel.engines.port import Engine
 from carrel.folders.hosts import service as storage_hosts
 from carrel.http.sendfile import ZeroCopyProtocol
 from carrel.http.services import install
+from carrel.nodes.engines.connections import Engines
 from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.services import ApiServices
@@ -183,6 +185,11 @@ async def serving(app: FastAPI, http: type[ZeroCopyProtocol] = ZeroCopyProtocol)
         await task
 
 
+def only(database: Database, engine: Engine) -> Engines:
+    """An installation's engines, when it has no other than this one."""
+    return Engines(database, lambda row: engine)
+
+
 @asynccontextmanager
 async def installation(
     database: Database, people: People, data_dir: Path, *, controllers: bool, engine: FakeEngine | None = None
@@ -201,10 +208,11 @@ async def running_installation(
     """The same on an engine of the caller."""
     settings = Settings(data_dir=data_dir, database_url=database.url, gateway_port=1)
     await storage_hosts.ensure_local(database, data_dir)
+    engines = only(database, engine)
     async with AsyncExitStack() as stack:
         if controllers:
-            await stack.enter_async_context(compose.controllers(settings, database, engine))
-        app = await stack.enter_async_context(compose.api(settings, database, engine))
+            await stack.enter_async_context(compose.controllers(settings, database, engines))
+        app = await stack.enter_async_context(compose.api(settings, database, engines))
         url = await stack.enter_async_context(serving(app))
         yield Api(url, app, database, engine, people, stack)
     _spare.append(app)

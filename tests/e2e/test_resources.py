@@ -184,8 +184,9 @@ def lost_node(carrel: Running) -> Iterator[str]:
     name = fresh("taken-away-")
     with psycopg.connect(Embedded(carrel.data_dir / "postgres").url, autocommit=True) as database:
         database.execute(
-            "INSERT INTO nodes (id, name, architecture, engine, slots, capabilities, state, down_since, seen_at) "
-            "SELECT %(it)s, %(it)s, architecture, engine, slots, capabilities, 'DOWN', now(), now() FROM nodes",
+            "INSERT INTO nodes (id, name, engine_id, architecture, engine_version, slots, capabilities, state, "
+            "down_since, seen_at) SELECT %(it)s, %(it)s, engine_id, architecture, engine_version, slots, "
+            "capabilities, 'DOWN', now(), now() FROM nodes",
             {"it": name},
         )
         yield name

@@ -11,18 +11,20 @@ from typing import Any
 import aiohttp
 import pytest
 import uvicorn
-from installation import serving_on
+from installation import only, serving_on
 from local_engine import LocalEngine
 from people import PASSWORD, People
+from sqlalchemy.ext.asyncio import AsyncSession
 from websockets.asyncio.client import ClientConnection, connect
 
 from carrel.apps.keepalive import PatientProtocol
 from carrel.apps.terminals import Terminals
 from carrel.core.clock import SystemClock
-from carrel.core.ids import ContainerId, SessionId, new_id
+from carrel.core.ids import LOCAL_ENGINE, ContainerId, NodeId, SessionId, new_id
 from carrel.db.database import Database
 from carrel.engines.port import ContainerSpec
 from carrel.http.sendfile import ZeroCopyProtocol
+from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
@@ -85,8 +87,15 @@ class World:
             )  # fmt: skip
             tx.add(session_row)
             await tx.flush()
+            if main.state != ContainerState.PENDING:
+                main.node_id = await self._node(tx)
             tx.add(main)
         return session
+
+    async def _node(self, tx: AsyncSession) -> NodeId:
+        """The engine's one node."""
+        await nodes.record(tx, await self.engine.nodes(), SystemClock().now())
+        return next(iter(await nodes.of_engine(tx, LOCAL_ENGINE)))
 
     async def terminate(self, session: SessionId) -> None:
         async with self.database.transaction() as tx:
@@ -138,7 +147,7 @@ async def world(database: Database, people: People, tmp_path: Path) -> AsyncIter
             pair = await keypairs.create(tx, SystemClock(), actor)
             text = f"{pair.access_key}:{pair.secret_key}".encode()
             keys[actor.user_id] = "Basic " + base64.b64encode(text).decode()
-    async with compose.api(settings, database, engine) as app, listening(app) as url:
+    async with compose.api(settings, database, only(database, engine)) as app, listening(app) as url:
         yield World(url, engine, database, people, settings, keys, app.state.services.terminals)
     for process in engine.processes:
         if process.returncode is None:

@@ -36,7 +36,8 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
     assert shown | {"id": "", "seen_at": ""} == {
         "id": "", "seen_at": "", "name": "machine", "group": {"id": "default", "name": "default"},
         "state": "READY", "cordoned": False, "draining": None, "down_since": None,
-        "architecture": "x86_64", "engine": "Fake 1", "capabilities": ["seccomp"], "labels": {"rack": "7"},
+        "architecture": "x86_64", "engine": {"id": "local", "name": "local"}, "engine_version": "Fake 1",
+        "capabilities": ["seccomp"], "labels": {"rack": "7"},
         "slots": {"cpu": 8000, "mem": 16 << 30, "fake.device": 4, "fake.shares": 4000},
         "reserved": {"mem": 1 << 30}, "cpu_overcommit": 1,
         "offered": {"cpu": 8000, "mem": 15 << 30, "fake.device": 4, "fake.shares": 4000}, "used": {},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from installation import Api, Caller
+from installation import Api, Caller, only
 from people import eventually
 from people_kit import domain_admin, project_admin, said
 from sqlalchemy import text, update
@@ -58,7 +58,7 @@ class Care:
         self.backends: dict[str, FakeBackend] = {}
         self.storages = Storages(api.database, self._made)
         self.storage = Storage(
-            Tools(api.database, FakeEngine(), self.clock, leader, Seal(b"0" * 32), self.storages)
+            Tools(api.database, only(api.database, FakeEngine()), self.clock, leader, Seal(b"0" * 32), self.storages)
         )
 
     def _made(self, kind: BackendKind, root: Path) -> FakeBackend:

@@ -33,6 +33,7 @@ def empty(look: psycopg.Connection[Any]) -> None:
     look.execute("SET carrel.audit_retention = 'on'")
     for table in _EMPTIED:
         look.execute(f"DELETE FROM {table}")
+    look.execute("DELETE FROM engines WHERE id <> 'local'")
     look.execute("UPDATE resource_groups SET on_node_loss = DEFAULT, node_loss_s = DEFAULT")
 
 

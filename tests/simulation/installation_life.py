@@ -32,7 +32,7 @@ from carrel.controllers.idle import Idle
 from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.mail_delivery import Post
 from carrel.core.errors import Unavailable
-from carrel.core.ids import ContainerId, SessionId
+from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, SessionId
 from carrel.db.database import Database
 from carrel.db.encryption import Seal as Secrets
 from carrel.db.leader import Leader, LeadershipLost, lead
@@ -40,6 +40,7 @@ from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import EngineError, Observed
 from carrel.folders.hosts.storages import Storages
 from carrel.nodes import administration
+from carrel.nodes.engines.connections import Engines
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
 from carrel.sessions import service
@@ -138,6 +139,7 @@ class _Engine(FakeEngine):
 
     async def _step(self, name: str, act: Callable[[], T]) -> T:
         self._fate.point(f"before {name}")
+        await self.world.turn()
         await asyncio.sleep(START_S if name == "ensure.start" else CALL_S)
         await self._fate.gate(name)
         self.world.reach(name)
@@ -174,20 +176,21 @@ class ControlPlane:
 
     left_out: tuple[type[Controller], ...] = (Folders, Housekeeping, Idle, Post, Seal)
 
-    def __init__(self, database: Database, leader: Leader, engine: FakeEngine, fate: Fate) -> None:
+    def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:
         self.database = database
         self.leader = leader
         self.fate = fate
         self.tasks: set[asyncio.Task[Any]] = set()
-        tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32), Storages(database))
+        tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), Storages(database))
         self.controllers: list[Controller] = [
             c for c in plane.controllers(tools) if not isinstance(c, self.left_out)
         ]
 
     @classmethod
-    async def start(cls, url: str, world: FakeWorld, fate: Fate) -> "ControlPlane":
+    async def start(cls, url: str, worlds: Mapping[EngineId, FakeWorld], fate: Fate) -> "ControlPlane":
         leader = await lead(url)
-        return cls(_Database(url, _name(leader), fate), leader, _Engine(world, fate), fate)
+        database = _Database(url, _name(leader), fate)
+        return cls(database, leader, Engines(database, lambda row: _Engine(worlds[row.id], fate)), fate)
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run something as a part of this process."""
@@ -227,6 +230,7 @@ class Installation:
         self.url = url
         self.look = look
         self.world = world
+        self.worlds = {LOCAL_ENGINE: world}
         self.actor = actor
         self.clock = LoopClock()
         self.down_s = 0.0
@@ -234,6 +238,12 @@ class Installation:
         self._fates = fates
         self._asleep: list[ControlPlane] = []
         self._plane: ControlPlane | None = None
+
+    def add_engine(self, name: str) -> FakeWorld:
+        """A second engine, from the next control plane on; its node has the name that the first one's has, too."""
+        world = self.worlds[EngineId(name)] = FakeWorld(self.clock)
+        self.look.execute("INSERT INTO engines (id, name, kind) VALUES (%s, %s, 'fake')", (name, name))
+        return world
 
     # What people do. A request that got no answer is made again, as a client does.
 
@@ -332,7 +342,7 @@ class Installation:
         """Have the control plane do something, and its successor if it does not live to answer."""
         while True:
             plane = self._plane = self._plane or await self.kind_of_plane.start(
-                self.url, self.world, self._fates.pop(0) if self._fates else Fate()
+                self.url, self.worlds, self._fates.pop(0) if self._fates else Fate()
             )
             answer = plane.begin(_answer(ask, plane))
             struck = asyncio.create_task(plane.fate.struck.wait())
@@ -393,8 +403,8 @@ class Installation:
         return [str(cause) for (cause,) in rows]
 
     def seen(self) -> list[Observed]:
-        engine = FakeEngine(self.world)
-        return [engine._observed(container) for container in engine._within_reach()]
+        engines = [FakeEngine(world) for world in self.worlds.values()]
+        return [engine._observed(container) for engine in engines for container in engine._within_reach()]
 
     def violations(self) -> list[str]:
         return invariants.at_rest(self.look, self.seen(), self.clock.now())

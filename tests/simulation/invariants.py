@@ -97,7 +97,7 @@ def _capacity_holds(connection: psycopg.Connection[Any]) -> Iterable[str]:
     query = """
         SELECT n.name, a.slot, sum(a.amount) AS held, (n.slots ->> a.slot)::bigint AS capacity
         FROM allocations a JOIN nodes n ON n.id = a.node_id WHERE a.released_at IS NULL
-        GROUP BY n.name, a.slot, n.slots"""
+        GROUP BY n.id, a.slot"""
     for row in _rows(connection, query):
         if row["held"] > (row["capacity"] or 0):
             yield f"node {row['name']} has {row['capacity']} {row['slot']} and {row['held']} are held"

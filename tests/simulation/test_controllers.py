@@ -12,10 +12,11 @@ from simulation.virtual_time import LoopClock, simulate
 
 from carrel.controllers.launch import Launch
 from carrel.controllers.loop import ENGINE_TOPIC, pass_on_hints, pause_s
-from carrel.core.ids import SessionId
+from carrel.core.ids import LOCAL_ENGINE, SessionId
 from carrel.db.listener import Listener
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import ContainerSpec, EngineError
+from carrel.nodes.engines.connections import Engines
 from carrel.tables.session_states import SessionState as S
 
 
@@ -162,7 +163,8 @@ def test_force_hurries_an_end_that_is_under_way(play: Play) -> None:
         session = await installation.create()
         await installation.settle()
         assert installation._plane is not None
-        engine: Any = installation._plane.controllers[0]._tools.engine  # type: ignore[attr-defined]
+        engines: Engines = installation._plane.controllers[0]._tools.engines  # type: ignore[attr-defined]
+        engine: Any = await engines.of(LOCAL_ENGINE)
         remove, engine.remove = engine.remove, patient
         await installation.remove(session)
         await installation.round()

@@ -26,9 +26,10 @@ from carrel.core.ids import FolderId, SessionId, StorageHostId
 from carrel.db.database import Database
 from carrel.db.encryption import Seal as Secrets
 from carrel.db.leader import Leader
-from carrel.engines.fake import FakeEngine, FakeWorld
+from carrel.engines.fake import FakeWorld
 from carrel.engines.port import Mount
 from carrel.folders.hosts.storages import Storage
+from carrel.nodes.engines.connections import Engines
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import MountRequest, SessionSpec
 from carrel.storage.port import Place, StorageUnavailable
@@ -68,10 +69,10 @@ class Hands:
 class MountPlane(ControlPlane):
     disk: Disk
 
-    def __init__(self, database: Database, leader: Leader, engine: FakeEngine, fate: Fate) -> None:
-        super().__init__(database, leader, engine, fate)
+    def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:
+        super().__init__(database, leader, engines, fate)
         self._hands = Hands(self.disk, fate)
-        tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
+        tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
         kept = Observe | Schedule | Launch | Reap
         self.controllers = [one for one in runtime.controllers(tools) if isinstance(one, kept)]
 

@@ -26,10 +26,11 @@ from carrel.core.ids import FolderId, StorageHostId
 from carrel.db.database import Database
 from carrel.db.encryption import Seal as Secrets
 from carrel.db.leader import Leader
-from carrel.engines.fake import FakeEngine, FakeWorld
+from carrel.engines.fake import FakeWorld
 from carrel.folders import cloning, moving, service, tasks
 from carrel.folders.hosts.storages import Storage
 from carrel.folders.schemas import VFolderClone, VFolderCreate, VFolderHandOver, VFolderMove
+from carrel.nodes.engines.connections import Engines
 from carrel.permissions.decide import Actor
 from carrel.storage.port import Advance, Place
 from carrel.storage.posix import PosixBackend
@@ -87,10 +88,10 @@ class FolderPlane(ControlPlane):
 
     disks: Disks
 
-    def __init__(self, database: Database, leader: Leader, engine: FakeEngine, fate: Fate) -> None:
-        super().__init__(database, leader, engine, fate)
+    def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:
+        super().__init__(database, leader, engines, fate)
         self.hands = Hands(fate)
-        tools = Tools(database, engine, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
+        tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
         self.folders = Folders(tools)
         self.controllers = [self.folders]
 

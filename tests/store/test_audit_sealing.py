@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from audit_kit import faults, intruder, links, places, seal, write
+from installation import only
 from people import eventually
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
@@ -37,7 +38,7 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
 
 
 def _tools(database: Database, leader: Leader) -> Tools:
-    return Tools(database, FakeEngine(), SystemClock(), leader, Secrets(b"0" * 32), Storages(database))
+    return Tools(database, only(database, FakeEngine()), SystemClock(), leader, Secrets(b"0" * 32), Storages(database))
 
 
 def _controller(database: Database, leader: Leader) -> Seal:

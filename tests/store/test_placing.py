@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
+from installation import only
 from sqlalchemy import event, text
 
 from carrel.controllers.loop import Tools
@@ -48,7 +49,8 @@ async def test_a_place_takes_few_statements_however_many_nodes(database, people,
     async with database.transaction() as tx:
         await nodes.record(tx, MACHINES, clock.now())
     leader = await lead(database.url)
-    schedule = Schedule(Tools(database, FakeEngine(), clock, leader, Seal(bytes(32)), Storages(database)))
+    engines = only(database, FakeEngine())
+    schedule = Schedule(Tools(database, engines, clock, leader, Seal(bytes(32)), Storages(database)))
     made = await service.enqueue(database, clock, people.user, SessionSpec(image="debian:12", slots=SMALL))
     with statements(database) as taken:
         await schedule.step()

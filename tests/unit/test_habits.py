@@ -50,7 +50,9 @@ def test_above_the_engines_nobody_knows_which_engine_it_is():
     above = [
         file
         for file in FILES
-        if file.parts[len(SOURCE.parts)] not in ("engines", "server") and "docker" in file.read_text().lower()
+        # What a migration writes is data: the kind of the engine that there was.
+        if file.parts[len(SOURCE.parts)] not in ("engines", "server") and "versions" not in file.parts
+        and "docker" in file.read_text().lower()
     ]
     assert [relative(file) for file in above] == []
 

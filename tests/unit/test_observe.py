@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, Live, compare
+from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, Live, OneEngine, compare
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import Observed, ObservedState
 from carrel.sessions import queries
@@ -20,6 +20,8 @@ from carrel.tables.sessions import Container, Session
 ID = SessionId("abcdefghijkl")
 MAIN, SUB = ContainerId("mainmainmain"), ContainerId("subsubsubsub")
 HERE = "10.0.0.7"
+NODE, OTHER_NODE = NodeId("nodenodenode"), NodeId("othernode")
+EMPTY = OneEngine({}, frozenset({NODE}), {}, {})
 
 
 def session(state: S = S.RUNNING, **more: object) -> Session:
@@ -36,7 +38,7 @@ def container(state: ObservedState = ObservedState.RUNNING, **more: object) -> O
     return Observed(**{"id": MAIN, "state": state, "address": address, **more})
 
 
-def row(id_: ContainerId = MAIN, *, node: NodeId | None = None) -> Container:
+def row(id_: ContainerId = MAIN, *, node: NodeId | None = NODE) -> Container:
     role = ContainerRole.MAIN if id_ == MAIN else ContainerRole.SUB
     return Container(id=id_, session_id=ID, role=role, index=int(id_ != MAIN), node_id=node, address=HERE)
 
@@ -48,15 +50,19 @@ def found(
     rows: Sequence[Container] = (),
     restarts: int = 0,
     gone: Mapping[NodeId, NodeLoss | None] | None = None,
+    elsewhere: frozenset[NodeId] = frozenset(),
 ) -> Findings:
-    """One comparison of a list with at most one session; before: the same if not given. rows: the main one."""
-    was, own = before or now, rows or [row()]
+    """One comparison of a list with at most one session; before: the same if not given. rows: the main one.
+
+    elsewhere: nodes of another engine.
+    """
+    was = before or now
+    own = rows or [row(node=None if was and was.state == S.PENDING else NODE)]
+    here = frozenset(one.node_id for one in own if one.node_id) - elsewhere
     return compare(
-        [one for one in seen if one],
+        OneEngine({one.id: one for one in seen if one}, here, gone or {}, {ID: restarts}),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own)) if was else Before({}, frozenset()),
         Live({now.id: now}, {now.id: own}) if now else Live({}, {}),
-        {ID: restarts},
-        gone or {},
     )
 
 
@@ -98,7 +104,7 @@ def test_a_session_that_was_started_again_while_the_list_was_made_is_not_lost_ei
 
 
 def test_a_session_that_was_not_there_before_the_list_is_left_alone():
-    assert nothing_but(compare([], Before({}, frozenset()), Live({ID: session()}, {ID: [row()]}), {}, {}))
+    assert nothing_but(compare(EMPTY, Before({}, frozenset()), Live({ID: session()}, {ID: [row()]})))
 
 
 def test_a_stopped_container_is_started_again_and_says_so():
@@ -143,9 +149,6 @@ def test_a_container_of_a_session_that_waits_for_a_place_is_a_stray():
 @pytest.mark.parametrize("before", [session(S.PREPARING), session(S.PENDING, attempts=1)])
 def test_a_container_listed_while_the_session_went_back_to_wait_is_left_alone(before):
     assert nothing_but(found(container(), now=session(S.PENDING, attempts=2), before=before))
-
-
-NODE = NodeId("nodenodenode")
 
 
 @pytest.mark.parametrize("state", [S.RUNNING, S.STARTING])
@@ -217,4 +220,4 @@ def test_a_session_that_ended_while_the_live_ones_were_read_is_left_alone():
     """Its row was read, and its containers, a moment later, no longer are those of a live session."""
     now = session()
     before = Before({ID: queries.mark(now)}, frozenset([MAIN]))
-    assert nothing_but(compare([], before, Live({ID: now}, {}), {}, {}))
+    assert nothing_but(compare(EMPTY, before, Live({ID: now}, {})))

@@ -7,10 +7,11 @@ import structlog
 from sqlalchemy import select
 
 from carrel.apps.changes import SessionChanges
+from carrel.apps.containers import ContainerEngines
 from carrel.apps.denials import of_engine
 from carrel.core.ids import ContainerId
 from carrel.db.database import Database
-from carrel.engines.port import ContainerGone, Engine, EngineError
+from carrel.engines.port import ContainerGone, EngineError
 from carrel.sessions import service as sessions
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import Container, Session
@@ -26,9 +27,9 @@ _PROMPT_S = 0.3
 class LogReader:
     """Reads what the engine has, or what was kept when the container went."""
 
-    def __init__(self, database: Database, engine: Engine, changes: SessionChanges) -> None:
+    def __init__(self, database: Database, engines: ContainerEngines, changes: SessionChanges) -> None:
         self._database = database
-        self._engine = engine
+        self._engines = engines
         self._changes = changes
 
     async def read(self, container: ContainerId, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
@@ -62,7 +63,8 @@ class LogReader:
     ) -> AsyncIterator[bytes]:
         if state in (SessionState.RUNNING, SessionState.TERMINATING):
             try:
-                async for chunk in self._engine.logs(container, follow=follow, tail=tail):
+                engine = await self._engines.of(container)
+                async for chunk in engine.logs(container, follow=follow, tail=tail):
                     yield chunk
                 return
             except ContainerGone:

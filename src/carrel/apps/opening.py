@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from carrel.apps.catalogue import SECRET_VARIABLE, AppTemplate
+from carrel.apps.containers import ContainerEngines
 from carrel.apps.denials import of_engine
 from carrel.core.errors import Unavailable
 from carrel.core.hosts import is_this_machine, literal
 from carrel.core.ids import ContainerId, SessionId
-from carrel.engines.port import Engine, EngineError
+from carrel.engines.port import EngineError
 from carrel.http.services import ApiSettings
 
 TICKET_PARAMETER = "carrel_ticket"
@@ -98,8 +99,8 @@ async def running_apps(place: Place, templates: Sequence[AppTemplate]) -> Mappin
 class AppStarter:
     """Starts apps, each at most once at a time."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engines: ContainerEngines) -> None:
+        self._engines = engines
         self._locks: weakref.WeakValueDictionary[tuple[ContainerId, str], asyncio.Lock] = (
             weakref.WeakValueDictionary()
         )
@@ -153,7 +154,8 @@ class AppStarter:
         self, container: ContainerId, command: Sequence[str], env: Mapping[str, str]
     ) -> tuple[int, bytes]:
         """Exit code and output of a short command."""
-        async with self._engine.exec(container, command, env=env, terminal=None) as stream:
+        engine = await self._engines.of(container)
+        async with engine.exec(container, command, env=env, terminal=None) as stream:
             said = b"".join([chunk async for number, chunk in stream.output() if number == 1])
             return await stream.exit_code(), said
 
@@ -161,7 +163,8 @@ class AppStarter:
         chunks: list[bytes] = []
         with suppress(EngineError, TimeoutError):
             async with asyncio.timeout(_LOG_S):
-                async for chunk in self._engine.logs(container, follow=False, tail=_LOG_LINES):
+                engine = await self._engines.of(container)
+                async for chunk in engine.logs(container, follow=False, tail=_LOG_LINES):
                     chunks.append(chunk)
         return b"".join(chunks).decode(errors="replace").strip()
 

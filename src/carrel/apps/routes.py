@@ -158,7 +158,7 @@ async def logs(
         if download or session.owner_id != actor.user_id:
             details = {"read": "log", "download": download}
             sessions.note(tx, actor, "session.read", session, details=details)
-    reader = LogReader(services.database, services.engine, services.session_changes)
+    reader = LogReader(services.database, services.container_engines, services.session_changes)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     if download:
         part = "" if inside.role == ContainerRole.MAIN else f"-{inside.name}"

@@ -3,19 +3,19 @@
 from dataclasses import dataclass
 
 from carrel.apps.changes import SessionChanges
+from carrel.apps.containers import ContainerEngines
 from carrel.apps.opening import AppsSettings, AppStarter
 from carrel.apps.terminals import Terminals
 from carrel.audit.services import AuditServices
-from carrel.engines.port import Engine
 from carrel.usage.idle.activity import Activity
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccessServices(AuditServices):
-    """The engine, and what this process keeps of terminals, starting apps and people at work."""
+    """The engines of containers, and what this process keeps of terminals, starting apps and people at work."""
 
     settings: AppsSettings
-    engine: Engine
+    container_engines: ContainerEngines
     activity: Activity
     terminals: Terminals
     app_starter: AppStarter

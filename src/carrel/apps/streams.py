@@ -112,7 +112,7 @@ async def exec_command(socket: WebSocket, ref: str, container: ContainerName = N
         start = await sockets.receive_command(socket)
         await _note(socket, actor, session, {"command": start.command[0]})
         size = TerminalSize(start.cols, start.rows) if start.tty else None
-        engine = services_of(socket, AccessServices).engine
+        engine = await services_of(socket, AccessServices).container_engines.of(inside)
         async with engine.exec(inside, start.command, env=start.env, terminal=size) as stream:
             await sockets.carry_command(socket, stream, _beat_of(socket, session))
 

@@ -18,10 +18,11 @@ from contextlib import suppress
 import structlog
 
 from carrel.apps.buffer import Ring
+from carrel.apps.containers import ContainerEngines
 from carrel.apps.denials import of_engine
-from carrel.core.errors import CarrelError, Conflict, Refused
+from carrel.core.errors import CarrelError, Conflict, Refused, Unavailable
 from carrel.core.ids import ContainerId, UserId, new_id
-from carrel.engines.port import Engine, EngineError, ExecStream, TerminalSize
+from carrel.engines.port import EngineError, ExecStream, TerminalSize
 
 log = structlog.get_logger()
 
@@ -168,8 +169,8 @@ class Terminal:
 class Terminals:
     """All terminals of this process, by id."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engines: ContainerEngines) -> None:
+        self._engines = engines
         self._terminals: dict[str, Terminal] = {}
         self._held: Counter[ContainerId] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -262,7 +263,8 @@ class Terminals:
         opened: "asyncio.Future[Terminal]",
     ) -> None:
         env = {**ENVIRONMENT, "CARREL_SHELL": shell}
-        async with self._engine.exec(container, SHELL, env=env, terminal=size) as stream:
+        engine = await self._engines.of(container)
+        async with engine.exec(container, SHELL, env=env, terminal=size) as stream:
             terminal = Terminal(container, user, stream)
             self._remember(terminal)
             opened.set_result(terminal)
@@ -306,8 +308,9 @@ class Terminals:
 
     async def _signal(self, container: ContainerId, pid: int) -> None:
         """Tell the shell what a modem once told it; bash passes it on to its jobs."""
-        with suppress(EngineError):
-            async with self._engine.exec(
+        with suppress(EngineError, Unavailable):
+            engine = await self._engines.of(container)
+            async with engine.exec(
                 container, ("sh", "-c", f"kill -HUP {pid}"), env={}, terminal=None
             ) as stream:
                 await stream.exit_code()

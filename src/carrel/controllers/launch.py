@@ -1,18 +1,18 @@
 """Start what was scheduled, and start again what a crash or an engine's restart interrupted."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
 import structlog
-from sqlalchemy import select
 
 from carrel.controllers import mount_sources
 from carrel.controllers.loop import Tools, end
 from carrel.core.errors import Unavailable
-from carrel.core.ids import ContainerId, NodeId, SessionId
+from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
 from carrel.db.encryption import Seal
 from carrel.db.leader import LeadershipLost
 from carrel.engines.port import (
@@ -23,12 +23,13 @@ from carrel.engines.port import (
     Progress,
 )
 from carrel.nodes import service as nodes
+from carrel.nodes.engines.connections import REMOVAL_S, in_time
+from carrel.nodes.service import Address
 from carrel.sessions import containers, environment, mounting, queries, service, transitions
 from carrel.sessions.containers import Change
 from carrel.sessions.mounting import Mounted
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
-from carrel.tables.nodes import Node
 from carrel.tables.session_states import LAUNCHING, ContainerRole, ContainerState, SessionState
 from carrel.tables.sessions import Container, Session
 
@@ -39,14 +40,15 @@ _RETRY = "retry"
 _ENGINE_PAUSE_S = 2.0
 _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
+_NOWHERE = Address(None, "")
 
 
 @dataclass(frozen=True)
 class PlacedContainer:
-    """One container of a session that is to start. node: the name of its node. devices: thousandths of each."""
+    """One container of a session that is to start. node: where its engine knows it. devices: thousandths of each."""
 
     row: Container
-    node: str
+    node: Address
     devices: Mapping[str, int]
 
 
@@ -76,8 +78,9 @@ class Launch:
 
     def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
         self._tools = tools
-        self._preparing = asyncio.Semaphore(concurrency)
-        self._starting = asyncio.Semaphore(concurrency)
+        # Of each engine: one that hangs takes no room from the others.
+        self._preparing = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
+        self._starting = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
         self._sent_back: set[SessionId] = set()
 
@@ -88,7 +91,7 @@ class Launch:
             if not sessions:
                 return
             own = await containers.in_states(tx, *sorted(LAUNCHING))
-            names = {node.id: node.name for node in await tx.execute(select(Node.id, Node.name))}
+            places = await nodes.addresses(tx)
             devices = await nodes.devices_of(tx, [one.id for each in own.values() for one in each])
             held = await mounting.held_by(tx, [session.id for session in sessions])
             left = {node.id for node in await nodes.draining(tx)}
@@ -96,7 +99,7 @@ class Launch:
         for session in sessions:
             key = session.id
             members = [
-                PlacedContainer(one, names.get(one.node_id or NodeId(""), ""), devices.get(one.id, {}))
+                PlacedContainer(one, places.get(one.node_id or NodeId(""), _NOWHERE), devices.get(one.id, {}))
                 for one in own.get(key, ())
             ]
             leaving = next((one for one in members if one.row.node_id in left), None)
@@ -195,7 +198,7 @@ class Launch:
 
     async def _send_back(self, session: Session, members: Sequence[PlacedContainer], leaving: PlacedContainer) -> None:
         """Nothing of it stays on its nodes; it waits for another place."""
-        reason = f"Its node {leaving.node} is lost or is being emptied before it ran there."
+        reason = f"Its node {leaving.node.name} is lost or is being emptied before it ran there."
         await self._take_back(session, members, cause="node_closed", reason=reason, blamed=leaving.row.node_id)
 
     async def _begin(self, session: Session, members: Sequence[PlacedContainer]) -> bool:
@@ -211,7 +214,8 @@ class Launch:
     async def _start(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
         """Have the engine make one container run. Raises: FailedStart."""
         # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
-        async with self._starting if member.row.state == ContainerState.STARTING else self._preparing:
+        room = self._starting if member.row.state == ContainerState.STARTING else self._preparing
+        async with room[member.node.engine]:
             await self._ensure(session, member, folders)
 
     async def _ensure(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
@@ -222,7 +226,8 @@ class Launch:
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(session.id, member.row.id, changes, writing))
         try:
-            observed = await tools.engine.ensure(spec, changes.put_nowait)
+            engine = await tools.engines.of(_engine_of(member))
+            observed = await engine.ensure(spec, changes.put_nowait)
         except EngineError as error:
             raise FailedStart(member, error) from error
         finally:
@@ -304,13 +309,23 @@ class Launch:
     ) -> None:
         tools = self._tools
         await tools.confirm()
-        await _side_by_side([tools.engine.remove(one.row.id, grace_s=0) for one in members])
+        await _side_by_side([self._remove(one) for one in members if one.node.engine])
         async with tools.transaction() as tx:
             now = tools.clock.now()
             not_before = now + pause if pause else None
             await service.requeue(
                 tx, session.id, cause=cause, reason=reason, now=now, not_before=not_before, blamed=blamed
             )
+
+
+    async def _remove(self, member: PlacedContainer) -> None:
+        engine = await self._tools.engines.of(_engine_of(member))
+        await in_time(engine.remove(member.row.id, grace_s=0), REMOVAL_S)
+
+
+def _engine_of(member: PlacedContainer) -> EngineId:
+    assert member.node.engine, "an engine that holds sessions is not removed"
+    return member.node.engine
 
 
 async def _side_by_side(works: Iterable[Coroutine[None, None, None]]) -> None:
@@ -349,7 +364,7 @@ def container_spec(
         image=container.image,
         slots=container.slots,
         devices=member.devices,
-        node=member.node,
+        node=member.node.name,
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,

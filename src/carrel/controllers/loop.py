@@ -18,20 +18,24 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import metrics
 from carrel.core.clock import Clock
-from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.errors import CarrelError, NotFound, Unavailable
+from carrel.core.ids import EngineId
 from carrel.db.database import Database
 from carrel.db.encryption import Seal
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
 from carrel.engines.port import Engine, EngineError, EngineUnavailable
 from carrel.folders.hosts.storages import Storages
+from carrel.nodes.engines.connections import Engines
 from carrel.storage.port import StorageError
+from carrel.tables.engines import TOPIC
 
 log = structlog.get_logger()
 
 ENGINE_TOPIC = "engine"
 _HINT_PAUSE_S = 0.25
 _PAUSE_S = 1.0
+_LOOK_AGAIN_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Tools:
     """What every controller works with. placing: held while sessions are given places, or kept from one."""
 
     database: Database
-    engine: Engine
+    engines: Engines
     clock: Clock
     leader: Leader
     seal: Seal
@@ -154,6 +158,41 @@ async def end(task: "asyncio.Task[None]", writing: asyncio.Lock) -> None:
         await asyncio.wait([task])
 
 
+async def watch_all(engines: Engines, listener: Listener) -> None:
+    """Turn the hints of every engine into announcements, as engines come, change and go. Until cancelled."""
+    changed = asyncio.Event()
+    watching: dict[EngineId, tuple[Engine, asyncio.Task[None]]] = {}
+    with listener.subscribed(TOPIC, changed.set):
+        try:
+            while True:
+                changed.clear()
+                with contextlib.suppress(Unavailable):
+                    await _follow(engines, watching, listener)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_AGAIN_S):
+                        await changed.wait()
+        finally:
+            for _, task in watching.values():
+                task.cancel()
+
+
+async def _follow(
+    engines: Engines, watching: "dict[EngineId, tuple[Engine, asyncio.Task[None]]]", listener: Listener
+) -> None:
+    """Watch the engines that there are now, and no other. Raises: Unavailable."""
+    current: dict[EngineId, Engine] = {}
+    for known in await engines.ids():
+        # One that cannot be used as it is set up has nothing to say.
+        with contextlib.suppress(EngineUnavailable, NotFound):
+            current[known] = await engines.of(known)
+    for known, (engine, task) in list(watching.items()):
+        if current.get(known) is not engine:
+            task.cancel()
+            del watching[known]
+    for known in current.keys() - watching.keys():
+        watching[known] = current[known], asyncio.create_task(pass_on_hints(current[known], listener))
+
+
 async def pass_on_hints(engine: Engine, listener: Listener) -> None:
     """Turn the engine's hints into announcements, a burst of them into two at most. Until cancelled."""
     hinted = asyncio.Event()
@@ -182,7 +221,7 @@ async def _announce(hinted: asyncio.Event, listener: Listener) -> None:
 
 
 async def lead_forever(
-    url: str, listener: Listener, engine: Engine, make: Callable[[Leader], Sequence[Controller]]
+    url: str, listener: Listener, engines: Engines, make: Callable[[Leader], Sequence[Controller]]
 ) -> None:
     """Become the leader, run the controllers, and start over whenever leadership is lost."""
     while True:
@@ -197,7 +236,7 @@ async def lead_forever(
         intervals_s = {controller.name: controller.tick_s for controller in controllers}
         try:
             with metrics.leading(leader.epoch, intervals_s):
-                await _run_all(leader, controllers, listener, engine)
+                await _run_all(leader, controllers, listener, engines)
         except* LeadershipLost:
             pass
         except* Exception:
@@ -212,12 +251,12 @@ async def lead_forever(
 
 
 async def _run_all(
-    leader: Leader, controllers: Sequence[Controller], listener: Listener, engine: Engine
+    leader: Leader, controllers: Sequence[Controller], listener: Listener, engines: Engines
 ) -> None:
     """Run the controllers until leadership is lost."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(run(controller, listener)) for controller in controllers]
-        tasks.append(group.create_task(pass_on_hints(engine, listener)))
+        tasks.append(group.create_task(watch_all(engines, listener)))
         await leader.until_lost()
         for task in tasks:
             task.cancel()

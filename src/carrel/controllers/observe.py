@@ -1,19 +1,23 @@
-"""Compare what the engine has with what the sessions say, and put right what differs."""
+"""Compare what each engine has with what the sessions say, and put right what differs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import lifetime
+from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
-from carrel.core.ids import ContainerId, NodeId, SessionId
-from carrel.engines.port import EngineUnavailable, Observed, ObservedState
+from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
+from carrel.engines.port import Engine, EngineError, Observed, ObservedState
 from carrel.nodes import service as nodes
+from carrel.nodes.engines import service as registry
+from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.sessions import containers, queries, service, transitions
 from carrel.sessions.containers import Change
+from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
 from carrel.tables.sessions import Container, Session
@@ -23,6 +27,8 @@ log = structlog.get_logger()
 MAX_RESTARTS = 5
 RESTARTS_COUNTED = timedelta(hours=1)
 """Only restarts this recent count: a session that lives for months outlives many of an engine's updates."""
+_STRAY_S = 10.0
+"""Nothing can be placed meanwhile."""
 _OOM = "A process was killed because the session reached its memory limit."
 _LOST_WITH_NODE = {
     NodeLoss.END: "Its node is lost, and what ran there with it.",
@@ -52,21 +58,21 @@ class Ended:
 
 @dataclass(frozen=True)
 class Findings:
-    """What differs.
+    """What differs on one engine.
 
     orphans: containers whose session is not live, nor was before the list was asked for: one that ended since had
-    its containers removed first, and the list may be older than that. strays: of sessions that wait for a place,
-    and so have none; left by a leader that did not know that it had been replaced, or by a node that was lost.
-    node_lost: with the rule of their group.
+    its containers removed first, and the list may be older than that. strays: of sessions that wait for a place, or
+    have theirs on another engine; left by a leader that did not know that it had been replaced, or by a node that was
+    lost. node_lost: with the rule of their group.
     """
 
-    restart: Sequence[Ended]
-    lost: Sequence[Ended]
-    out_of_memory: Sequence[Session]
-    moved: Sequence[tuple[ContainerId, str]]
-    orphans: Sequence[str]
-    strays: Sequence[tuple[Session, ContainerId]]
-    node_lost: Sequence[tuple[Session, NodeLoss]]
+    restart: list[Ended] = field(default_factory=list)
+    lost: list[Ended] = field(default_factory=list)
+    out_of_memory: list[Session] = field(default_factory=list)
+    moved: list[tuple[ContainerId, str]] = field(default_factory=list)
+    orphans: list[str] = field(default_factory=list)
+    strays: list[tuple[Session, ContainerId]] = field(default_factory=list)
+    node_lost: list[tuple[Session, NodeLoss]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
@@ -74,77 +80,90 @@ class Findings:
 
 @dataclass(frozen=True)
 class Live:
-    """The live sessions at one moment, with their containers."""
+    """The live sessions at one moment, with their containers, on whatever engine."""
 
     sessions: Mapping[SessionId, Session]
     containers: Mapping[SessionId, Sequence[Container]]
 
 
-def compare(
-    seen: Sequence[Observed],
-    before: Before,
-    live: Live,
-    restarts: Mapping[SessionId, int],
-    gone: Mapping[NodeId, NodeLoss | None],
-) -> Findings:
-    """Pure. seen: the engine's list. restarts: how often each was started again lately. gone: as `nodes.gone`.
+@dataclass(frozen=True)
+class OneEngine:
+    """What one engine has. listed: its list, by id. nodes: of its. gone: those that are DOWN, as `nodes.gone`.
 
-    before, live: read before the list was asked for and after it came. The list says something only of sessions that
-    stayed as they were while it was made.
+    restarts: how often each session was started again lately.
     """
-    listed = {observed.id: observed for observed in seen}
-    restart: list[Ended] = []
-    lost: list[Ended] = []
-    moved: list[tuple[ContainerId, str]] = []
-    out_of_memory: list[Session] = []
-    strays: list[tuple[Session, ContainerId]] = []
-    node_lost: list[tuple[Session, NodeLoss]] = []
+
+    listed: Mapping[str, Observed]
+    nodes: frozenset[NodeId]
+    gone: Mapping[NodeId, NodeLoss | None]
+    restarts: Mapping[SessionId, int]
+
+
+def compare(engine: OneEngine, before: Before, live: Live) -> Findings:
+    """Pure. before, live: read before the engine's list was asked for and after it came.
+
+    The list says something only of sessions that stayed as they were while it was made, and of what is on its nodes.
+    """
+    found = Findings()
     for session in live.sessions.values():
         # None, when it ended between the two reads.
-        own = live.containers.get(session.id, ())
-        there = [(one, listed[one.id]) for one in own if one.id in listed]
-        if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
-            out_of_memory.append(session)
-        if before.marks.get(session.id) != queries.mark(session):
-            continue
-        if session.state == SessionState.PENDING:
-            strays += [(session, one.id) for one, _ in there]
-            continue
-        missing = [one for one in own if one.id not in listed]
-        away = [one for one in missing if session.started_at and one.node_id in gone]
-        rules = {rule for one in away if one.node_id and (rule := gone[one.node_id])}
-        if rules and session.state != SessionState.TERMINATING:
-            node_lost.append((session, NodeLoss.END if NodeLoss.END in rules else NodeLoss.RESCHEDULE))
-        if rules or session.state != SessionState.RUNNING:
-            continue
-        exited = [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]
-        if absent := [one for one in missing if one not in away]:
-            why = f"{_subject(own, absent)} disappeared from the engine."
-            lost.append(Ended(session, tuple(Change(one.id) for one in absent), why))
-        elif exited:
-            ended = tuple(Change(one.id, exit_code=observed.exit_code) for one, observed in exited)
-            why = (
-                _OOM
-                if any(observed.out_of_memory for _, observed in exited)
-                else f"{_subject(own, [one for one, _ in exited])} stopped, for example with the engine."
-            )
-            if restarts.get(session.id, 0) < MAX_RESTARTS:
-                again = tuple(Change(one.id) for one, _ in exited)
-                restart.append(
-                    Ended(session, again, f"{why} It was started again; files are kept, processes are not.")
-                )
-            else:
-                why += f" It has been started again {MAX_RESTARTS} times already."
-                lost.append(Ended(session, ended, why))
-        else:
-            moved += [
-                (one.id, observed.address)
-                for one, observed in there
-                if observed.address and observed.address != one.address
-            ]
+        _compare_session(found, engine, session, live.containers.get(session.id, ()), before)
     known = before.containers | {one.id for own in live.containers.values() for one in own}
-    orphans = [container for container in listed if container not in known]
-    return Findings(restart, lost, out_of_memory, moved, orphans, strays, node_lost)
+    found.orphans.extend(container for container in engine.listed if container not in known)
+    return found
+
+
+def _compare_session(
+    found: Findings, engine: OneEngine, session: Session, own: Sequence[Container], before: Before
+) -> None:
+    here = [one for one in own if one.node_id in engine.nodes]
+    there = [(one, engine.listed[one.id]) for one in here if one.id in engine.listed]
+    if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
+        found.out_of_memory.append(session)
+    if before.marks.get(session.id) != queries.mark(session):
+        return
+    found.strays.extend((session, one.id) for one in own if one not in here and one.id in engine.listed)
+    missing = [one for one in here if one.id not in engine.listed]
+    away = [one for one in missing if session.started_at and one.node_id in engine.gone]
+    rules = {rule for one in away if one.node_id and (rule := engine.gone[one.node_id])}
+    if rules and session.state != SessionState.TERMINATING:
+        found.node_lost.append((session, NodeLoss.END if NodeLoss.END in rules else NodeLoss.RESCHEDULE))
+    if rules or session.state != SessionState.RUNNING:
+        return
+    if absent := [one for one in missing if one not in away]:
+        why = f"{_subject(own, absent)} disappeared from the engine."
+        found.lost.append(Ended(session, tuple(Change(one.id) for one in absent), why))
+    elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
+        _add_exited(found, session, own, exited, again=engine.restarts.get(session.id, 0) < MAX_RESTARTS)
+    else:
+        found.moved.extend(
+            (one.id, observed.address)
+            for one, observed in there
+            if observed.address and observed.address != one.address
+        )
+
+
+def _add_exited(
+    found: Findings,
+    session: Session,
+    own: Sequence[Container],
+    exited: Sequence[tuple[Container, Observed]],
+    *,
+    again: bool,
+) -> None:
+    """Those that are started again, or have been so often enough. own: all containers of the session."""
+    if any(observed.out_of_memory for _, observed in exited):
+        why = _OOM
+    else:
+        why = f"{_subject(own, [one for one, _ in exited])} stopped, for example with the engine."
+    if again:
+        changes = tuple(Change(one.id) for one, _ in exited)
+        why += " It was started again; files are kept, processes are not."
+        found.restart.append(Ended(session, changes, why))
+    else:
+        changes = tuple(Change(one.id, exit_code=observed.exit_code) for one, observed in exited)
+        why += f" It has been started again {MAX_RESTARTS} times already."
+        found.lost.append(Ended(session, changes, why))
 
 
 def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
@@ -156,33 +175,42 @@ def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
 
 
 class Observe:
+    """Enforces deadlines, and has an observation of its own for each engine."""
+
     name = "observe"
-    topics = (ENGINE_TOPIC, nodes.FORGOTTEN)
+    topics = (ENGINE_TOPIC, nodes.FORGOTTEN, TOPIC)
     tick_s = 10.0
     calm_s = 0.05
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._took_over = False
+        self._each = EachEngine(tools.engines, self._look)
 
     async def close(self) -> None:
-        """Nothing runs beside the step."""
+        await self._each.close()
 
     async def step(self) -> None:
-        """One comparison; also the deadlines, which hold even when the engine is away."""
+        """One comparison for each engine; also the deadlines, which hold even when engines are away."""
+        await self._keep_deadlines()
+        await self._each.step()
+
+    async def _look(self, engine_id: EngineId) -> None:
         tools = self._tools
         # 1. what we believe
-        before = await self._begin()
+        before = await self._before()
         # 2. what there is
         try:
-            machines = await tools.engine.nodes()
-            seen = await tools.engine.list()
-        except EngineUnavailable:
-            await self._engine_is_away()
+            engine = await tools.engines.of(engine_id)
+            machines = await in_time(engine.nodes())
+            seen = await in_time(engine.list())
+        except EngineError as error:
+            await self._engine_is_away(engine_id, error)
             raise
         now = tools.clock.now()
         async with tools.transaction() as tx:
-            await nodes.record(tx, machines, now)
+            await registry.observe(tx, engine_id, EngineState.READY, now)
+            await nodes.record(tx, machines, now, engine=engine_id)
         # 3. what differs, and was not in motion meanwhile
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
@@ -190,12 +218,14 @@ class Observe:
             live = Live(sessions, await containers.in_states(tx, *_LIVE))
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
-            gone = await nodes.gone(tx, now)
-        if found := compare(seen, before, live, restarts, gone):
+            own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
+        there = OneEngine({observed.id: observed for observed in seen}, own_nodes, gone, restarts)
+        if found := compare(there, before, live):
             await self._apply(found)
+            await self._clean_up(engine_id, engine, found)
 
-    async def _begin(self) -> Before:
-        """The live sessions, with the deadlines enforced, except by a leader that has only just begun.
+    async def _keep_deadlines(self) -> None:
+        """Enforce them, except when we have only just begun to lead.
 
         Nobody may have been there to act before: what was going on gets its whole time again.
         """
@@ -207,20 +237,22 @@ class Observe:
                 await lifetime.enforce(tx, now)
             else:
                 await transitions.renew_deadlines(tx, LIFECYCLE.deadlines, now=now)
-            marks = await queries.marks(tx)
-            own = await containers.ids_in_states(tx, *_LIVE)
         self._took_over = True
-        return Before(marks, own)
 
-    async def _engine_is_away(self) -> None:
+    async def _before(self) -> Before:
+        async with self._tools.database.transaction() as tx:
+            return Before(await queries.marks(tx), await containers.ids_in_states(tx, *_LIVE))
+
+    async def _engine_is_away(self, engine: EngineId, error: EngineError) -> None:
         """Nothing can be placed; and a session that lost its container's processes must not lose its files
         too because the engine takes long to come back."""
         tools = self._tools
+        now = tools.clock.now()
         async with tools.transaction() as tx:
-            await nodes.mark_down(tx)
-            await transitions.renew_deadlines(
-                tx, [SessionState.STARTING], now=tools.clock.now(), only_started=True
-            )
+            if await registry.observe(tx, engine, EngineState.DOWN, now, error=error.message):
+                log.warning("observe.engine_down", engine=engine, error=error.message)
+            await nodes.mark_down(tx, engine)
+            await transitions.renew_restarts(tx, engine, now=now)
 
     async def _apply(self, found: Findings) -> None:
         tools = self._tools
@@ -245,20 +277,21 @@ class Observe:
                 )  # fmt: skip
             for moved, address in found.moved:
                 await containers.relocate(tx, moved, address)
+
+    async def _clean_up(self, engine_id: EngineId, engine: Engine, found: Findings) -> None:
         for container in found.orphans:
             log.warning("observe.orphan", container=container)
-            await tools.engine.remove(container, grace_s=0)
+            await in_time(engine.remove(container, grace_s=0), REMOVAL_S)
         for session, stray in found.strays:
-            await self._remove_stray(session, stray)
-
-    async def _remove_stray(self, session: Session, container: ContainerId) -> None:
-        # No transaction stays open over the engine's call; the lock keeps the scheduler from placing it.
-        async with self._tools.placing:
-            async with self._tools.transaction() as tx:
-                waits = await queries.lock(tx, session.id, SessionState.PENDING)
-            if waits:
-                log.warning("observe.stray", session=session.id, container=container)
-                await self._tools.engine.remove(container, grace_s=0)
+            # No transaction stays open over the engine's call; the lock keeps the scheduler from placing it there.
+            async with self._tools.placing:
+                async with self._tools.transaction() as tx:
+                    astray = await queries.lock(tx, session.id, *_LIVE) and (
+                        await containers.engine_of(tx, stray) != engine_id
+                    )
+                if astray:
+                    log.warning("observe.stray", session=session.id, container=stray)
+                    await in_time(engine.remove(stray, grace_s=0), _STRAY_S)
 
     async def _enforce_deadlines(self, tx: AsyncSession, now: datetime) -> None:
         for session in await queries.overdue(tx, now):

@@ -1,7 +1,9 @@
 """End what is to end: keep the logs, have the engine remove its containers, then give back their slots."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import structlog
@@ -9,18 +11,28 @@ import structlog
 from carrel.controllers.launch import Launch
 from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
-from carrel.core.ids import ContainerId, SessionId
+from carrel.core.ids import ContainerId, EngineId, SessionId
 from carrel.db.leader import LeadershipLost
-from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable
+from carrel.engines.port import ContainerGone, Engine, EngineError, EngineUnavailable
+from carrel.nodes import service as nodes
+from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.sessions import containers, queries, service, transitions
 from carrel.tables.session_states import ContainerState, SessionState
-from carrel.tables.sessions import Container, Session
+from carrel.tables.sessions import Session
 
 log = structlog.get_logger()
 
 GRACE_S = 10.0
 _LOG_TIMEOUT_S = 10.0
 _RETRY_S = 2.0
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A container of which something is left. engine: None when it was never placed."""
+
+    container: ContainerId
+    engine: EngineId | None
 
 
 class Reap:
@@ -31,7 +43,8 @@ class Reap:
     def __init__(self, tools: Tools, launch: Launch, *, concurrency: int = 16) -> None:
         self._tools = tools
         self._launch = launch
-        self._room = asyncio.Semaphore(concurrency)
+        # Of each engine: one that hangs takes no room from the others.
+        self._room = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
         self._patient: set[SessionId] = set()
 
@@ -40,6 +53,7 @@ class Reap:
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, SessionState.TERMINATING)
             own = await containers.in_states(tx, SessionState.TERMINATING)
+            places = await nodes.addresses(tx) if sessions else {}
         for session in sessions:
             key = session.id
             if session.force and key in self._patient:
@@ -48,7 +62,12 @@ class Reap:
                 continue
             if not session.force:
                 self._patient.add(key)
-            task = asyncio.create_task(self._reap(session, own.get(key, ())))
+            ending = [
+                Ending(one.id, places[one.node_id].engine if one.node_id else None)
+                for one in own.get(key, ())
+                if one.state != ContainerState.GONE
+            ]
+            task = asyncio.create_task(self._reap(session, ending))
             self._tasks[key] = task
             task.add_done_callback(partial(self._done, key))
 
@@ -72,11 +91,11 @@ class Reap:
             del self._tasks[session]
             self._patient.discard(session)
 
-    async def _reap(self, session: Session, own: Sequence[Container]) -> None:
+    async def _reap(self, session: Session, ending: Sequence[Ending]) -> None:
         try:
             await self._launch.abandon(session.id)
             try:
-                await self._end_all(session, own)
+                await self._end_all(session, ending)
             except EngineError as error:
                 log.warning("reap.engine", session=session.id, error=error.message)
                 # Its reason stays: why it ends is what people will want to know.
@@ -92,40 +111,45 @@ class Reap:
             log.exception("reap.failed", session=session.id)
             await asyncio.sleep(_RETRY_S)
 
-    async def _end_all(self, session: Session, own: Sequence[Container]) -> None:
+    async def _end_all(self, session: Session, ending: Sequence[Ending]) -> None:
         """Side by side; one that cannot be removed now keeps none of the others. Raises: the first error."""
-        there = [one for one in own if one.state != ContainerState.GONE]
-        ends = await asyncio.gather(*(self._end(session, one.id) for one in there), return_exceptions=True)
+        ends = await asyncio.gather(*(self._end(session, one) for one in ending), return_exceptions=True)
         for failed in filter(None, ends):
             raise failed
 
-    async def _end(self, session: Session, container: ContainerId) -> None:
+    async def _end(self, session: Session, ending: Ending) -> None:
         tools = self._tools
-        async with self._room:
-            # 1. keep the log while there is one
-            content = await self._log_of(container)
-            if content:
-                async with tools.transaction() as tx:
-                    await service.keep_log(tx, container, content)
-            # 2. nothing of it stays on the engine
-            await tools.engine.remove(container, grace_s=0 if session.force else GRACE_S)
-            # 3. give back its slots, and with the last one end the session, in one transaction
+        async with self._room[ending.engine]:
+            # 1. what was never placed is nowhere
+            if ending.engine:
+                await self._remove(session, ending.container, await tools.engines.of(ending.engine))
+            # 2. give back its slots, and with the last one end the session, in one transaction
             async with tools.transaction() as tx:
                 await service.remove_container(
-                    tx, session.id, container, cause="removed", now=tools.clock.now()
+                    tx, session.id, ending.container, cause="removed", now=tools.clock.now()
                 )
 
-    async def _log_of(self, container: ContainerId) -> bytes:
-        content = b""
-        try:
-            async with asyncio.timeout(_LOG_TIMEOUT_S):
-                async for chunk in self._tools.engine.logs(container, follow=False, tail=20_000):
-                    content = (content + chunk)[-service.KEPT_LOG_BYTES :]
-        except (ContainerGone, TimeoutError):
-            pass
-        except EngineUnavailable:
-            raise
-        except EngineError as error:
-            # A log that cannot be read must not keep the session from ending.
-            log.warning("reap.no_log", container=container, error=error.message)
-        return content
+    async def _remove(self, session: Session, container: ContainerId, engine: Engine) -> None:
+        # 1. keep the log while there is one
+        content = await _log_of(container, engine)
+        if content:
+            async with self._tools.transaction() as tx:
+                await service.keep_log(tx, container, content)
+        # 2. nothing of it stays on the engine
+        await in_time(engine.remove(container, grace_s=0 if session.force else GRACE_S), REMOVAL_S)
+
+
+async def _log_of(container: ContainerId, engine: Engine) -> bytes:
+    content = b""
+    try:
+        async with asyncio.timeout(_LOG_TIMEOUT_S):
+            async for chunk in engine.logs(container, follow=False, tail=20_000):
+                content = (content + chunk)[-service.KEPT_LOG_BYTES :]
+    except (ContainerGone, TimeoutError):
+        pass
+    except EngineUnavailable:
+        raise
+    except EngineError as error:
+        # A log that cannot be read must not keep the session from ending.
+        log.warning("reap.no_log", container=container, error=error.message)
+    return content

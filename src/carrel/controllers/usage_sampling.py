@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import Tools
-from carrel.core.ids import ContainerId
+from carrel.core.ids import ContainerId, EngineId
+from carrel.nodes.engines.connections import in_time
 from carrel.usage import service
 from carrel.usage.service import Reading
 
@@ -15,22 +17,29 @@ class Usage:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._before: dict[str, tuple[float, int]] = {}
+        self._before: dict[EngineId, dict[str, tuple[float, int]]] = {}
+        self._each = EachEngine(tools.engines, self._sweep)
 
     async def close(self) -> None:
-        """Nothing runs beside the step."""
+        await self._each.close()
 
     async def step(self) -> None:
-        """One sweep. The first reading of a container only sets the mark for the next."""
-        usages = await self._tools.engine.usage()
+        """One sweep of each engine."""
+        await self._each.step()
+
+    async def _sweep(self, engine_id: EngineId) -> None:
+        """The first reading of a container only sets the mark for the next."""
+        engine = await self._tools.engines.of(engine_id)
+        usages = await in_time(engine.usage())
+        before = self._before.get(engine_id, {})
         now = self._tools.clock.now()
         readings: list[Reading] = []
         marks: dict[str, tuple[float, int]] = {}
         for usage in usages:
             marks[usage.id] = (now.timestamp(), usage.cpu_ns)
-            if usage.id not in self._before:
+            if usage.id not in before:
                 continue
-            then, cpu_ns = self._before[usage.id]
+            then, cpu_ns = before[usage.id]
             elapsed_ns = max((now.timestamp() - then) * 1e9, 1.0)
             millis = max(0, round((usage.cpu_ns - cpu_ns) * 1000 / elapsed_ns))
             readings.append(
@@ -42,7 +51,7 @@ class Usage:
                     usage.accelerator_mem_percent,
                 )
             )
-        self._before = marks
+        self._before[engine_id] = marks
         if readings:
             async with self._tools.transaction() as tx:
                 await service.record(tx, readings, now)

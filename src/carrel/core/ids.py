@@ -12,6 +12,7 @@ ContainerId = NewType("ContainerId", str)
 UserId = NewType("UserId", str)
 ProjectId = NewType("ProjectId", str)
 DomainId = NewType("DomainId", str)
+EngineId = NewType("EngineId", str)
 NodeId = NewType("NodeId", str)
 ImageId = NewType("ImageId", str)
 GroupId = NewType("GroupId", str)
@@ -25,6 +26,9 @@ UploadId = NewType("UploadId", str)
 
 DEFAULT_GROUP = GroupId("default")
 """The resource group of new nodes, and of sessions that name none; made by the migration, never removed."""
+
+LOCAL_ENGINE = EngineId("local")
+"""The engine that the first command found or installed; made by the migration, and where CARREL_ENGINE_URL says."""
 
 ID_LENGTH = 12
 ID_PATTERN = r"^[a-z][a-z2-7]{11}$"

@@ -5,7 +5,10 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
 from carrel.engines import fake_shell
+from carrel.engines.context import Connect, EngineContext
 from carrel.engines.fake_world import KILLED_BY_SIGKILL, FakeContainer, FakeWorld, VirtualClock
 from carrel.engines.port import (
     ContainerGone,
@@ -21,6 +24,7 @@ from carrel.engines.port import (
     Usage,
     require_pullable,
 )
+from carrel.plugins import Plugin
 
 __all__ = ["FakeContainer", "FakeEngine", "FakeWorld", "VirtualClock"]
 
@@ -48,7 +52,7 @@ class FakeEngine:
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
         world = self.world
         world.before("ensure")
-        await asyncio.sleep(0)
+        await self.world.turn()
         world.reach("ensure")
         # 1. The node and the image.
         if not world.on_a_node(FakeContainer(spec)):
@@ -74,7 +78,7 @@ class FakeEngine:
 
     async def remove(self, container: str, *, grace_s: float) -> None:
         self.world.before("remove")
-        await asyncio.sleep(0)
+        await self.world.turn()
         self.world.reach("remove")
         await self._step("remove.stop", lambda: self._stop(container))
         await self._step("remove.delete", lambda: self._delete(container))
@@ -149,7 +153,7 @@ class FakeEngine:
     async def _step(self, name: str, act: Callable[[], T]) -> T:
         """Do one thing between its hooks; other tasks get a turn first, as with any real engine."""
         self.world.before(name)
-        await asyncio.sleep(0)
+        await self.world.turn()
         self.world.reach(name)
         result = act()
         self.world.after(name)
@@ -297,3 +301,31 @@ class FakeProcess:
     async def _container_ended(self) -> None:
         while self._container.running:
             await self._container.changed.wait()
+
+
+class FakeSettings(BaseModel):
+    """Containers that are not there, for trying out: they are forgotten when Carrel starts again."""
+
+    model_config = ConfigDict(title="Fake")
+
+    nodes: int = Field(default=1, ge=1, le=1000, title="Nodes", description="How many machines it makes up.")
+    cpu: int = Field(default=8, ge=1, le=1024, title="CPU", description="Cores of each.")
+    mem_gib: int = Field(default=32, ge=1, le=65_536, title="Memory", description="GiB of each.")
+    password: SecretStr | None = Field(
+        default=None, title="Password", description="Kept sealed, and asked for by nobody."
+    )
+
+
+def _make(settings: FakeSettings) -> Connect:
+    slots = {"cpu": settings.cpu * 1000, "mem": settings.mem_gib << 30}
+    names = [f"fake-{number}" for number in range(1, settings.nodes + 1)]
+
+    def connect(context: EngineContext) -> FakeEngine:
+        world = FakeWorld()
+        world.nodes = [NodeInfo(name, "x86_64", slots, "Fake 1", frozenset({"fake"})) for name in names]
+        return FakeEngine(world)
+
+    return connect
+
+
+PLUGIN = Plugin(FakeSettings, _make)

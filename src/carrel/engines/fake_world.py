@@ -149,6 +149,8 @@ class FakeWorld:
         self.after: Hook = lambda step: None
         self.watchers: set[asyncio.Queue[str | None]] = set()
         self._away = False
+        self._hung = False
+        self._answers = Signal()
         self._faults: list[tuple[str, EngineError]] = []
 
     def equip(self, node: str, accelerators: Accelerators) -> None:
@@ -177,8 +179,14 @@ class FakeWorld:
         for container in self.containers.values():
             container.changed.fire()
 
+    def hang(self) -> None:
+        """The engine takes calls and answers none; containers keep running."""
+        self._hung = True
+
     def come_back(self) -> None:
-        self._away = False
+        """It answers again, those who wait for it too."""
+        self._away = self._hung = False
+        self._answers.fire()
 
     def restart(self) -> None:
         """The engine restarts and takes its containers down with it, as Docker does by default."""
@@ -218,6 +226,12 @@ class FakeWorld:
     @property
     def away(self) -> bool:
         return self._away
+
+    async def turn(self) -> None:
+        """Let other tasks run, and wait while the engine hangs."""
+        await asyncio.sleep(0)
+        while self._hung:
+            await self._answers.wait()
 
     def reach(self, step: str) -> None:
         """Raises the fault scripted for this step, or EngineUnavailable while the engine is away."""

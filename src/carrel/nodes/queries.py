@@ -15,11 +15,13 @@ from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
 from carrel.nodes import service as nodes
+from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups.queries import administers, seen
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.nodes.schemas import DeviceView, NodeDetail, NodeList, NodeQuery, NodeSession, NodeView
 from carrel.permissions.decide import Actor
 from carrel.site import service as site
+from carrel.tables.engines import EngineRow
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.nodes import IS_KNOWN, Node
 from carrel.tables.session_states import PLACED, ContainerState
@@ -57,18 +59,20 @@ async def page(tx: AsyncSession, actor: Actor, wanted: NodeQuery) -> NodeList:
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
-    """The node of this id or name, among those that the actor may see. Raises: NotFound, Forbidden."""
+    """The node of this id, name, or NAME@ENGINE, among those that the actor may see.
+
+    Raises: NotFound, Forbidden; Conflict when nodes of several engines have the name.
+    """
     await _require_shown(tx, actor)
     wanted = (
-        select(Node.id)
+        select(Node)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
-        .where(or_(Node.id == ref, Node.name == ref), seen(actor), IS_KNOWN)
-        .order_by((Node.id == ref).desc())
+        .where(nodes.called(ref), seen(actor), IS_KNOWN)
     )
-    found = (await tx.execute(wanted.limit(1))).scalar()
+    found = nodes.the_one((await tx.execute(wanted)).scalars().all(), ref)
     if found is None:
         raise NotFound("node.not_found", f"There is no node {ref}.", hint="See `carrel node ls`.")
-    return found
+    return found.id
 
 
 async def view(tx: AsyncSession, node: NodeId) -> NodeView:
@@ -113,9 +117,11 @@ def _rows() -> Select[*tuple[Any, ...]]:
         select(
             Node,
             ResourceGroup.name.label("group_name"),
+            EngineRow.name.label("engine_name"),
             func.coalesce(live.c.sessions, 0).label("live_sessions"),
         )
         .join_from(Node, ResourceGroup, ResourceGroup.id == Node.group_id)
+        .join(EngineRow, EngineRow.id == Node.engine_id)
         .outerjoin(live, live.c.node_id == Node.id)
     )
 
@@ -131,6 +137,7 @@ def _view(row: Row[Any], held: Mapping[str, int], on_devices: Mapping[str, int])
     return NodeView(
         **{name: getattr(node, name) for name in NodeView.model_fields if name not in _WORKED_OUT},
         group=GroupRef(id=node.group_id, name=row.group_name),
+        engine=EngineRef(id=node.engine_id or "", name=row.engine_name),
         offered=nodes.offered(node),
         used=dict(held),
         devices=[DeviceView(**device, used=on_devices.get(device["id"], 0)) for device in node.devices],
@@ -139,7 +146,7 @@ def _view(row: Row[Any], held: Mapping[str, int], on_devices: Mapping[str, int])
     )
 
 
-_WORKED_OUT = {"group", "offered", "used", "devices", "images", "live_sessions"}
+_WORKED_OUT = {"group", "engine", "offered", "used", "devices", "images", "live_sessions"}
 
 
 async def _sessions(tx: AsyncSession, node: NodeId, visible: ColumnElement[bool]) -> list[NodeSession]:

@@ -10,6 +10,7 @@ from carrel.core.ids import NodeId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
 from carrel.http.rules import says
+from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.tables.nodes import Draining, NodeState
 from carrel.tables.session_states import SessionState
@@ -51,7 +52,8 @@ class NodeView(BaseModel):
     cordoned: bool
     draining: Draining | None
     architecture: str
-    engine: str
+    engine: EngineRef
+    engine_version: str
     capabilities: list[str]
     labels: dict[str, str]
     slots: dict[str, int]

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import orjson
-from sqlalchemy import ColumnElement, Select, func, select, text, update
+from sqlalchemy import ColumnElement, Select, column, func, or_, select, table, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import ContainerId, GroupId, NodeId, new_id
+from carrel.core.errors import Conflict
+from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, GroupId, NodeId, new_id
 from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
@@ -36,39 +37,43 @@ _SEEN_EVERY = timedelta(seconds=5)
 _RECORD = text("""
 WITH found AS (
     SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS f(
-        id text, name text, architecture text, engine text, slots jsonb, reserved jsonb, devices jsonb,
+        id text, name text, architecture text, engine_version text, slots jsonb, reserved jsonb, devices jsonb,
         images jsonb, labels jsonb, capabilities jsonb)
 ), differing AS (
     SELECT f.*, (n.state, n.slots) IS DISTINCT FROM (:ready, f.slots) AS told
-    FROM found f LEFT JOIN nodes n ON n.name = f.name
+    FROM found f LEFT JOIN nodes n ON n.engine_id = :engine AND n.name = f.name
     WHERE n.seen_at IS NULL OR n.seen_at < :stale OR n.state <> :ready OR n.down_since IS NOT NULL
-      OR (n.architecture, n.engine, n.slots, n.devices, n.images, n.labels, n.capabilities)
-        IS DISTINCT FROM (f.architecture, f.engine, f.slots, f.devices, f.images, f.labels, f.capabilities)
+      OR (n.architecture, n.engine_version, n.slots, n.devices, n.images, n.labels, n.capabilities)
+        IS DISTINCT FROM (f.architecture, f.engine_version, f.slots, f.devices, f.images, f.labels, f.capabilities)
 ), written AS (
-    INSERT INTO nodes AS n (id, name, architecture, engine, slots, reserved, devices, images, labels, capabilities,
-        state, seen_at)
-    SELECT id, name, architecture, engine, slots, reserved, devices, images, labels, capabilities,
+    INSERT INTO nodes AS n (id, engine_id, name, architecture, engine_version, slots, reserved, devices, images,
+        labels, capabilities, state, seen_at)
+    SELECT id, :engine, name, architecture, engine_version, slots, reserved, devices, images, labels, capabilities,
         :ready, CAST(:now AS timestamptz)
     FROM differing
-    ON CONFLICT (name) DO UPDATE SET architecture = excluded.architecture, engine = excluded.engine,
-        slots = excluded.slots, devices = excluded.devices, images = excluded.images, labels = excluded.labels,
-        capabilities = excluded.capabilities, state = excluded.state, down_since = NULL, forgotten_at = NULL,
-        seen_at = excluded.seen_at
+    ON CONFLICT (engine_id, name) DO UPDATE SET architecture = excluded.architecture,
+        engine_version = excluded.engine_version, slots = excluded.slots, devices = excluded.devices,
+        images = excluded.images, labels = excluded.labels, capabilities = excluded.capabilities,
+        state = excluded.state, down_since = NULL, forgotten_at = NULL, seen_at = excluded.seen_at
+    RETURNING n.id, n.name
 ), missing AS (
     UPDATE nodes SET state = :down, down_since = :now
-    WHERE down_since IS NULL AND name NOT IN (SELECT name FROM found)
-    RETURNING name
+    WHERE engine_id = :engine AND down_since IS NULL AND name NOT IN (SELECT name FROM found)
+    RETURNING id
 )
-SELECT name FROM differing WHERE told UNION ALL SELECT name FROM missing
+SELECT written.id FROM written JOIN differing USING (name) WHERE told UNION ALL SELECT id FROM missing
 """)
 
 
-async def record(tx: AsyncSession, found: Sequence[NodeInfo], now: datetime) -> None:
-    """Remember what the engine has; nodes that it no longer names are DOWN, and lost after a while.
+async def record(
+    tx: AsyncSession, found: Sequence[NodeInfo], now: datetime, *, engine: EngineId = LOCAL_ENGINE
+) -> None:
+    """Remember what an engine has; nodes of its that it no longer names are DOWN, and lost after a while.
 
     Only what differs is written: engines give hints all the time.
     """
     bound = {
+        "engine": engine,
         "rows": orjson.dumps([_row(info) for info in found]).decode(),
         "now": now,
         "stale": now - _SEEN_EVERY,
@@ -76,15 +81,61 @@ async def record(tx: AsyncSession, found: Sequence[NodeInfo], now: datetime) -> 
         "down": NodeState.DOWN.value,
     }
     if changed := (await tx.execute(_RECORD, bound)).scalars().all():
-        await _tell(tx, Node.name.in_(changed))
+        await _tell(tx, Node.id.in_(changed))
 
 
-async def mark_down(tx: AsyncSession) -> None:
+async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
     """The engine does not answer: nothing can be placed on its nodes, and none of them is lost for that."""
-    ready = Node.state == NodeState.READY
+    ready = (Node.engine_id == engine) & (Node.state == NodeState.READY)
     gone = await tx.execute(update(Node).where(ready).values(state=NodeState.DOWN).returning(Node.id))
     if changed := gone.scalars().all():
         await _tell(tx, Node.id.in_(changed))
+
+
+async def of_engine(tx: AsyncSession, engine: EngineId) -> frozenset[NodeId]:
+    """The nodes of this engine, those that it no longer names too."""
+    return frozenset((await tx.execute(select(Node.id).where(Node.engine_id == engine))).scalars())
+
+
+def called(ref: str) -> ColumnElement[bool]:
+    """A condition for the nodes that people may mean by this: an id, a name, or NAME@ENGINE."""
+    name, at, engine = ref.rpartition("@")
+    if not at:
+        return or_(Node.id == ref, Node.name == ref)
+    engines = select(_ENGINES.c.id).where(or_(_ENGINES.c.id == engine, _ENGINES.c.name == engine))
+    return or_(Node.name == ref, (Node.name == name) & Node.engine_id.in_(engines))
+
+
+def the_one(found: Sequence[Node], ref: str) -> Node | None:
+    """The node that is meant among those that are called so. Raises: Conflict when it may be any of several."""
+    if len(found) > 1:
+        if by_id := [node for node in found if node.id == ref]:
+            return by_id[0]
+        raise Conflict(
+            "node.ambiguous",
+            f"Several engines have a node {ref}.",
+            hint="Write NODE@ENGINE, or the node's id: " + ", ".join(sorted(node.id for node in found)) + ".",
+            details={"nodes": sorted(node.id for node in found)},
+        )
+    return found[0] if found else None
+
+
+_ENGINES = table("engines", column("id"), column("name"))
+"""Engines are a noun of their own; here they are only named."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where an engine knows a node. engine: None when it was removed. name: unique within the engine."""
+
+    engine: EngineId | None
+    name: str
+
+
+async def addresses(tx: AsyncSession) -> dict[NodeId, Address]:
+    """Of every node."""
+    rows = await tx.execute(select(Node.id, Node.engine_id, Node.name))
+    return {row.id: Address(row.engine_id, row.name) for row in rows}
 
 
 def _row(info: NodeInfo) -> dict[str, object]:
@@ -92,7 +143,7 @@ def _row(info: NodeInfo) -> dict[str, object]:
         "id": new_id(),
         "name": info.name,
         "architecture": info.architecture,
-        "engine": info.engine,
+        "engine_version": info.engine,
         "slots": dict(info.slots),
         "reserved": _reserved(info.slots),
         "devices": [asdict(device) for device in info.devices],

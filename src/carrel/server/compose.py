@@ -14,6 +14,7 @@ from carrel.accounts.users import routes as users
 from carrel.apps import routes as access
 from carrel.apps import streams
 from carrel.apps.changes import SessionChanges
+from carrel.apps.containers import ContainerEngines
 from carrel.apps.opening import AppStarter
 from carrel.apps.terminals import Terminals
 from carrel.audit import routes as audit
@@ -25,7 +26,6 @@ from carrel.db.database import Database
 from carrel.db.encryption import Seal
 from carrel.db.leader import Leader
 from carrel.db.listener import Listener
-from carrel.engines.port import Engine
 from carrel.events import routes as events
 from carrel.events.service import EventStream
 from carrel.folders import routes as vfolders
@@ -52,6 +52,7 @@ from carrel.images import routes as images
 from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes
 from carrel.nodes import routes as machines
+from carrel.nodes.engines.connections import Engines
 from carrel.nodes.groups import routes as groups
 from carrel.nodes.presets import routes as presets
 from carrel.queue import history_routes as history
@@ -75,6 +76,7 @@ from carrel.signin.providers.adapters import Adapters
 from carrel.signin.providers.sign_on import Directories, Ground
 from carrel.site import routes as site
 from carrel.site.mailer import Mailer
+from carrel.tables.engines import TOPIC as ENGINES_CHANGED
 from carrel.usage import routes as usage
 from carrel.usage.idle import routes as idle
 from carrel.usage.idle.activity import Activity
@@ -153,14 +155,15 @@ def application() -> FastAPI:
 
 @asynccontextmanager
 async def api(
-    settings: Settings, database: Database, engine: Engine, *, clock: Clock | None = None
+    settings: Settings, database: Database, engines: Engines, *, clock: Clock | None = None
 ) -> AsyncIterator[FastAPI]:
-    """The application at work, until the block ends. Owns neither database nor engine."""
+    """The application at work, until the block ends. Owns neither database nor engines."""
     build.publish()
     app = application()
     listener = Listener(database.url)
-    services = _services(settings, database, engine, listener, clock or SystemClock())
+    services = _services(settings, database, engines, listener, clock or SystemClock())
     install(app, services)
+    listener.subscribe(ENGINES_CHANGED, engines.forget)
     listener.subscribe(authenticator.TOPIC, services.authenticator.forget)
     await services.events.start()
     async with AsyncExitStack() as stack:
@@ -189,10 +192,11 @@ async def api(
 
 
 def _services(
-    settings: Settings, database: Database, engine: Engine, listener: Listener, clock: Clock
+    settings: Settings, database: Database, engines: Engines, listener: Listener, clock: Clock
 ) -> ApiServices:
     seal, refusals = Seal(settings.key()), Refusals(database)
     adapters = Adapters(seal)
+    container_engines = ContainerEngines(database, engines)
     ground = Ground(database, clock, seal, adapters, settings.effective_public_url)
     return ApiServices(
         settings=settings,
@@ -213,31 +217,33 @@ def _services(
         arrivals=Arrivals(),
         downloads=Transfers(),
         uploads=Transfers(),
-        engine=engine,
+        engines=engines,
+        container_engines=container_engines,
         activity=Activity(database, clock),
-        terminals=Terminals(engine),
-        app_starter=AppStarter(engine),
+        terminals=Terminals(container_engines),
+        app_starter=AppStarter(container_engines),
         session_changes=SessionChanges(listener),
     )
 
 
 @asynccontextmanager
 async def controllers(
-    settings: Settings, database: Database, engine: Engine, *, clock: Clock | None = None
+    settings: Settings, database: Database, engines: Engines, *, clock: Clock | None = None
 ) -> AsyncIterator[None]:
     """The controllers at work whenever this process leads, until the block ends."""
     listener = Listener(database.url)
+    listener.subscribe(ENGINES_CHANGED, engines.forget)
     seal = Seal(settings.key())
     storages = Storages(database)
 
     def make(leader: Leader) -> "list[loop.Controller]":
-        tools = loop.Tools(database, engine, clock or SystemClock(), leader, seal, storages)
+        tools = loop.Tools(database, engines, clock or SystemClock(), leader, seal, storages)
         return list(runtime.controllers(tools))
 
     async with AsyncExitStack() as stack:
         stack.callback(storages.close)
         stack.push_async_callback(_stop, asyncio.create_task(listener.run()))
-        leading = asyncio.create_task(loop.lead_forever(database.url, listener, engine, make))
+        leading = asyncio.create_task(loop.lead_forever(database.url, listener, engines, make))
         stack.push_async_callback(_stop, leading)
         yield
 

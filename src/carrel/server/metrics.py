@@ -21,6 +21,7 @@ from carrel.queue import held
 from carrel.queue.held import SIGN_IN, Holder
 from carrel.queue.ledger_schemas import By
 from carrel.sessions.queries import WAITS_SINCE
+from carrel.tables.engines import EngineRow
 from carrel.tables.folders import VFolder
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.nodes import IS_KNOWN, Node
@@ -110,11 +111,12 @@ def _name(by: By, holder: Holder) -> str:
 
 async def _capacity(tx: AsyncSession) -> Metric:
     gauge = GaugeMetricFamily(
-        "carrel_capacity", "What sessions may use of a node, in base units.", labels=("node", "slot")
+        "carrel_capacity", "What sessions may use of a node, in base units.", labels=("node", "engine", "slot")
     )
-    for node in (await tx.execute(select(Node).where(IS_KNOWN).order_by(Node.name))).scalars():
+    known = select(Node, EngineRow.name).join(EngineRow, EngineRow.id == Node.engine_id).where(IS_KNOWN)
+    for node, engine in await tx.execute(known.order_by(Node.name, EngineRow.name)):
         for slot, amount in nodes.offered(node).items():
-            gauge.add_metric((node.name, slot), amount)
+            gauge.add_metric((node.name, engine, slot), amount)
     return gauge
 
 

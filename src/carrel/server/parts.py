@@ -7,9 +7,11 @@ import aiohttp
 
 from carrel import version
 from carrel.core.errors import Unavailable
+from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
-from carrel.engines.port import Engine, EngineError
+from carrel.engines.port import EngineError
+from carrel.nodes.engines.connections import Engines
 from carrel.server import disk
 from carrel.server.settings import Settings
 
@@ -27,9 +29,9 @@ class Part:
     address: str
 
 
-async def look(settings: Settings, database: Database, engine: Engine) -> list[Part]:
+async def look(settings: Settings, database: Database, engines: Engines) -> list[Part]:
     """Each part's state, asked now, at most three seconds each."""
-    asked = await asyncio.gather(_database(settings, database), _engine(settings, engine), _gateway(settings))
+    asked = await asyncio.gather(_database(settings, database), _local_engine(settings, engines), _gateway(settings))
     return [*asked, _disk(settings)]
 
 
@@ -48,12 +50,13 @@ async def _database(settings: Settings, database: Database) -> Part:
         return Part("database", "down", "", str(error) or "no answer", address)
 
 
-async def _engine(settings: Settings, engine: Engine) -> Part:
+async def _local_engine(settings: Settings, engines: Engines) -> Part:
     try:
         async with asyncio.timeout(_TIMEOUT_S):
+            engine = await engines.of(LOCAL_ENGINE)
             nodes = await engine.nodes()
             return Part("engine", "ok", nodes[0].engine if nodes else "", "", settings.engine_url)
-    except (EngineError, TimeoutError) as error:
+    except (EngineError, Unavailable, TimeoutError) as error:
         return Part("engine", "down", "", str(error) or "no answer", settings.engine_url)
 
 

@@ -40,7 +40,7 @@ _GATEWAY_NICENESS = 5
 _RETRY_S = 0.2
 _LOADED = (
     "carrel.server.starting", "carrel.apps.keepalive", "carrel.http.sendfile", "uvicorn.lifespan.off",
-    "carrel.server.compose", "carrel.server.claim", "carrel.engines.docker", "carrel.accelerators.fake",
+    "carrel.server.compose", "carrel.server.engines", "carrel.engines.docker", "carrel.accelerators.fake",
     "carrel.gateway.serve", "encodings.idna",
 )  # fmt: skip
 _KEEP_ALIVE_S = 75
@@ -94,23 +94,20 @@ async def _composed(
     settings: Settings, roles: frozenset[str], database: Database
 ) -> AsyncIterator[ASGIApp | None]:
     """The controllers and the API (by role) at work; the API's application. Raises: Unavailable."""
-    from carrel.accelerators.fake import FakeAccelerators
-    from carrel.engines.docker import DockerEngine
-    from carrel.server import claim, compose
+    from carrel.nodes.engines.connections import Engines
+    from carrel.server import compose, engines
 
-    fakes = [FakeAccelerators(settings.fake_accelerators)] if settings.fake_accelerators else []
     async with AsyncExitStack() as stack:
-        label = await claim.label(settings, database)
-        engine = DockerEngine(
-            settings.engine_url, label, claimant=claim.claimant(settings), accelerators=fakes
-        )
-        stack.push_async_callback(engine.close)
+        await engines.ensure_local(settings, database)
+        connector = await engines.connector(settings, database)
+        connected = Engines(database, connector)
+        stack.push_async_callback(connected.close)
         if "controllers" in roles:
-            await stack.enter_async_context(compose.controllers(settings, database, engine))
+            await stack.enter_async_context(compose.controllers(settings, database, connected))
         if "api" not in roles and settings.metrics_port:
             await stack.enter_async_context(_metrics(settings, database))
         app = (
-            await stack.enter_async_context(compose.api(settings, database, engine))
+            await stack.enter_async_context(compose.api(settings, database, connected))
             if "api" in roles
             else None
         )

@@ -53,7 +53,7 @@ async def health(services: ServicesOf[ApiServices]) -> Health:
 )
 async def show(services: ServicesOf[ApiServices], actor: CurrentActor) -> ServerView:
     """Version, and each part with its services."""
-    found = await parts.look(services.settings, services.database, services.engine)
+    found = await parts.look(services.settings, services.database, services.engines)
     own = PartView(
         name="api",
         state="ok",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
@@ -112,12 +112,8 @@ async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, wanted: st
         return None
     if not allows(actor, "session.designate", Target()):
         raise refusal(actor, "session.designate")
-    found = await tx.execute(
-        select(Node).where(
-            or_(Node.id == wanted, Node.name == wanted), Node.group_id == group.id, IS_KNOWN
-        )
-    )
-    node = found.scalar_one_or_none()
+    found = await tx.execute(select(Node).where(nodes.called(wanted), Node.group_id == group.id, IS_KNOWN))
+    node = nodes.the_one(found.scalars().all(), wanted)
     if node is None:
         raise NotFound(
             "node.not_found",

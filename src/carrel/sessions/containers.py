@@ -13,11 +13,12 @@ from sqlalchemy import ColumnElement, Select, bindparam, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
-from carrel.core.ids import ContainerId, SessionId, new_id
+from carrel.core.ids import ContainerId, EngineId, SessionId, new_id
 from carrel.scheduling.snapshot import Placement
 from carrel.sessions import transitions
 from carrel.sessions.derive import Member, derive
 from carrel.sessions.spec import SessionSpec
+from carrel.tables.nodes import Node
 from carrel.tables.session_states import CONTAINER_LIFECYCLE, ContainerRole, ContainerState, SessionState
 from carrel.tables.sessions import Container, Session
 
@@ -81,6 +82,12 @@ async def of(tx: AsyncSession, session: SessionId) -> Sequence[Container]:
         select(Container).where(Container.session_id == session).order_by(Container.index)
     )
     return rows.scalars().all()
+
+
+async def engine_of(tx: AsyncSession, container: ContainerId) -> EngineId | None:
+    """The engine on which the container is placed; None while it waits for a place."""
+    found = select(Node.engine_id).join(Container, Container.node_id == Node.id).where(Container.id == container)
+    return (await tx.execute(found)).scalar()
 
 
 def ids_of(session: SessionId) -> Select[ContainerId]:

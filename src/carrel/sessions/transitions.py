@@ -14,7 +14,7 @@ import orjson
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.ids import NodeId, SessionId
+from carrel.core.ids import EngineId, NodeId, SessionId
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
@@ -157,9 +157,13 @@ _STAY = text("""
     WHERE id = ANY(:ids) AND state = 'TERMINATING' AND outcome = 'PENDING'
 """)
 
-_RENEW = text("""
+_RENEW = text("UPDATE sessions SET deadline = :deadline WHERE state = :state")
+
+_RENEW_RESTARTS = text("""
     UPDATE sessions SET deadline = :deadline
-    WHERE state = :state AND (started_at IS NOT NULL OR NOT :only_started)
+    WHERE state = 'STARTING' AND started_at IS NOT NULL AND id IN (
+        SELECT c.session_id FROM containers c JOIN nodes n ON n.id = c.node_id
+        WHERE n.engine_id = :engine AND c.state <> 'GONE')
 """)
 
 _RENEW_ONE = text("UPDATE sessions SET deadline = :deadline WHERE id = :id AND state = :state")
@@ -259,14 +263,16 @@ async def keep_ended(tx: AsyncSession, sessions: Iterable[SessionId], *, reason:
     await tx.execute(_STAY, {"ids": list(sessions), "reason": reason})
 
 
-async def renew_deadlines(
-    tx: AsyncSession, states: Iterable[SessionState], *, now: datetime, only_started: bool = False
-) -> None:
+async def renew_deadlines(tx: AsyncSession, states: Iterable[SessionState], *, now: datetime) -> None:
     """Give these states their whole time again: a deadline counts time in which somebody could act."""
     for state in states:
-        lasts = LIFECYCLE.deadlines[state]
-        bound = {"state": str(state), "deadline": now + lasts, "only_started": only_started}
-        await tx.execute(_RENEW, bound)
+        await tx.execute(_RENEW, {"state": str(state), "deadline": now + LIFECYCLE.deadlines[state]})
+
+
+async def renew_restarts(tx: AsyncSession, engine: EngineId, *, now: datetime) -> None:
+    """The same for sessions that ran, and are to be started again by an engine that does not answer."""
+    deadline = now + LIFECYCLE.deadlines[SessionState.STARTING]
+    await tx.execute(_RENEW_RESTARTS, {"engine": engine, "deadline": deadline})
 
 
 async def renew_deadline(tx: AsyncSession, session: SessionId, state: SessionState, *, now: datetime) -> None:

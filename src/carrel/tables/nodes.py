@@ -12,12 +12,13 @@ from sqlalchemy import (
     Identity,
     Index,
     String,
+    UniqueConstraint,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import ContainerId, GroupId, NodeId, SessionId
+from carrel.core.ids import ContainerId, EngineId, GroupId, NodeId, SessionId
 from carrel.db.tables import Table
 
 
@@ -44,19 +45,23 @@ class Node(Table):
     cordoned: nothing new is placed on it. draining: how it is being emptied. reserved: slots kept for the system.
     cpu_overcommit: how many CPU are offered for one. down_since: since when the engine answers without naming it.
     forgotten_at: when an administrator said that it never comes back; past sessions name it, nothing else does.
+    engine_id: null when its engine was removed, and the node with it. engine_version: its engine's, for people.
     """
 
     __tablename__ = "nodes"
     __table_args__ = (
+        UniqueConstraint("engine_id", "name", name="uq_nodes_engine_id_name"),
+        CheckConstraint("engine_id IS NOT NULL OR forgotten_at IS NOT NULL", name="engine"),
         CheckConstraint("cpu_overcommit >= 1 AND cpu_overcommit <= 100", name="cpu_overcommit"),
         CheckConstraint(f"draining IN ({_DRAINING})", name="draining"),
         CheckConstraint("cordoned OR draining IS NULL", name="drained_behind_a_cordon"),
     )
 
     id: Mapped[NodeId] = mapped_column(String, primary_key=True)
-    name: Mapped[str] = mapped_column(String(253), unique=True)
+    engine_id: Mapped[EngineId | None] = mapped_column(String, ForeignKey("engines.id", ondelete="SET NULL"))
+    name: Mapped[str] = mapped_column(String(253))
     architecture: Mapped[str] = mapped_column(String(30))
-    engine: Mapped[str] = mapped_column(String(100))
+    engine_version: Mapped[str] = mapped_column(String(100))
     slots: Mapped[dict[str, int]] = mapped_column(JSONB)
     capabilities: Mapped[list[str]] = mapped_column(JSONB)
     devices: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))

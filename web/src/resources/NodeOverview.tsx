@@ -47,7 +47,7 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
             ),
           ],
           [t`Architecture`, node.architecture],
-          [t`Engine`, node.engine],
+          [t`Engine`, `${node.engine.name} (${node.engine_version})`],
           [t`Last heartbeat`, <Instant key="seen" at={node.seen_at} />],
           [t`Can do`, node.capabilities.join(", ")],
         ]}

@@ -54,7 +54,7 @@ export const NODE_COLUMNS: readonly Column<Node>[] = [
     value: (node) => node.seen_at,
     cell: (node) => <Instant at={node.seen_at} />,
   },
-  { key: "engine", title: msg`Engine`, width: "9rem", value: (node) => node.engine },
+  { key: "engine", title: msg`Engine`, width: "9rem", value: (node) => node.engine.name },
   {
     key: "architecture",
     title: msg`Architecture`,
@@ -93,6 +93,7 @@ export const NODE_FIELDS: CsvFields<Node> = [
   ["offered", (node) => JSON.stringify(node.offered)],
   ["live_sessions", (node) => node.live_sessions],
   ["seen_at", (node) => node.seen_at],
-  ["engine", (node) => node.engine],
+  ["engine", (node) => node.engine.name],
+  ["engine_version", (node) => node.engine_version],
   ["architecture", (node) => node.architecture],
 ];

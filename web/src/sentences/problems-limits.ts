@@ -23,6 +23,10 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
   "group.not_found": { detail: msg`There is no such resource group that you may use for this.` },
   "node.hidden": { detail: msg`Nodes are shown to superadmins only.` },
   "node.no_such_slot": { detail: msg`The node has no such slot.` },
+  "node.ambiguous": {
+    detail: msg`Nodes of several engines have this name.`,
+    hint: msg`Write NODE@ENGINE, or the id of the node.`,
+  },
   "node.not_gone": { detail: msg`Only a node that is DOWN while its engine answers can be forgotten.` },
   "node.reserve_too_large": {
     detail: msg`The node has less than that: more cannot be reserved.`,

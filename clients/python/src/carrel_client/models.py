@@ -377,6 +377,11 @@ class DrainedSession(TypedDict):
 Draining = Literal["wait", "end", "move"]
 
 
+class EngineRef(TypedDict):
+    id: str
+    name: str
+
+
 class EventList(TypedDict):
     items: list[EventView]
     next_cursor: str | None
@@ -1080,7 +1085,8 @@ class NodeDetail(TypedDict):
     devices: list[DeviceView]
     down_since: str | None
     draining: Draining | None
-    engine: str
+    engine: EngineRef
+    engine_version: str
     group: GroupRef
     id: str
     image_names: list[str]
@@ -1145,7 +1151,8 @@ class NodeView(TypedDict):
     devices: list[DeviceView]
     down_since: str | None
     draining: Draining | None
-    engine: str
+    engine: EngineRef
+    engine_version: str
     group: GroupRef
     id: str
     images: int

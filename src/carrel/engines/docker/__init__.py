@@ -6,5 +6,6 @@ the other modules are its parts. Decision 0002 says how sessions are kept apart 
 
 from carrel.engines.docker.claim import ANSWERS_WITHIN_S
 from carrel.engines.docker.engine import DockerEngine
+from carrel.engines.docker.settings import PLUGIN, DockerSettings
 
-__all__ = ["ANSWERS_WITHIN_S", "DockerEngine"]
+__all__ = ["ANSWERS_WITHIN_S", "PLUGIN", "DockerEngine", "DockerSettings"]

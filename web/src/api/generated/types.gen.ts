@@ -966,6 +966,20 @@ export type DrainedSession = {
 export type Draining = 'wait' | 'end' | 'move';
 
 /**
+ * EngineRef
+ */
+export type EngineRef = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
  * EventList
  */
 export type EventList = {
@@ -2799,10 +2813,11 @@ export type NodeDetail = {
      */
     down_since: string | null;
     draining: Draining | null;
+    engine: EngineRef;
     /**
-     * Engine
+     * Engine Version
      */
-    engine: string;
+    engine_version: string;
     group: GroupRef;
     /**
      * Id
@@ -2988,10 +3003,11 @@ export type NodeView = {
      */
     down_since: string | null;
     draining: Draining | null;
+    engine: EngineRef;
     /**
-     * Engine
+     * Engine Version
      */
-    engine: string;
+    engine_version: string;
     group: GroupRef;
     /**
      * Id

@@ -52,7 +52,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             node["group"]["name"],
             str(node["live_sessions"]),
             used_text(node["used"], node["offered"]),
-            node["engine"],
+            node["engine"]["name"],
         ]
         for node in found["items"]
     ]
@@ -234,7 +234,7 @@ def _print(node: models.NodeDetail) -> None:
             ("down since", local_time(node["down_since"])),
             ("seen", local_time(node["seen_at"])),
             ("group", node["group"]["name"]),
-            ("engine", node["engine"]),
+            ("engine", f"{node['engine']['name']} ({node['engine_version']})"),
             ("architecture", node["architecture"]),
             ("slots", slots_text(node["slots"])),
             ("reserved", slots_text(node["reserved"])),

@@ -1,0 +1,13 @@
+"""What routes about engines work with."""
+
+from dataclasses import dataclass
+
+from carrel.audit.services import AuditServices
+from carrel.nodes.engines.connections import Engines
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineServices(AuditServices):
+    """The engines of this process."""
+
+    engines: Engines

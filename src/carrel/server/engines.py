@@ -1,0 +1,23 @@
+"""The engines of an installation, as its processes find them when they start."""
+
+from carrel.accelerators.fake import FakeAccelerators
+from carrel.db.database import Database
+from carrel.db.encryption import Seal
+from carrel.engines.context import EngineContext
+from carrel.nodes.engines import service
+from carrel.nodes.engines.connections import Connector
+from carrel.server import claim
+from carrel.server.settings import Settings
+
+
+async def ensure_local(settings: Settings, database: Database) -> None:
+    """The local engine is where CARREL_ENGINE_URL says. Twice: no-op."""
+    async with database.transaction() as tx:
+        await service.ensure_local(tx, "docker", {"url": settings.engine_url})
+
+
+async def connector(settings: Settings, database: Database) -> Connector:
+    """What makes engines from their rows, for this installation."""
+    accelerators = [FakeAccelerators(settings.fake_accelerators)] if settings.fake_accelerators else []
+    label = await claim.label(settings, database)
+    return Connector(Seal(settings.key()), EngineContext(label, claim.claimant(settings), accelerators))
