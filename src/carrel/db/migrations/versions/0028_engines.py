@@ -40,3 +40,14 @@ def upgrade() -> None:
     op.create_check_constraint(op.f("ck_nodes_engine"), "nodes", "engine_id IS NOT NULL OR forgotten_at IS NOT NULL")
     op.drop_constraint("uq_nodes_name", "nodes")
     op.create_unique_constraint("uq_nodes_engine_id_name", "nodes", ["engine_id", "name"])
+
+
+def downgrade() -> None:
+    """Only while every name of a node is there once: an earlier version knows one engine."""
+    op.drop_constraint("uq_nodes_engine_id_name", "nodes")
+    op.create_unique_constraint("uq_nodes_name", "nodes", ["name"])
+    op.drop_constraint("ck_nodes_engine", "nodes")
+    op.drop_constraint("fk_nodes_engine_id", "nodes", type_="foreignkey")
+    op.drop_column("nodes", "engine_id")
+    op.alter_column("nodes", "engine_version", new_column_name="engine")
+    op.drop_table("engines")
