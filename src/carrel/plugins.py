@@ -24,6 +24,7 @@ Backend = TypeVar("Backend")
 class Port(StrEnum):
     """The groups of entry points."""
 
+    ACCELERATOR = "carrel.accelerators"
     ENGINE = "carrel.engines"
     IDENTITY = "carrel.identity"
     STORAGE = "carrel.storage"

@@ -9,8 +9,9 @@ from command_line import CommandLine, command_line
 from installation import Api
 from people import eventually
 
+from carrel.accelerators.port import Device, whole_and_shares
 from carrel.core.clock import SystemClock
-from carrel.engines.port import Device, NodeInfo
+from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
 
 
@@ -109,7 +110,8 @@ async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, li
 async def test_what_there_is_and_is_left_is_shown_of_every_slot(api: Api, tmp_path: Path):
     plain, faster = {"cpu": 8000, "mem": 4 << 30}, {"cpu": 16000, "mem": 4 << 30}
     cards = (Device("c0", "cuda"), Device("c1", "cuda"))
-    cuda = NodeInfo("cuda", "x86_64", {**plain, "cuda.device": 2, "cuda.shares": 2000}, "Fake 1", devices=cards)
+    cuda = NodeInfo("cuda", "x86_64", {**plain, "cuda.device": 2, "cuda.shares": 2000}, "Fake 1", devices=cards,
+                    slot_kinds=whole_and_shares("cuda"))  # fmt: skip
     async with api.database.transaction() as tx:
         await nodes.record(tx, [cuda, NodeInfo("fast", "x86_64", faster, "Fake 1")], SystemClock().now())
     shown = await (await command_line(api, "superadmin", tmp_path)).ok("resources")

@@ -10,8 +10,9 @@ from installation import API, SMALL, Api
 from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.accelerators.port import Device, whole_and_shares
 from carrel.core.ids import DEFAULT_GROUP, ContainerId, GroupId, NodeId, SessionId, new_id
-from carrel.engines.port import Device, NodeInfo
+from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
 from carrel.queue import history, loading
 from carrel.queue.policy_file import SchedulerPolicy, installation
@@ -38,7 +39,8 @@ async def machines(api: Api) -> dict[str, NodeId]:
         found = [
             NodeInfo("plain", "x86_64", slots, "Fake 1"),
             NodeInfo(
-                "fast", "x86_64", {**slots, "cuda.device": 3, "cuda.shares": 3000}, "Fake 1", devices=devices
+                "fast", "x86_64", {**slots, "cuda.device": 3, "cuda.shares": 3000}, "Fake 1", devices=devices,
+                slot_kinds=whole_and_shares("cuda"),
             ),
         ]
         await nodes.record(tx, found, NOON)

@@ -9,16 +9,15 @@ from people_kit import said
 from sqlalchemy import text
 
 from carrel.accelerators.fake import FakeAccelerators
-from carrel.accelerators.port import slots_of
 from carrel.core.clock import SystemClock
+from carrel.engines.accelerated import node_with
 from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
 
-DEVICES = tuple(FakeAccelerators(4).discover())
-MACHINE = NodeInfo(
-    "machine", "x86_64", {"cpu": 8000, "mem": 16 << 30, **slots_of(DEVICES)}, "Fake 1",
-    frozenset({"seccomp"}), DEVICES, frozenset({"debian:12"}), {"rack": "7"},
-)  # fmt: skip
+MACHINE = node_with([FakeAccelerators(4)], NodeInfo(
+    "machine", "x86_64", {"cpu": 8000, "mem": 16 << 30}, "Fake 1", frozenset({"seccomp"}),
+    images=frozenset({"debian:12"}), labels={"rack": "7"},
+))  # fmt: skip
 SECOND = NodeInfo("second", "aarch64", {"cpu": 4000, "mem": 4 << 30}, "Fake 1")
 
 
@@ -41,7 +40,8 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
         "slots": {"cpu": 8000, "mem": 16 << 30, "fake.device": 4, "fake.shares": 4000},
         "reserved": {"mem": 1 << 30}, "cpu_overcommit": 1,
         "offered": {"cpu": 8000, "mem": 15 << 30, "fake.device": 4, "fake.shares": 4000}, "used": {},
-        "devices": [{"id": f"fake{n}", "family": "fake", "model": "Fake accelerator", "set": n // 2, "used": 0}
+        "devices": [{"id": f"fake{n}", "family": "fake", "model": "Fake accelerator", "set": n // 2, "used": 0,
+                     "slots": {"fake.device": 1000, "fake.shares": 1}}
                     for n in range(4)],
         "images": 1, "image_names": ["debian:12"], "live_sessions": 0, "sessions": [],
     }  # fmt: skip

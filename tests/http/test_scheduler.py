@@ -11,8 +11,9 @@ from people_kit import caller, project_admin, said
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.accelerators.port import Device, whole_and_shares
 from carrel.core.clock import SystemClock
-from carrel.engines.port import Device, NodeInfo
+from carrel.engines.port import NodeInfo
 from carrel.images import service as images
 from carrel.nodes import service as nodes
 from carrel.queue import loading
@@ -391,7 +392,7 @@ async def test_devices_are_counted_and_shared(living: Api):
     living.engine.world.nodes = [
         NodeInfo(
             "gpu", "x86_64", {"cpu": 8000, "mem": 32 * GIB, "fake.device": 4, "fake.shares": 4000}, "Fake 1",
-            devices=devices,
+            devices=devices, slot_kinds=whole_and_shares("fake"),
         )
     ]  # fmt: skip
     living.engine.world.hint("gpu")

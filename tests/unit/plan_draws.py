@@ -24,6 +24,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GROUPS = [GroupId("a"), GroupId("b")]
 OWNERS = [("d1", "p1", "u1"), ("d1", "p1", "u2"), ("d1", "p2", "u1"), ("d2", "p3", "u3")]
 SLOTS = ["cpu", "mem", "cuda.device", "cuda.shares"]
+CUDA = {"cuda.device": 1000, "cuda.shares": 1}
 THOUSANDTHS = [0, 0, 0, 0, 300, 500, 700, 1000]
 
 AVOIDED = [(), (), (NodeId("n0"),), (NodeId("n1"), NodeId("n2"))]
@@ -50,7 +51,7 @@ def nodes(draw: st.DrawFn, number: int) -> NodeView:
     capacity = {"cpu": draw(st.integers(4, 8)), "mem": draw(st.integers(4, 8))}
     used = {slot: draw(st.sampled_from([0, 0, 0, amount // 2, amount])) for slot, amount in capacity.items()}
     cards = tuple(
-        DeviceView(f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)))
+        DeviceView(f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)), CUDA)
         for card in range(draw(st.sampled_from([0, 0, 1, 2, 3])))
     )
     if cards:

@@ -28,6 +28,8 @@ from carrel.scheduling.snapshot import (
     Waiting,
 )
 
+CUDA = {"cuda.device": 1000, "cuda.shares": 1}
+
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GROUPS = (GroupId("default"), GroupId("other"))
 OWNERS = ("ada", "bob")
@@ -180,7 +182,7 @@ def test_the_designated_node_is_given_up_when_another_has_room() -> None:
 
 
 def test_whole_devices_are_counted_as_devices() -> None:
-    cards = (DeviceView("a", "cuda", 500), DeviceView("b", "cuda"))
+    cards = (DeviceView("a", "cuda", 500, slots=CUDA), DeviceView("b", "cuda", slots=CUDA))
     node = NodeView(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
     asked = [{"cuda.device": 1}, {"cuda.device": 1, "cuda.shares": 500}, {"cuda.device": 1, "cuda.shares": 501}]
     lines = [(Waiting(SessionId("s"), slots, NOW),) for slots in asked]

@@ -1,44 +1,44 @@
 """Which accelerators a container gets: best fit, and nothing broken without need."""
 
+from dataclasses import replace
 from itertools import combinations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.scheduling.devices import available, capacity, choose, copies, family_of
-from carrel.scheduling.snapshot import WHOLE, DeviceView
+from carrel.core.slots import WHOLE
+from carrel.scheduling.devices import available, capacity, choose, copies, families
+from carrel.scheduling.snapshot import DeviceView
+
+CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
 used = st.sampled_from([0, 0, 200, 500, 700, 1000])
 cards = st.lists(st.tuples(used, st.integers(0, 1)), max_size=4).map(
-    lambda found: tuple(DeviceView(f"gpu{n}", "cuda", used, near) for n, (used, near) in enumerate(found))
+    lambda found: devices(*found)
 )
 kinds = st.sampled_from(["cuda.device", "cuda.shares"])
 amounts = st.sampled_from([1, 2, 3, 250, 300, 500, 1000, 1300, 1500, 2000, 2600])
 
 
 def devices(*found: tuple[int, int]) -> tuple[DeviceView, ...]:
-    return tuple(DeviceView(f"gpu{n}", "cuda", used, near) for n, (used, near) in enumerate(found))
+    return tuple(DeviceView(f"gpu{n}", "cuda", used, near, CUDA) for n, (used, near) in enumerate(found))
 
 
 def after(found, taken):
-    return tuple(
-        DeviceView(one.id, one.family, one.used + (taken or {}).get(one.id, 0), one.set) for one in found
-    )
+    return tuple(replace(one, used=one.used + (taken or {}).get(one.id, 0)) for one in found)
 
 
-@pytest.mark.parametrize(
-    ("slot", "family"),
-    [
-        ("cuda.device", "cuda"),
-        ("rocm.mi300.shares", "rocm.mi300"),
-        ("cpu", None),
-        (".device", None),
-        ("a.b", None),
-    ],
-)
-def test_a_slot_names_its_family(slot, family):
-    assert family_of(slot) == family
+def test_slots_are_of_the_family_whose_devices_serve_them():
+    units = (DeviceView("unit0", "mig", slots={"cuda.mig-1g.18gb": WHOLE}), *devices((0, 0)))
+    assert families(units) == {"cuda.mig-1g.18gb": "mig", "cuda.device": "cuda", "cuda.shares": "cuda"}
+
+
+def test_units_are_taken_whole_whatever_they_are_called():
+    units = tuple(DeviceView(f"unit{n}", "mig", slots={"cuda.mig-1g.18gb": WHOLE}) for n in range(2))
+    assert (capacity(units, "cuda.mig-1g.18gb"), available(units, "cuda.mig-1g.18gb")) == (2, 2)
+    assert choose((*devices((0, 0)), *units), "cuda.mig-1g.18gb", 1) == {"unit0": WHOLE}
+    assert copies(units, "cuda.mig-1g.18gb", 1, 5) == 2
+    assert choose(units, "cuda.device", 1) is None
 
 
 def test_a_part_goes_where_the_least_is_left_over():
@@ -58,7 +58,7 @@ def test_whole_devices_come_from_the_smallest_set_that_has_enough():
 
 
 def test_other_families_are_left_alone():
-    found = (DeviceView("a", "rocm"), *devices((0, 0)))
+    found = (DeviceView("a", "rocm", slots={"rocm.device": WHOLE}), *devices((0, 0)))
     assert choose(found, "cuda.device", 1) == {"gpu0": 1000}
     assert choose(found, "cuda.device", 2) is None
     assert (capacity(found, "cuda.shares"), capacity(found, "rocm.device")) == (1000, 1)

@@ -23,6 +23,8 @@ from carrel.scheduling.snapshot import (
     Waiting,
 )
 
+CUDA = {"cuda.device": 1000, "cuda.shares": 1}
+
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 FIFO = GroupView(DEFAULT_GROUP)
@@ -138,7 +140,7 @@ def test_nobody_knows_when_storage_will_be_back():
 
 
 def test_a_device_is_given_back_whole():
-    device = DeviceView("gpu0", "cuda", used=1000)
+    device = DeviceView("gpu0", "cuda", used=1000, slots=CUDA)
     node = NodeView(
         NodeId("n0"), "n0", {"cuda.device": 1, "cuda.shares": 1000}, {"cuda.device": 1}, devices=(device,)
     )

@@ -243,7 +243,7 @@ def test_a_node_of_which_part_was_kept_is_compared_by_all_that_it_has_free_again
     nodes = [NodeView(NodeId(f"n{used}"), f"n{used}", {"cpu": 16}, {"cpu": used}) for used in (4, 8)]
     room = Room(GroupView(DEFAULT_GROUP, strategy=strategy), nodes)
     large, small = (
-        Requests().of(Waiting(SessionId(f"wants {cpu}"), {"cpu": cpu}, draws.NOW)) for cpu in (16, 1)
+        Requests({}).of(Waiting(SessionId(f"wants {cpu}"), {"cpu": cpu}, draws.NOW)) for cpu in (16, 1)
     )
     room.expect(small)
     assert room.keep(large)

@@ -27,6 +27,8 @@ from carrel.scheduling.snapshot import (
     Waiting,
 )
 
+CUDA = {"cuda.device": 1000, "cuda.shares": 1}
+
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PATIENCE = timedelta(minutes=5)
 LONGEST = timedelta(minutes=10)
@@ -112,7 +114,7 @@ def cluster(order: Order, strategy: Strategy, **more) -> Snapshot:
     nodes = tuple(
         NodeView(
             NodeId(f"n{number}"), f"n{number}", {"cpu": 8, "cuda.device": 2, "cuda.shares": 2000}, {}, GROUP,
-            devices=(DeviceView("x", "cuda"), DeviceView("y", "cuda")),
+            devices=(DeviceView("x", "cuda", slots=CUDA), DeviceView("y", "cuda", slots=CUDA)),
         )
         for number in range(3)
     )  # fmt: skip

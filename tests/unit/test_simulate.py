@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from carrel.core.errors import Invalid
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
+from carrel.core.slots import WHOLE
+from carrel.scheduling.devices import units
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.shares import moved_on
 from carrel.scheduling.snapshot import (
     SESSIONS,
-    WHOLE,
     ClusterMode,
     DeviceView,
     GroupView,
@@ -31,6 +32,8 @@ from carrel.simulator.picture import picture
 from carrel.simulator.report import measured, report
 from carrel.simulator.simulate import Fate, Replay, Stay, simulate
 from carrel.simulator.traces import Arrival
+
+CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PATHS = [("d1", "p1", "ann"), ("d1", "p2", "bob"), ("d2", "p3", "eve")]
@@ -55,7 +58,7 @@ def waits(replay: Replay) -> list[float]:
 
 @st.composite
 def installations(draw: st.DrawFn) -> Installation:
-    devices = tuple(DeviceView(f"gpu{i}", "cuda") for i in range(2))
+    devices = tuple(DeviceView(f"gpu{i}", "cuda", slots=CUDA) for i in range(2))
     accelerated = {"cpu": 4, "cuda.device": 2, "cuda.shares": 2 * WHOLE}
     nodes = (
         NodeView(NodeId("n0"), "n0", {"cpu": draw(st.integers(2, 6))}),
@@ -260,9 +263,10 @@ def test_figures_are_counted_right():
 
 
 def test_devices_and_shares_of_a_family_are_measured_together():
-    assert measured({"cpu": 1, "cuda.device": 2, "cuda.shares": 500}) == {"cpu": 1, "cuda": 2500}
-    device = DeviceView("gpu0", "cuda")
+    device = DeviceView("gpu0", "cuda", slots=CUDA)
     node = NodeView(NodeId("n"), "n", {"cuda.device": 1, "cuda.shares": WHOLE}, devices=(device,))
+    asked = {"cpu": 1, "cuda.device": 2, "cuda.shares": 500}
+    assert measured(asked, units([node])) == {"cpu": 1, "cuda": 2500}
     halves = [replace(arrival(name, 0, 10), slots={"cuda.shares": 500}) for name in ("a", "b", "c")]
     found = report(simulate(halves, Installation((node,), (GroupView(DEFAULT_GROUP),))))
     assert found.utilisation["cuda"].capacity == WHOLE

@@ -87,6 +87,25 @@ async def test_who_used_it_before_finds_what_they_had(schema: str, empty: str, t
         await database.close()
 
 
+def test_devices_of_before_serve_whole_ones_and_shares(empty: str) -> None:
+    load(empty, DUMPS["0024"], lambda name, count: None)
+    devices = [{"id": f"gpu{n}", "family": "cuda", "model": "", "set": 0} for n in range(2)]
+    with psycopg.connect(empty, autocommit=True) as connection:
+        for name, theirs in (("fast", devices), ("plain", [])):
+            connection.execute(
+                "INSERT INTO nodes (id, name, architecture, engine, slots, capabilities, devices, state, seen_at)"
+                " VALUES (%s, %s, 'x86_64', 'Fake 1', '{}', '[]', %s, 'READY', now())",
+                (name, name, json.dumps(theirs)),
+            )
+    migrate(empty)
+    with psycopg.connect(empty) as connection:
+        kept = dict(connection.execute("SELECT name, devices FROM nodes WHERE name IN ('fast', 'plain')").fetchall())
+        kinds = connection.execute("SELECT name, family, type FROM slot_kinds ORDER BY name").fetchall()
+    slots = {"cuda.device": 1000, "cuda.shares": 1}
+    assert kept == {"fast": [{**one, "slots": slots} for one in devices], "plain": []}
+    assert kinds == [("cuda.device", "cuda", "count"), ("cuda.shares", "cuda", "shares")]
+
+
 _RUNS = """
     WITH node AS (
         INSERT INTO nodes (id, name, architecture, engine, slots, capabilities, state, seen_at)

@@ -9,12 +9,13 @@ import asyncio
 import heapq
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from carrel.accelerators.port import Accelerators, slots_of
+from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import fake_files, fake_shell
+from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.port import (
     IDLE,
     WORK_HOME,
@@ -156,12 +157,8 @@ class FakeWorld:
     def equip(self, node: str, accelerators: Accelerators) -> None:
         """Put accelerators into a node."""
         self.accelerators[node] = accelerators
-        devices = tuple(accelerators.discover())
         self.nodes = [
-            replace(one, devices=devices, slots={**one.slots, **slots_of(devices)})
-            if one.name == node
-            else one
-            for one in self.nodes
+            node_with([accelerators], one) if one.name == node else one for one in self.nodes
         ]
 
     # Faults
@@ -260,9 +257,12 @@ class FakeWorld:
 
     def environment(self, container: FakeContainer) -> dict[str, str]:
         spec = container.spec
+        return {"HOME": WORK_HOME, **self.attachment(spec).env, **spec.env}
+
+    def attachment(self, spec: ContainerSpec) -> Attachment:
+        """What the container gets with its devices."""
         accelerators = self.accelerators.get(spec.node)
-        attached = accelerators.attach(spec.devices).env if accelerators else {}
-        return {"HOME": WORK_HOME, **attached, **spec.env}
+        return attachment_of([accelerators] if accelerators else [], spec)
 
     def hint(self, container: str) -> None:
         """Tell watchers, followers of logs and processes that something changed."""

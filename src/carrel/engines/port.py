@@ -33,6 +33,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from carrel.accelerators.port import Device
+from carrel.core.slots import SlotKind
 from carrel.engines.references import LOCAL
 
 WORK_UID = 1000
@@ -120,12 +121,13 @@ class NodeInfo:
     name: str
     architecture: str
     slots: Mapping[str, int]
-    """What the machine has: `cpu` millicores, `mem` bytes, and of each family of accelerators FAMILY.device and,
-    where parts of one can be had, FAMILY.shares in thousandths."""
+    """What the machine has: `cpu` millicores, `mem` bytes, and what its accelerators offer, by `slot_kinds`."""
     engine: str
     """Name and version for people, such as "Docker 20.10.24"."""
     capabilities: frozenset[str] = frozenset()
     devices: tuple[Device, ...] = ()
+    slot_kinds: tuple[SlotKind, ...] = ()
+    """Of the families of its devices."""
     images: frozenset[str] = frozenset()
     """References of the images that are there."""
     labels: Mapping[str, str] = field(default_factory=dict)

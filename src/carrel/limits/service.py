@@ -1,5 +1,6 @@
 """Use cases of resource policies. Each starts with the decision whether the actor may."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import func, or_, select
@@ -15,6 +16,7 @@ from carrel.events import service as events
 from carrel.limits import queries
 from carrel.limits.schemas import LimitsChange, PolicyCreate, PolicyUpdate, require_limits_of
 from carrel.permissions.decide import Actor, Target, require
+from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.limits import DEFAULT_POLICIES, TOPIC, PolicyKind, ResourcePolicy
 from carrel.tenancy import queries as tenancy
 
@@ -29,6 +31,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PolicyCre
     require(actor, "policy.create", _NOBODYS)
     limits = wanted.limits.model_dump()
     await _settle_hosts(tx, limits, None)
+    await _require_known(tx, limits)
     return await _add(
         tx, clock, actor, kind=wanted.kind, name=wanted.name, description=wanted.description, limits=limits
     )
@@ -74,6 +77,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyUpdate)
     given = wanted.model_dump(exclude_unset=True, exclude={"limits"})
     given["limits"] = changed(policy, wanted.limits)
     await _settle_hosts(tx, given["limits"], policy.limits.get("storage_hosts"))
+    await _require_known(tx, wanted.limits.given())
     after = {field: value for field, value in given.items() if value != getattr(policy, field)}
     if not after:
         return policy.id
@@ -95,6 +99,11 @@ async def _settle_hosts(tx: AsyncSession, limits: dict[str, Any], before: object
         limits["storage_hosts"] = await tenancy.places(
             tx, hosts, "storage_host", kept=kept, field="limits.storage_hosts"
         )
+
+
+async def _require_known(tx: AsyncSession, limits: Mapping[str, Any]) -> None:
+    for field in ("slots", "pending_slots"):
+        await slot_kinds.require_known(tx, limits.get(field) or (), field=f"limits.{field}")
 
 
 def changed(policy: ResourcePolicy, change: LimitsChange) -> dict[str, Any]:

@@ -24,9 +24,9 @@ Overcommit = Annotated[
 
 
 class DeviceView(BaseModel):
-    """An accelerator. family: how its slots begin. set: those with the same number are near each other.
+    """An accelerator. family: whose slots take from it. set: those with the same number are near each other.
 
-    used: thousandths of it.
+    used: thousandths of it. slots: what it is asked for as, and the thousandths of it that one of each takes.
     """
 
     id: str
@@ -34,6 +34,7 @@ class DeviceView(BaseModel):
     model: str
     set: int
     used: int
+    slots: dict[str, int]
 
 
 class NodeView(BaseModel):

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict
 from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, GroupId, NodeId, new_id
+from carrel.core.slots import thousandths_of
 from carrel.core.units import Slots, add, subtract
 from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
@@ -18,9 +19,10 @@ from carrel.events import service as events
 from carrel.nodes.groups import service as groups
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target
-from carrel.scheduling.devices import available, family_of
+from carrel.scheduling.devices import available, families
 from carrel.scheduling.snapshot import DeviceView
 from carrel.site import service as site
+from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
 from carrel.tables.nodes import Allocation, Node, NodeState
 
@@ -80,6 +82,7 @@ async def record(
         "ready": NodeState.READY.value,
         "down": NodeState.DOWN.value,
     }
+    await slot_kinds.learn(tx, [kind for info in found for kind in info.slot_kinds])
     if changed := (await tx.execute(_RECORD, bound)).scalars().all():
         await _tell(tx, Node.id.in_(changed))
 
@@ -146,7 +149,9 @@ def _row(info: NodeInfo) -> dict[str, object]:
         "engine_version": info.engine,
         "slots": dict(info.slots),
         "reserved": _reserved(info.slots),
-        "devices": [asdict(device) for device in info.devices],
+        "devices": [
+            {**asdict(device), "slots": thousandths_of(info.slot_kinds, device.family)} for device in info.devices
+        ],
         "images": sorted(info.images),
         "labels": dict(info.labels),
         "capabilities": sorted(info.capabilities),
@@ -304,13 +309,16 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
             continue
         # More may be held than is offered since an administrator reserved some.
         free = {slot: max(amount, 0) for slot, amount in subtract(there, taken).items()}
-        # Of a family parts and whole devices are taken from the same.
-        for slot in filter(family_of, free):
-            free[slot] = min(free[slot], available(_devices(node, on.get(node.id, {})), slot))
+        # The slots of a family are taken from the same devices.
+        devices = _devices(node, on.get(node.id, {}))
+        for slot in families(devices).keys() & free.keys():
+            free[slot] = min(free[slot], available(devices, slot))
         left = add(left, free)
         largest = {slot: max(largest.get(slot, 0), free.get(slot, 0)) for slot in {**largest, **free}}
     return Resources(len(nodes), capacity, used, left, largest)
 
 
 def _devices(node: Node, used: Mapping[str, int]) -> list[DeviceView]:
-    return [DeviceView(one["id"], one["family"], used.get(one["id"], 0)) for one in node.devices]
+    return [
+        DeviceView(one["id"], one["family"], used.get(one["id"], 0), slots=one["slots"]) for one in node.devices
+    ]

@@ -19,6 +19,7 @@ from carrel.queue.policy_file import (
     NodesOfPolicy,
     SchedulerPolicy,
     WeightsOfGroup,
+    usual_slots,
 )
 from carrel.scheduling.snapshot import ClusterMode
 from carrel.simulator.installation import ANYBODY
@@ -106,12 +107,17 @@ async def policy(tx: AsyncSession) -> SchedulerPolicy:
 
 def _node(node: Node) -> NodesOfPolicy:
     sets = Counter((device["family"], device["set"]) for device in node.devices)
+    slots = {device["family"]: device["slots"] for device in node.devices}
     return NodesOfPolicy(
         name=node.name,
         group=node.group_id,
         slots=nodes.offered(node),
         devices=[
-            DevicesOfNode(family=family, count=n, set=near) for (family, near), n in sorted(sets.items())
+            DevicesOfNode(
+                family=family, count=n, set=near,
+                slots=None if slots[family] == usual_slots(family) else slots[family],
+            )
+            for (family, near), n in sorted(sets.items())
         ],
         architecture=node.architecture,
         closed="not ready" if node.state != NodeState.READY else "cordoned" if node.cordoned else "",

@@ -200,7 +200,8 @@ def _node(node: Any) -> NodeView:
         node.id, node.name, nodes.offered(node), node.held, node.group_id, closed,
         architecture(node.architecture),
         devices=tuple([
-            DeviceView(one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"]) for one in node.devices
+            DeviceView(one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"], one["slots"])
+            for one in node.devices
         ]),
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId
+from carrel.core.slots import WHOLE
 from carrel.core.units import parse_slots
 from carrel.scheduling import devices
 from carrel.scheduling.snapshot import DeviceView, GroupView, NodeView, Order, Strategy
@@ -30,11 +31,23 @@ class _Part(BaseModel):
 
 
 class DevicesOfNode(_Part):
-    """So many accelerators that are near each other, in one set."""
+    """So many accelerators that are near each other, in one set. slots: what they are asked for as, with the
+    thousandths of a device that one takes; left out: FAMILY.device and FAMILY.shares."""
 
     family: str
     count: int = Field(ge=1, le=1000)
     set: int = 0
+    slots: dict[str, Annotated[int, Field(ge=1, le=WHOLE)]] | None = None
+
+    @property
+    def served(self) -> dict[str, int]:
+        """`slots`, or what they are where they are left out."""
+        return usual_slots(self.family) if self.slots is None else self.slots
+
+
+def usual_slots(family: str) -> dict[str, int]:
+    """Whole devices, and thousandths of them."""
+    return {f"{family}.device": WHOLE, f"{family}.shares": 1}
 
 
 class NodesOfPolicy(_Part):
@@ -144,13 +157,12 @@ def _group(id_: GroupId, said: GroupOfPolicy) -> GroupView:
 
 def _nodes(said: NodesOfPolicy) -> list[NodeView]:
     there = tuple(
-        DeviceView(f"{of.family}{number}", of.family, set=of.set)
+        DeviceView(f"{of.family}{number}", of.family, set=of.set, slots=of.served)
         for number, of in enumerate(of for of in said.devices for _ in range(of.count))
     )
     slots = dict(said.slots)
-    for family in {device.family for device in there}:
-        for slot in (f"{family}.device", f"{family}.shares"):
-            slots[slot] = devices.capacity(there, slot)
+    for slot in devices.families(there):
+        slots[slot] = devices.capacity(there, slot)
     return [
         NodeView(
             NodeId(name), name, slots, group=GroupId(said.group), closed=said.closed,

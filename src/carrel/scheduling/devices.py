@@ -6,44 +6,56 @@ ones suffices, so that neither devices nor sets are broken into without need.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 
-from carrel.scheduling.snapshot import WHOLE, DeviceView
-
-_KINDS = ("device", "shares")
+from carrel.core.slots import WHOLE
+from carrel.scheduling.snapshot import DeviceView, NodeView
 
 
-@lru_cache(maxsize=1024)
-def family_of(slot: str) -> str | None:
-    """The family of accelerators that a slot takes from: "cuda" for cuda.device; None for cpu and mem."""
-    family, _, kind = slot.rpartition(".")
-    return family if family and kind in _KINDS else None
+def families(devices: Iterable[DeviceView]) -> dict[str, str]:
+    """The slots that these devices serve, and the family of each."""
+    slots = {device.family: device.slots for device in devices}
+    return {slot: family for family, served in slots.items() for slot in served}
 
 
-def capacity(devices: Sequence[DeviceView], slot: str) -> int:
+def units(nodes: Iterable[NodeView]) -> dict[str, tuple[str, int]]:
+    """The slots of accelerators that there are: slot -> its family, and the thousandths that one of it takes."""
+    slots = {device.family: device.slots for node in nodes for device in node.devices}
+    return {slot: (family, unit) for family, served in slots.items() for slot, unit in served.items()}
+
+
+def capacity(devices: Iterable[DeviceView], slot: str) -> int:
     """How much of the slot these devices make in all."""
-    count = sum(device.family == family_of(slot) for device in devices)
-    return count if slot.endswith(".device") else count * WHOLE
+    return sum(WHOLE // device.slots[slot] for device in devices if slot in device.slots)
+
+
+def unit(devices: Iterable[DeviceView], slot: str) -> int:
+    """The thousandths of a device that one of the slot takes."""
+    return next((device.slots[slot] for device in devices if slot in device.slots), WHOLE)
+
+
+def used(devices: Iterable[DeviceView], slot: str) -> int:
+    """How much of the devices that serve the slot is in use, in thousandths."""
+    return sum(device.used for device in devices if slot in device.slots)
 
 
 def available(devices: Iterable[DeviceView], slot: str) -> int:
     """The most of the slot that one container could get now: everything up to it can be had, nothing beyond."""
-    free = [WHOLE - device.used for device in devices if device.family == family_of(slot)]
-    whole = sum(amount == WHOLE for amount in free)
-    if slot.endswith(".device"):
-        return whole
-    return whole * WHOLE + max((amount for amount in free if amount < WHOLE), default=0)
+    mine, unit = _serving(devices, slot)
+    free = [WHOLE - device.used for device in mine]
+    whole = sum(amount == WHOLE for amount in free) * WHOLE // unit
+    return whole + max((amount // unit for amount in free if amount < WHOLE), default=0)
 
 
 def copies(devices: Iterable[DeviceView], slot: str, amount: int, most: int) -> int:
     """How many containers could get so much of the slot each, all at once, up to `most`."""
-    whole, part = (amount, 0) if slot.endswith(".device") else divmod(amount, WHOLE)
-    free = [WHOLE - device.used for device in devices if device.family == family_of(slot)]
-    untouched = sum(amount == WHOLE for amount in free)
+    mine, unit = _serving(devices, slot)
+    whole, part = divmod(amount * unit, WHOLE)
+    free = [WHOLE - device.used for device in mine]
+    untouched = sum(left == WHOLE for left in free)
     if not part:
         return min(most, untouched // whole)
     # Parts go on devices that are in use already, and then so many on each that is broken for them.
-    on_used = sum(amount // part for amount in free if amount < WHOLE)
+    on_used = sum(left // part for left in free if left < WHOLE)
     count = 0
     while count < most:
         broken = -(-max(count + 1 - on_used, 0) // (WHOLE // part))
@@ -53,13 +65,13 @@ def copies(devices: Iterable[DeviceView], slot: str, amount: int, most: int) -> 
     return count
 
 
-def choose(devices: Sequence[DeviceView], slot: str, amount: int) -> Mapping[str, int] | None:
+def choose(devices: Iterable[DeviceView], slot: str, amount: int) -> Mapping[str, int] | None:
     """Device -> thousandths of it, or None when it cannot be had.
 
     More than a device's worth of shares is whole devices, and a part of one more.
     """
-    mine = [device for device in devices if device.family == family_of(slot)]
-    whole, part = (amount, 0) if slot.endswith(".device") else divmod(amount, WHOLE)
+    mine, unit = _serving(devices, slot)
+    whole, part = divmod(amount * unit, WHOLE)
     chosen = _whole(mine, whole)
     if chosen is None:
         return None
@@ -70,6 +82,12 @@ def choose(devices: Sequence[DeviceView], slot: str, amount: int) -> Mapping[str
             return None
         taken[one] = part
     return taken
+
+
+def _serving(devices: Iterable[DeviceView], slot: str) -> tuple[list[DeviceView], int]:
+    """Those that serve the slot, and the thousandths that one of it takes."""
+    mine = [device for device in devices if slot in device.slots]
+    return mine, unit(mine, slot)
 
 
 def _whole(devices: Sequence[DeviceView], count: int) -> list[str] | None:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.scheduling import devices
-from carrel.scheduling.devices import family_of
-from carrel.scheduling.snapshot import WHOLE, DeviceView, NodeView, Part, Slots
+from carrel.scheduling.snapshot import NodeView, Part, Slots
 
 Wanted = Sequence[tuple[str, int]]
 """Slots and amounts of a `Shape`."""
@@ -20,12 +19,13 @@ Wanted = Sequence[tuple[str, int]]
 
 class FreeCapacity:
     """free: of each node, what sessions without a reservation may take. changed: indexes of nodes, in order of change.
-    kept: reservations, by index of the node and slot.
+    kept: reservations, by index of the node and slot. families: of each node, the slots of its accelerators, and the
+    family of each.
     """
 
     def __init__(self, nodes: Sequence[NodeView]) -> None:
         self.nodes = nodes
-        self.families = [frozenset(device.family for device in node.devices) for node in nodes]
+        self.families = [devices.families(node.devices) if node.devices else {} for node in nodes]
         self.changed: list[int] = []
         self._devices = [node.devices for node in nodes]
         self._left = [self._at_first(index) for index in range(len(nodes))]
@@ -40,7 +40,7 @@ class FreeCapacity:
         left = self._left[index]
         chosen: dict[str, Mapping[str, int]] = {}
         for slot, amount in slots:
-            if amount and family_of(slot) in self.families[index]:
+            if amount and slot in self.families[index]:
                 chosen[slot] = self._take_devices(index, slot, amount)
             elif amount:
                 left[slot] -= amount
@@ -76,7 +76,7 @@ class FreeCapacity:
         for slot, amount in wanted:
             capacity = node.capacity.get(slot, 0)
             most = min(most, capacity // amount)
-            if most and family_of(slot) in self.families[index]:
+            if most and slot in self.families[index]:
                 fresh = [replace(device, used=0) for device in node.devices]
                 most = min(most, devices.copies(fresh, slot, amount, most))
         return most
@@ -132,26 +132,24 @@ class FreeCapacity:
         node = self.nodes[index]
         return {
             slot: self._of_devices(index, slot)
-            if family_of(slot) in self.families[index]
+            if slot in self.families[index]
             else max(capacity - node.used.get(slot, 0), 0)
             for slot, capacity in node.capacity.items()
         }
 
     def _of_devices(self, index: int, slot: str) -> int:
         """The most one container could get; some devices may be withheld from sessions, whichever those are."""
-        unit = WHOLE if slot.endswith(".device") else 1
         mine = self._devices[index]
-        used = sum(device.used for device in mine if device.family == family_of(slot))
-        under = self.nodes[index].capacity.get(slot, 0) - -(-used // unit)
+        unit = devices.unit(mine, slot)
+        under = self.nodes[index].capacity.get(slot, 0) - -(-devices.used(mine, slot) // unit)
         return max(min(devices.available(mine, slot), under), 0)
 
     def _times(self, index: int, slot: str, amount: int, free: int, most: int) -> int:
-        if family_of(slot) not in self.families[index]:
+        if slot not in self.families[index]:
             return free // amount
-        unit = WHOLE if slot.endswith(".device") else 1
-        mine: Sequence[DeviceView] = self._devices[index]
-        used = sum(device.used for device in mine if device.family == family_of(slot))
-        under = self.nodes[index].capacity[slot] * unit - used
+        mine = self._devices[index]
+        unit = devices.unit(mine, slot)
+        under = self.nodes[index].capacity[slot] * unit - devices.used(mine, slot)
         return min(devices.copies(mine, slot, amount, most), under // (amount * unit))
 
     def _take_devices(self, index: int, slot: str, amount: int) -> Mapping[str, int]:
@@ -161,9 +159,9 @@ class FreeCapacity:
             replace(device, used=device.used + taken[device.id]) if device.id in taken else device
             for device in self._devices[index]
         )
-        left = self._left[index]
+        left, families = self._left[index], self.families[index]
         for other in left:
-            if family_of(other) == family_of(slot):
+            if families.get(other) == families[slot]:
                 left[other] = self._of_devices(index, other)
         return taken
 
@@ -175,8 +173,9 @@ class FreeCapacity:
 
     def _beyond(self, index: int) -> dict[str, int]:
         kept = self.kept[index]
-        closed = {family_of(slot) for slot in kept} & self.families[index]
+        families = self.families[index]
+        closed = {families[slot] for slot in kept if slot in families}
         return {
-            slot: 0 if family_of(slot) in closed else max(left - kept.get(slot, 0), 0)
+            slot: 0 if families.get(slot) in closed else max(left - kept.get(slot, 0), 0)
             for slot, left in self._left[index].items()
         }

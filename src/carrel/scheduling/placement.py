@@ -4,7 +4,7 @@ A shape that no node can take stays so, and so does everything that needs at lea
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from carrel.scheduling.ranking import (
     ShapeClass,
     ShapeState,
     UnusedAccelerators,
-    families_of,
     with_room,
 )
 from carrel.scheduling.reasons import Blocked, NodeCause
@@ -253,7 +252,7 @@ class Room:
             kind = self._kinds[about, slots] = ShapeClass(
                 self.group.slot_priority or slots,
                 self._admitting(shape),
-                self._spare_for(families_of(slots)),
+                self._spare_for(frozenset(slots)),
                 self._too_much.setdefault(about, []),
             )
         return kind
@@ -275,7 +274,7 @@ class Room:
     def _spare_for(self, wanted: frozenset[str]) -> UnusedAccelerators:
         spare = self._spare.get(wanted)
         if spare is None:
-            counts = [float(len(families - wanted)) for families in self._capacity.families]
+            counts = [float(_unused(families, wanted)) for families in self._capacity.families]
             spare = self._spare[wanted] = UnusedAccelerators(counts, np.array(counts), min(counts, default=0.0))
         return spare
 
@@ -297,6 +296,11 @@ class Room:
         self._blocked.clear()
         for asked in self._asked.values():
             asked.full, asked.misfits = False, 0
+
+
+def _unused(families: Mapping[str, str], wanted: frozenset[str]) -> int:
+    """How many families of accelerators have none of the wanted slots. families: slot -> family."""
+    return len(set(families.values()) - {families[slot] for slot in wanted if slot in families}) if families else 0
 
 
 def _about(shape: Shape) -> _About:

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from carrel.core.ids import GroupId, SessionId
-from carrel.scheduling import order, reasons
+from carrel.scheduling import devices, order, reasons
 from carrel.scheduling.candidates import RemainingCandidates
 from carrel.scheduling.ceilings import Ceilings
 from carrel.scheduling.order import Queue
@@ -46,7 +46,7 @@ class Planning:
         for node in snapshot.nodes:
             by_group[node.group].append(node)
         self.rooms = {group.id: Room(group, by_group[group.id]) for group in snapshot.groups}
-        self._requests = requests or Requests()
+        self._requests = requests or Requests(devices.units(snapshot.nodes))
 
     def run(self) -> Plan:
         """Once, and not after `decide`."""

@@ -11,7 +11,6 @@ priority. Nodes with accelerators that were not requested come last. Round robin
 """
 
 import heapq
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.scheduling.capacity_index import CapacityIndex, Key
-from carrel.scheduling.devices import family_of
 from carrel.scheduling.free_capacity import FreeCapacity, Wanted
 from carrel.scheduling.shape import Shape
 from carrel.scheduling.snapshot import GroupView, Strategy
@@ -89,11 +87,6 @@ def with_room(capacity: FreeCapacity, among: NDArray[np.bool_], wanted: Wanted) 
     for slot, amount in wanted:
         among = among & (capacity.column(slot) >= amount)
     return np.flatnonzero(among)
-
-
-def families_of(slots: Iterable[str]) -> frozenset[str]:
-    """The accelerator families of these slots."""
-    return frozenset(family for slot in slots if (family := family_of(slot)))
 
 
 def ranking_of(group: GroupView, capacity: FreeCapacity) -> Ranking:

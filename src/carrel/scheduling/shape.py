@@ -6,18 +6,20 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from carrel.core.ids import GroupId, NodeId, SessionId
+from carrel.core.slots import WHOLE
 from carrel.scheduling.ceilings import asked
-from carrel.scheduling.devices import family_of
-from carrel.scheduling.snapshot import WHOLE, ClusterMode, Waiting
+from carrel.scheduling.snapshot import ClusterMode, Waiting
 
 Amounts = tuple[tuple[str, int], ...]
 """Of slots."""
+Units = Mapping[str, tuple[str, int]]
+"""Of slots of accelerators: the family, and the thousandths of a device that one takes; `devices.units` has them."""
 
 
 class Shape(NamedTuple):
     """What a container needs of a node. slots: what a node has to have free of each, sorted.
 
-    A family of accelerators of which both whole devices and shares are asked for: shares are those of both.
+    A family of accelerators of which both whole devices and parts are asked for: parts are those of both.
     """
 
     slots: Amounts
@@ -50,9 +52,10 @@ class Request:
 
 
 class Requests:
-    """The different ones among many sessions."""
+    """The different ones among many sessions. units: of all slots that nodes have."""
 
-    def __init__(self) -> None:
+    def __init__(self, units: Units) -> None:
+        self._units = units
         # By what else is asked, then by slots.
         self._known: defaultdict[tuple[object, ...], dict[Amounts, Request]] = defaultdict(dict)
         # Who was met, and what they ask for: not in pairs, which would be one more object of each session.
@@ -67,34 +70,34 @@ class Requests:
         known = self._known[one.group, one.count, one.mode, one.node, one.avoid, one.architecture]
         request = known.get(slots)
         if request is None:
-            request = known[slots] = _request(one, slots)
+            request = known[slots] = _request(one, slots, self._units)
         self._met[one.id], self._of[one.id] = one, request
         return request
 
 
-def _request(one: Waiting, asks: Amounts) -> Request:
+def _request(one: Waiting, asks: Amounts, units: Units) -> Request:
     together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
     slots = tuple(sorted([pair for pair in asks if pair[1]]))
-    shape = Shape(_needed(slots), one.node, one.avoid, one.architecture)
-    whole = _whole(shape, one.count) if together else None
-    elsewhere = _request(replace(one, avoid=frozenset()), asks) if one.avoid else None
+    shape = Shape(_needed(slots, units), one.node, one.avoid, one.architecture)
+    whole = _whole(shape, one.count, units) if together else None
+    elsewhere = _request(replace(one, avoid=frozenset()), asks, units) if one.avoid else None
     return Request(one.group, slots, shape, one.count, together, whole, asked(one), elsewhere)
 
 
-def _needed(slots: Amounts) -> Amounts:
+def _needed(slots: Amounts, units: Units) -> Amounts:
     """Of a node: see `Shape`."""
     amounts = dict(slots)
-    if not any(map(family_of, amounts)):
-        return slots
-    for slot in amounts:
-        family = family_of(slot)
-        if family and slot == f"{family}.shares":
-            amounts[slot] += amounts.get(f"{family}.device", 0) * WHOLE
+    for slot, _ in slots:
+        family, unit = units.get(slot, ("", WHOLE))
+        if unit < WHOLE:
+            others = [(units[other][1], amount) for other, amount in slots if other != slot and other in units
+                      and units[other][0] == family]  # fmt: skip
+            amounts[slot] += sum(other * amount for other, amount in others) // unit
     return tuple(amounts.items())
 
 
-def _whole(shape: Shape, count: int) -> Shape | None:
+def _whole(shape: Shape, count: int, units: Units) -> Shape | None:
     """So many of them as one; None where room for the sum need not be room for each."""
-    if any(family_of(slot) and slot.endswith(".shares") and amount % WHOLE for slot, amount in shape.slots):
+    if any(slot in units and amount * units[slot][1] % WHOLE for slot, amount in shape.slots):
         return None
     return shape._replace(slots=tuple((slot, amount * count) for slot, amount in shape.slots))

@@ -1,7 +1,7 @@
 """What the scheduler looks at, and what it decides: frozen, and free of the database.
 
-Amounts are integers in base units everywhere. A slot of an accelerator is named FAMILY.device (whole devices) or
-FAMILY.shares (thousandths of one device); both are taken from the node's devices of that family.
+Amounts are integers in base units everywhere. A slot of accelerators is taken from those devices of the node that
+serve it: each says what one of the slot takes of it.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,6 @@ from enum import StrEnum
 
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
 
-WHOLE = 1000
-"""What one device holds, in thousandths."""
 SESSIONS = "sessions"
 """The pseudo-slot by which scopes count sessions: each takes one."""
 CONTAINERS = "containers"
@@ -48,12 +46,17 @@ class ClusterMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeviceView:
-    """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink)."""
+    """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink).
+
+    slots: those that are taken from it, with the thousandths that one of each takes. All devices of a family serve the
+    same slots, and no slot is served by two families.
+    """
 
     id: str
     family: str
     used: int = 0
     set: int = 0
+    slots: Slots = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

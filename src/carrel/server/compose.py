@@ -76,6 +76,7 @@ from carrel.signin.providers.adapters import Adapters
 from carrel.signin.providers.sign_on import Directories, Ground
 from carrel.site import routes as site
 from carrel.site.mailer import Mailer
+from carrel.slot_kinds import routes as slot_kinds
 from carrel.tables.engines import TOPIC as ENGINES_CHANGED
 from carrel.usage import routes as usage
 from carrel.usage.idle import routes as idle
@@ -105,6 +106,7 @@ _ROUTERS = (
     metrics.router,
     images.router,
     nodes.router,
+    slot_kinds.router,
     groups.router,
     machines.router,
     presets.router,

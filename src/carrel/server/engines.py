@@ -1,6 +1,6 @@
 """The engines of an installation, as its processes find them when they start."""
 
-from carrel.accelerators.fake import FakeAccelerators
+from carrel.accelerators.make import make
 from carrel.db.database import Database
 from carrel.db.encryption import Seal
 from carrel.engines.context import EngineContext
@@ -18,6 +18,6 @@ async def ensure_local(settings: Settings, database: Database) -> None:
 
 async def connector(settings: Settings, database: Database) -> Connector:
     """What makes engines from their rows, for this installation."""
-    accelerators = [FakeAccelerators(settings.fake_accelerators)] if settings.fake_accelerators else []
+    accelerators = make(settings.effective_accelerators)
     label = await claim.label(settings, database)
     return Connector(Seal(settings.key()), EngineContext(label, claim.claimant(settings), accelerators))

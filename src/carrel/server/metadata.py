@@ -20,6 +20,7 @@ import carrel.tables.presets
 import carrel.tables.providers
 import carrel.tables.sessions
 import carrel.tables.site
+import carrel.tables.slot_kinds
 import carrel.tables.storage_hosts
 import carrel.tables.tenancy
 import carrel.tables.uploads

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -75,6 +76,17 @@ class Settings(BaseSettings):
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="So many accelerators that are not there, for trying out only."
     )
+    accelerators: dict[str, dict[str, Any]] = Field(
+        default={},
+        description='Settings of kinds of accelerators, as JSON: {"fake": {"count": 4, "units": 2}}. Every kind that '
+        "is installed looks for its devices, with or without settings.",
+    )
+
+    @property
+    def effective_accelerators(self) -> dict[str, dict[str, Any]]:
+        """Settings by kind of accelerator."""
+        fakes = {"fake": {"count": self.fake_accelerators}} if self.fake_accelerators else {}
+        return {**fakes, **self.accelerators}
 
     @property
     def effective_gateway_port(self) -> int:

@@ -18,6 +18,7 @@ from carrel.permissions.decide import Actor, Target, allows, refusal
 from carrel.scheduling.reasons import more_than_ever, too_large
 from carrel.scheduling.snapshot import CONTAINERS, DEFAULT_PRIORITY, SESSIONS
 from carrel.sessions.spec import SchedulingSpec, SessionSpec
+from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
 from carrel.tables.limits import UNLIMITED
@@ -66,6 +67,8 @@ async def admit(
         node=node.id if node else None,
     )
     # 2. whether it could start if nothing else were there
+    await slot_kinds.require_known(tx, spec.slots, field="slots")
+    await slot_kinds.require_possible(tx, spec.slots)
     machines = [node] if node else await _machines(tx, group)
     _require_architecture(architecture(image.architecture if image else None), machines)
     await _require_under_ceilings(tx, actor, project, access_key, spec)

@@ -1,4 +1,5 @@
-"""What a session is asked to be: the one shape of a request, from the wire to the row, the launch and the next like it.
+"""What a session is asked to be: the one shape of a request, import re
+from the wire to the row, the launch and the next like it.
 
 A new field goes here; docs/path.md says what else it needs. The constraints bind what comes over the wire: what code
 makes, and what was stored, is taken as it is.
@@ -14,7 +15,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from carrel.core.units import LEAST, Slots
 from carrel.http.rules import EnvName, EnvValue, broken, says
-from carrel.scheduling.devices import family_of
+from carrel.tenancy.schemas import SLOT
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
 SessionName = Annotated[
@@ -45,9 +46,12 @@ def _any_slot(schema: dict[str, Any]) -> None:
     }
 
 
+_ACCELERATOR = re.compile(SLOT)
+
+
 class SlotRequest(BaseModel):
-    """cpu: millicores. mem: bytes. Both are needed; accelerators come as FAMILY.device (whole ones) or FAMILY.shares
-    (thousandths of one)."""
+    """cpu: millicores. mem: bytes. Both are needed; accelerators come by the names that `GET /slot-kinds` has, such as
+    cuda.device (whole ones) or cuda.shares (thousandths of one)."""
 
     model_config = {"extra": "allow", "json_schema_extra": _any_slot}
     __pydantic_extra__: dict[
@@ -72,14 +76,10 @@ class SlotRequest(BaseModel):
 
     @model_validator(mode="after")
     def _others_are_accelerators(self) -> Self:
-        families = [family_of(slot) for slot in self.__pydantic_extra__]
-        if not all(families):
-            wrong = next(slot for slot in self.__pydantic_extra__ if not family_of(slot))
+        if wrong := next((slot for slot in self.__pydantic_extra__ if not _ACCELERATOR.fullmatch(slot)), None):
             raise broken(
                 f"{wrong[:60]} is not a slot: there are cpu, mem, and accelerators such as cuda.device or cuda.shares."
             )
-        if len(set(families)) < len(families):
-            raise broken("Ask for whole devices or for shares of one family, not for both.")
         return self
 
 

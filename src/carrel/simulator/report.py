@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from carrel.core.units import Slots
 from carrel.scheduling import devices
-from carrel.scheduling.snapshot import WHOLE
+from carrel.scheduling.shape import Units
 from carrel.simulator.fairness import jain
 from carrel.simulator.installation import Installation
 from carrel.simulator.simulate import Fate, Replay, Stay
@@ -95,7 +95,7 @@ def report(replay: Replay) -> Report:
     """The figures of a replay of at least one session. Projects come in the order of their names."""
     stays = replay.stays
     begins = min(stay.arrival.at for stay in stays)
-    sweep = _Sweep(begins, stays)
+    sweep = _Sweep(begins, stays, devices.units(replay.installation.nodes))
     capacity = _capacity(replay.installation)
     mine: defaultdict[tuple[str, str], list[Stay]] = defaultdict(list)
     for stay in stays:
@@ -131,8 +131,9 @@ def report(replay: Replay) -> Report:
 class _Sweep:
     """Everything that changes over time, on one grid of instants. Seconds from the first arrival on."""
 
-    def __init__(self, begins: datetime, stays: Sequence[Stay]) -> None:
+    def __init__(self, begins: datetime, stays: Sequence[Stay], units: Units) -> None:
         self._begins = begins
+        self._units = units
         times = [each for stay in stays for each in (stay.arrival.at, stay.started or stay.until, stay.until)]
         self._grid = np.unique(np.array([self.second(at) for at in times]))
         self._lengths = np.diff(self._grid)
@@ -166,7 +167,7 @@ class _Sweep:
         """How much of a measure they hold."""
         changes: _Changes = []
         for stay in stays:
-            amount = measured(stay.arrival.slots).get(slot, 0) * len(stay.parts)
+            amount = measured(stay.arrival.slots, self._units).get(slot, 0) * len(stay.parts)
             if amount and stay.started:
                 changes += [(self.second(stay.started), amount), (self.second(stay.until), -amount)]
         return self.steps(changes)
@@ -182,28 +183,24 @@ class _Sweep:
         return self.steps(changes)
 
 
-def measured(slots: Slots) -> dict[str, int]:
-    """Slots as they are measured: devices and shares of one family together, in thousandths, by the family's name."""
+def measured(slots: Slots, units: Units) -> dict[str, int]:
+    """Slots as they are measured: those of one family together, in thousandths of devices, by the family's name."""
     amounts: dict[str, int] = {}
     for slot, amount in slots.items():
-        family = devices.family_of(slot)
-        name = family or slot
-        amounts[name] = amounts.get(name, 0) + amount * (WHOLE if family and slot.endswith(".device") else 1)
+        family, unit = units.get(slot, (slot, 1))
+        amounts[family] = amounts.get(family, 0) + amount * unit
     return amounts
 
 
 def _capacity(installation: Installation) -> dict[str, int]:
-    """Of the open nodes. Of a family devices and shares are two ways to ask for the same, so one of them counts."""
+    """Of the open nodes. The slots of a family are ways to ask for the same, so that of the largest unit counts."""
+    units = devices.units(installation.nodes)
     total: Counter[str] = Counter()
     for node in installation.nodes:
         if not node.closed:
-            families = {devices.family_of(slot) for slot in node.capacity if slot.endswith(".device")}
-            once = {
-                slot: amount
-                for slot, amount in node.capacity.items()
-                if not (slot.endswith(".shares") and devices.family_of(slot) in families)
-            }
-            total.update(measured(once))
+            slots = sorted(node.capacity, key=lambda slot: units.get(slot, ("", 1))[1])
+            counted = {units.get(slot, (slot, 1))[0]: slot for slot in slots}
+            total.update(measured({slot: node.capacity[slot] for slot in counted.values()}, units))
     return {slot: amount for slot, amount in total.items() if amount}
 
 

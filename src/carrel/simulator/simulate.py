@@ -13,6 +13,7 @@ from itertools import count
 
 from carrel.core.errors import Invalid
 from carrel.core.ids import SessionId
+from carrel.scheduling import devices
 from carrel.scheduling.cluster import Cluster, started
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.shape import Requests
@@ -85,7 +86,7 @@ class _Replaying:
         self._ends: list[tuple[datetime, int, Running]] = []
         self._leaves: list[tuple[datetime, int, SessionId]] = []
         self._numbers = count()
-        self._requests = Requests()
+        self._requests = Requests(devices.units(installation.nodes))
         self._stays: dict[SessionId, Stay] = {}
         self._plans = 0
         first = arrivals[0].at if arrivals else datetime.min

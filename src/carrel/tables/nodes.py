@@ -41,7 +41,8 @@ _DRAINING = ", ".join(f"'{how}'" for how in Draining)
 class Node(Table):
     """slots: what the machine has; `service.offered` says what sessions may use of it.
 
-    devices: accelerators, as `engines.port.Device` has them. images: references that are there already.
+    devices: accelerators, as `accelerators.port.Device` has them, each with `slots`: those that are taken from it, and
+    the thousandths of it that one of each takes. images: references that are there already.
     cordoned: nothing new is placed on it. draining: how it is being emptied. reserved: slots kept for the system.
     cpu_overcommit: how many CPU are offered for one. down_since: since when the engine answers without naming it.
     forgotten_at: when an administrator said that it never comes back; past sessions name it, nothing else does.

@@ -57,7 +57,7 @@ Network = Annotated[
 ]
 Networks = Annotated[list[Network], Field(max_length=100)]
 # A name that is misspelt would limit nothing, and nobody would see it.
-SLOT = r"cpu|mem|[a-z][a-z0-9_.-]{0,54}\.(?:device|shares)"
+SLOT = r"cpu|mem|[a-z][a-z0-9_-]{0,29}(?:\.[a-z0-9][a-z0-9_-]{0,29})+"
 SlotName = Annotated[
     str,
     StringConstraints(pattern=rf"^(?:{SLOT})$"),

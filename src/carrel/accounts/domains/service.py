@@ -14,6 +14,7 @@ from carrel.core.ids import DomainId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
 from carrel.permissions.decide import Actor, Target, require
+from carrel.slot_kinds import service as slot_kinds
 from carrel.tables import limits
 from carrel.tables.apps import AppGrant
 from carrel.tables.folders import FolderTask, VFolder
@@ -43,6 +44,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: DomainCre
     require(actor, "domain.create", Target())
     given = wanted.model_dump()
     await _settle_places(tx, given, None)
+    await slot_kinds.require_known(tx, wanted.ceilings, field="ceilings")
     domain = Domain(id=DomainId(new_id()), created_at=clock.now(), **given)
     tx.add(domain)
     await _flush(tx, wanted.name)
@@ -59,6 +61,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate)
     domain = await tenancy.domain(tx, actor, ref, "domain.update")
     given = wanted.model_dump(exclude_unset=True)
     await _settle_places(tx, given, domain)
+    await slot_kinds.require_known(tx, given.get("ceilings", ()), field="ceilings")
     after = {field: value for field, value in given.items() if value != getattr(domain, field)}
     if not after:
         return domain.id

@@ -13,6 +13,7 @@ from carrel.db.database import notify
 from carrel.events import service as events
 from carrel.permissions.decide import Actor
 from carrel.sessions import live_sessions
+from carrel.slot_kinds import service as slot_kinds
 from carrel.tables import limits
 from carrel.tables.folders import VFolder
 from carrel.tables.sessions import Session
@@ -26,6 +27,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: ProjectCr
     domain = await tenancy.domain(
         tx, actor, wanted.domain or actor.domain_id, "project.create", field="domain"
     )
+    await slot_kinds.require_known(tx, wanted.ceilings, field="ceilings")
     project = Project(
         id=ProjectId(new_id()),
         domain_id=domain.id,
@@ -49,6 +51,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: ProjectUpdate
         for field, value in wanted.model_dump(exclude_unset=True).items()
         if value != getattr(project, field)
     }
+    await slot_kinds.require_known(tx, after.get("ceilings", ()), field="ceilings")
     before = {field: getattr(project, field) for field in after}
     for field, value in after.items():
         setattr(project, field, value)

@@ -7,6 +7,7 @@ from typing import Any
 
 import aiodocker
 
+from carrel.engines.accelerated import cannot_attach
 from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.pull import pull_error
 from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID
@@ -143,7 +144,7 @@ def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErr
     text = error.message.rstrip(".")
     if full := disk_full(text):
         return full
-    if lost := _lost_source(text):
+    if lost := _lost_source(text) or _lost_node(text):
         return lost
     if error.status == 404 or "invalid reference format" in text:
         return pull_error(spec.image, text)
@@ -156,7 +157,7 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
     text = error.message.rstrip(".")
     if full := disk_full(text):
         return full
-    if lost := _lost_source(text):
+    if lost := _lost_source(text) or _lost_node(text):
         return lost
     if error.status == 404 and "No such container" in text:
         return ContainerGone(f"The container {spec.id} was removed while it was starting.")
@@ -217,6 +218,19 @@ def _lost_source(text: str) -> MountUnusable | None:
     return MountUnusable(
         f"The directory {found[1] or found[2]}, which is to be mounted, is not on the engine's machine.",
         retriable=True,
+    )
+
+
+_NO_NODE = re.compile(r"adding custom device [\"'](.+?)[\"']|stat (/dev/\S+?): no such file or directory")
+
+
+def _lost_node(text: str) -> EngineError | None:
+    """What a refusal for want of a device file means; None for any other."""
+    found = _NO_NODE.search(text)
+    if found is None:
+        return None
+    return cannot_attach(
+        f"The device file {found[1] or found[2]} of its accelerators is not on the engine's machine."
     )
 
 

@@ -13,8 +13,9 @@ from typing import Any
 import aiodocker
 import structlog
 
-from carrel.accelerators.port import Accelerators, slots_of
-from carrel.engines.docker import answers, mounts
+from carrel.accelerators.port import Accelerators
+from carrel.engines.accelerated import attachment_of, node_with
+from carrel.engines.docker import answers, attached, mounts
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim import Claim
 from carrel.engines.docker.events import Events
@@ -59,7 +60,8 @@ class DockerEngine:
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall`
     (sessions cannot reach this machine's own services), `seccomp-profile` (ours; else the engine's own), `init`,
     `seccomp`, `apparmor`, `rootless`,
-    `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
+    `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`, `cdi` (devices by the Container Device
+    Interface).
     """
 
     def __init__(
@@ -103,10 +105,10 @@ class DockerEngine:
             "shared-network": shared,
             "host-firewall": self._firewall.holds,
             "seccomp-profile": await self._knows_profile(info),
+            attached.CDI: attached.has_cdi(info),
         }
         node = answers.node(info, version, images, frozenset(name for name, holds in found.items() if holds))
-        devices = tuple(device for kind in self._accelerators for device in kind.discover())
-        return (replace(node, devices=devices, slots={**node.slots, **slots_of(devices)}),)
+        return (node_with(self._accelerators, node),)
 
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
         with sentences():
@@ -227,14 +229,15 @@ class DockerEngine:
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
         with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id)
-        attached = {k: v for kind in self._accelerators for k, v in kind.attach(spec.devices).env.items()}
-        equipped = replace(spec, env={**attached, **spec.env})
+        attachment = attachment_of(self._accelerators, spec)
+        if attachment.cdi or attachment.runtime:
+            attached.require(attachment, await self._api.call("GET", "info"))
         with_init = bool(self._has_init)
         name = self._names.container(spec.id)
         pulled = False
         while True:
             body = configuration(
-                equipped, self._names, network=network, with_init=with_init, with_profile=with_profile
+                spec, self._names, attachment, network=network, with_init=with_init, with_profile=with_profile
             )
             try:
                 await self._api.call(

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from carrel.engines.docker import seccomp
+from carrel.accelerators.port import NOTHING, Attachment
+from carrel.engines.docker import attached, seccomp
 from carrel.engines.docker.mounts import binds
 from carrel.engines.port import IDLE, WORK_HOME, WORK_UID, ContainerSpec
 
@@ -46,13 +47,19 @@ class Names:
 
 
 def configuration(
-    spec: ContainerSpec, names: Names, *, network: str, with_init: bool, with_profile: bool
+    spec: ContainerSpec,
+    names: Names,
+    attachment: Attachment = NOTHING,
+    *,
+    network: str,
+    with_init: bool,
+    with_profile: bool,
 ) -> dict[str, object]:
     """Body for the daemon's container create.
 
     An unprivileged process: user 1000, no capability, no way to gain one, our seccomp profile or the daemon's own
     (with_profile), own namespaces, memory without swap, CPU quota, limits on processes and on what the kernel counts
-    for each user, bounded logs.
+    for each user, bounded logs. attachment: of its accelerators.
     """
     millis, mem_bytes = spec.slots.get("cpu", 0), spec.slots.get("mem", 0)
     host: dict[str, object] = {
@@ -71,19 +78,20 @@ def configuration(
     if mem_bytes:
         shm_bytes = min(max(mem_bytes // 2, _SHM_MIN), _SHM_MAX)
         host |= {"Memory": mem_bytes, "MemorySwap": mem_bytes, "ShmSize": shm_bytes}
-    if spec.mounts:
-        host["Mounts"] = binds(spec.mounts)
+    if mounts := [*binds(spec.mounts), *attached.binds(attachment)]:
+        host["Mounts"] = mounts
     if millis:
         # The quota is the limit; the shares divide a crowded machine in the same proportion.
         host |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
     if spec.command != IDLE and with_init:
         host["Init"] = True
+    host |= attached.host_config(attachment)
     return {
         "Image": spec.image,
         "Hostname": spec.hostname,
         "User": f"{WORK_UID}:{WORK_UID}",
         "WorkingDir": WORK_HOME,
-        "Env": [f"{name}={value}" for name, value in {**_environment(), **spec.env}.items()],
+        "Env": [f"{name}={value}" for name, value in {**_environment(), **attachment.env, **spec.env}.items()],
         # As entry point and not as command, so that the image's own entry point does not wrap it.
         "Entrypoint": list(spec.command),
         "Cmd": [],

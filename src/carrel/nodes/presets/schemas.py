@@ -8,7 +8,6 @@ from pydantic import AfterValidator, BaseModel, Field
 from carrel.core.ids import GroupId, PresetId
 from carrel.core.units import LEAST, format_slot
 from carrel.http.rules import broken, says
-from carrel.scheduling.devices import family_of
 from carrel.tenancy.schemas import PlaceName, Ref, SlotName
 
 _Amount = Annotated[
@@ -20,9 +19,6 @@ def _can_be_asked_for(slots: dict[str, int]) -> dict[str, int]:
     for slot, least in LEAST.items():
         if slots.get(slot, least) < least:
             raise broken(f"A session has at least {format_slot(slot, least)}.")
-    families = [family for slot in slots if (family := family_of(slot))]
-    if len(set(families)) < len(families):
-        raise broken("A preset has whole devices or shares of one family, not both.")
     return slots
 
 

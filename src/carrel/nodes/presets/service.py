@@ -1,6 +1,6 @@
 """Use cases of presets. Each starts with the decision whether the actor may."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, func, or_, select, true
@@ -16,6 +16,7 @@ from carrel.nodes.groups import service as groups
 from carrel.nodes.presets.schemas import PresetCreate, PresetGroup, PresetUpdate, PresetView
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target, require
+from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.presets import Preset
 
@@ -37,6 +38,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PresetCre
     """A new preset. Raises: Forbidden; NotFound of its group; Conflict when the name is taken there."""
     require(actor, "preset.update", Target())
     group = await _group(tx, wanted.group)
+    await _require_possible(tx, wanted.slots)
     preset = Preset(
         id=PresetId(new_id()), name=wanted.name, group_id=group, slots=wanted.slots, created_at=clock.now()
     )
@@ -52,6 +54,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PresetUpdate)
     after: dict[str, Any] = wanted.model_dump(exclude_unset=True)
     if "group" in after:
         after["group_id"] = await _group(tx, after.pop("group"))
+    await _require_possible(tx, after.get("slots", {}))
     before = {field: getattr(preset, field) for field in after}
     for field, value in after.items():
         setattr(preset, field, value)
@@ -66,6 +69,11 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     await _recorded(tx, actor, preset, "preset.removed", removed=True)
     await tx.delete(preset)
     await tx.flush()
+
+
+async def _require_possible(tx: AsyncSession, slots: Mapping[str, int]) -> None:
+    await slot_kinds.require_known(tx, slots, field="slots")
+    await slot_kinds.require_possible(tx, slots)
 
 
 def _seen(actor: Actor) -> ColumnElement[bool]:

@@ -1,0 +1,16 @@
+"""Every kind of accelerator that is installed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from carrel.accelerators.port import Accelerators
+from carrel.plugins import Port, find, kinds
+
+
+def make(settings: Mapping[str, Mapping[str, Any]]) -> list[Accelerators]:
+    """One of each kind, those that nothing is set for with their defaults. settings: by kind.
+
+    Raises: Unavailable for settings of a kind that is not installed; Invalid for settings that are wrong.
+    """
+    plugins = {**kinds(Port.ACCELERATOR), **{kind: find(Port.ACCELERATOR, kind) for kind in settings}}
+    return [plugin.make(plugin.checked(settings.get(kind, {}))) for kind, plugin in plugins.items()]

@@ -1,0 +1,77 @@
+"""Kinds of slots: what an accelerator offers, as data that scheduler, admission and clients read.
+
+`cpu` (millicores) and `mem` (bytes) every node has; every other slot has a `SlotKind` that a plug-in declares.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+WHOLE = 1000
+"""What one device holds, in thousandths."""
+SHARES_SUFFIX = ".shares"
+"""The names of shares end so, and no others: their unit can be read off the name, before anybody declared it."""
+
+
+class SlotType(StrEnum):
+    """COUNT: whole devices. SHARES: thousandths of devices. UNIQUE: whole devices, at most one for a container."""
+
+    COUNT = "count"
+    SHARES = "shares"
+    UNIQUE = "unique"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotKind:
+    """One way to ask for the devices of a family.
+
+    name: FAMILY.WORD, such as cuda.device, cuda.shares or cuda.mig-1g.18gb. family: whose devices it takes; all slots
+    of a family take from the same devices, and a container asks for one of them. quantum: amounts are multiples of it.
+    allowed: the only amounts there are, such as (1, 2, 4, 8); empty: any. title: for people, such as "GPU (H200)".
+    unit: what one is called, such as "GPU"; for shares what 1000 are.
+    Raises: ValueError for what makes no sense.
+    """
+
+    name: str
+    family: str
+    type: SlotType
+    quantum: int = 1
+    allowed: tuple[int, ...] = ()
+    title: str = ""
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.type is SlotType.SHARES) != self.name.endswith(SHARES_SUFFIX):
+            raise ValueError(f"{self.name}: shares, and nothing else, are named FAMILY{SHARES_SUFFIX}")
+        if "." not in self.name or self.quantum < 1 or any(amount < 1 for amount in self.allowed):
+            raise ValueError(f"{self.name} is no kind of slot")
+
+    @property
+    def thousandths(self) -> int:
+        """How much of a device one of it takes."""
+        return 1 if self.type is SlotType.SHARES else WHOLE
+
+    @property
+    def scale(self) -> int:
+        """How much of it is one for people: 1000 shares are a device."""
+        return WHOLE if self.type is SlotType.SHARES else 1
+
+    def allows(self, amount: int) -> bool:
+        """Whether a container may have so much of it."""
+        if self.type is SlotType.UNIQUE and amount > 1:
+            return False
+        return amount % self.quantum == 0 and (not self.allowed or amount in self.allowed)
+
+    def nearest(self, amount: int) -> tuple[int, ...]:
+        """The allowed amounts next to this one, the smaller first: one or two."""
+        if self.type is SlotType.UNIQUE:
+            return (1,)
+        below, above = amount - amount % self.quantum, amount - amount % self.quantum + self.quantum
+        near = self.allowed or tuple(one for one in (below, above) if one > 0)
+        smaller, larger = [one for one in near if one <= amount], [one for one in near if one >= amount]
+        return (*smaller[-1:], *[one for one in larger[:1] if one not in smaller[-1:]])
+
+
+def thousandths_of(kinds: Iterable[SlotKind], family: str) -> Mapping[str, int]:
+    """The slots of a family: slot -> thousandths of a device that one of it takes."""
+    return {kind.name: kind.thousandths for kind in kinds if kind.family == family}

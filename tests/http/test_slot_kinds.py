@@ -1,0 +1,125 @@
+"""Kinds of slots: declared by accelerators, read by admission and shown to clients."""
+
+import json
+from pathlib import Path
+
+from command_line import command_line
+from installation import Api
+from people import eventually
+from people_kit import said
+
+from carrel.accelerators.fake import FakeAccelerators
+from carrel.core.clock import SystemClock
+from carrel.core.slots import SlotKind, SlotType
+from carrel.engines.accelerated import node_with
+from carrel.engines.port import NodeInfo
+from carrel.nodes import service as nodes
+from carrel.slot_kinds import service
+
+GIB = 1 << 30
+SMALL = {"cpu": 1000, "mem": GIB}
+USER = {"sessions": 3, "folders": 10, "folder_bytes": "unlimited"}
+PLAIN = NodeInfo("machine", "x86_64", {"cpu": 8000, "mem": 16 * GIB}, "Fake 1")
+
+
+async def declare(api: Api, *kinds: SlotKind) -> None:
+    async with api.database.transaction() as tx:
+        await service.learn(tx, kinds)
+
+
+async def test_kinds_are_listed_with_their_units_and_names_for_people(api: Api):
+    async with api.database.transaction() as tx:
+        await nodes.record(tx, [node_with([FakeAccelerators(1, units=2)], PLAIN)], SystemClock().now())
+    listed = (await (await api.as_("user")).get("/slot-kinds")).json()["items"]
+    assert [(one["name"], one["type"], one["scale"], one["family"]) for one in listed] == [
+        ("cpu", "millis", 1000, None),
+        ("mem", "bytes", 1, None),
+        ("fake.device", "count", 1, "fake"),
+        ("fake.shares", "shares", 1000, "fake"),
+        ("fake.unit-1g", "unique", 1, "fake.unit-1g"),
+    ]
+    assert (listed[4]["title"], listed[4]["unit"]) == ("Unit of a fake accelerator", "unit")
+
+
+async def test_the_latest_declaration_counts(api: Api):
+    await declare(api, SlotKind("a.device", "a", SlotType.COUNT))
+    await declare(api, SlotKind("a.device", "a", SlotType.COUNT, allowed=(1, 2)))
+    async with api.database.transaction() as tx:
+        assert (await service.known(tx))["a.device"].allowed == (1, 2)
+
+
+async def test_a_unit_is_given_to_one_container_and_shown_everywhere(living: Api, tmp_path: Path):
+    living.engine.world.equip("local", FakeAccelerators(0, units=2))
+    living.engine.world.hint("local")
+    user = await living.as_("user")
+
+    async def offered() -> bool:
+        return "fake.unit-1g" in (await user.get("/resources")).json()["capacity"]
+
+    await eventually(offered)
+    two = await user.post("/sessions", {"image": "starter", "slots": {**SMALL, "fake.unit-1g": 2}})
+    assert said(two) == (422, "slot.amount_not_allowed")
+    assert (two.json()["field"], two.json()["details"]["nearest"]) == ("slots.fake.unit-1g", [1])
+    started = [await user.start(slots={**SMALL, "fake.unit-1g": 1}) for _ in range(3)]
+    for session in started[:2]:
+        await living.until(user, session["id"], "RUNNING")
+    environments = [
+        living.engine.world.environment(one)["CARREL_DEVICES"] for one in living.engine.world.containers.values()
+    ]
+    assert sorted(environments) == ["unit0:1000", "unit1:1000"]
+
+    async def waits() -> bool:
+        third = (await user.get(f"/sessions/{started[2]['id']}")).json()
+        return "needs 1 fake.unit-1g, 0 fake.unit-1g free" in (third["reason"] or "")
+
+    await eventually(waits)
+    left = (await user.get("/resources")).json()["left"]
+    assert left["fake.unit-1g"] == 0
+    admin = await command_line(living, "superadmin", tmp_path)
+    node = json.loads(await admin.ok("node", "show", "local", "-o", "json"))
+    assert [(one["id"], one["used"], one["slots"]) for one in node["devices"]] == [
+        ("unit0", 1000, {"fake.unit-1g": 1000}), ("unit1", 1000, {"fake.unit-1g": 1000}),
+    ]  # fmt: skip
+    assert "fake.unit-1g" in await admin.ok("resources")
+
+
+async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):
+    await declare(
+        api,
+        SlotKind("a.device", "a", SlotType.COUNT, allowed=(1, 2, 4)),
+        SlotKind("a.shares", "a", SlotType.SHARES, quantum=250),
+    )
+    user = await api.as_("user")
+
+    async def asked(**slots: int) -> tuple[str, str]:
+        answer = await user.post("/sessions", {"image": "starter", "slots": {**SMALL, **slots}})
+        return answer.json().get("code", ""), answer.json().get("hint", "")
+
+    assert await asked(**{"a.device": 3}) == ("slot.amount_not_allowed", "Ask for 2 a.device or 4 a.device.")
+    assert await asked(**{"a.shares": 300}) == ("slot.amount_not_allowed", "Ask for 0.25 a.shares or 0.5 a.shares.")
+    assert (await asked(**{"a.device": 1, "a.shares": 250}))[0] == "slot.not_both"
+    assert (await asked(**{"b.device": 1, "b.shares": 250}))[0] == "slot.not_both"
+    assert (await asked(**{"b.unit-1h": 1}))[0] == "slot.unknown"
+    assert await asked(**{"a.device": 2}) == ("", "")
+
+
+async def test_a_limit_on_a_slot_that_no_node_ever_had_is_refused(api: Api):
+    await declare(api, SlotKind("a.unit-1g", "a", SlotType.UNIQUE))
+    admin = await api.as_("superadmin")
+    for path, body, field in (
+        ("/presets", {"name": "one", "slots": {**SMALL, "a.unit-1h": 1}}, "slots.a.unit-1h"),
+        ("/projects", {"name": "one", "ceilings": {"a.unit-1h": 1}}, "ceilings.a.unit-1h"),
+        ("/domains", {"name": "one", "ceilings": {"a.unit-1h": 1}}, "ceilings.a.unit-1h"),
+        (
+            "/policies",
+            {"name": "one", "kind": "user", "limits": {**USER, "slots": {"a.unit-1h": 1}}},
+            "limits.slots.a.unit-1h",
+        ),
+    ):
+        refused = await admin.post(path, body)
+        assert said(refused) == (422, "slot.unknown"), path
+        assert refused.json()["field"] == field
+        assert "a.unit-1g" in refused.json()["hint"]
+    # Those that follow the usual names may come later, and one that is known is taken.
+    later = {"a.unit-1g": 1, "b.device": 1}
+    assert (await admin.post("/projects", {"name": "two", "ceilings": later})).status_code == 201
