@@ -135,10 +135,26 @@ describe("the form", () => {
     });
   });
 
+  const CUDA = [
+    { name: "cuda.device", family: "cuda" },
+    { name: "cuda.shares", family: "cuda" },
+    { name: "cuda.mig-1g.18gb", family: "cuda.mig-1g.18gb" },
+  ];
+
+  test("takes units of another family beside them", () => {
+    expect(withSlot({ "cuda.device": 2 }, "cuda.mig-1g.18gb", 1, CUDA)).toEqual({
+      "cuda.device": 2,
+      "cuda.mig-1g.18gb": 1,
+    });
+  });
+
   test("takes whole devices or parts of one kind, never both", () => {
-    const slots = withSlot({ cpu: 1, "cuda.device": 2, "rocm.device": 1 }, "cuda.shares", 300);
+    const slots = withSlot({ cpu: 1, "cuda.device": 2, "rocm.device": 1 }, "cuda.shares", 300, CUDA);
     expect(slots).toEqual({ cpu: 1, "rocm.device": 1, "cuda.shares": 300 });
-    expect(withSlot({ "cuda.device": 2 }, "cuda.shares", 0)).toEqual({ "cuda.device": 2, "cuda.shares": 0 });
+    expect(withSlot({ "cuda.device": 2 }, "cuda.shares", 0, CUDA)).toEqual({
+      "cuda.device": 2,
+      "cuda.shares": 0,
+    });
   });
 
   test("knows the preset that it asks for", () => {
@@ -166,7 +182,13 @@ describe("amounts", () => {
 
   test("devices are whole, and parts of one are tenths; none is always possible", () => {
     expect(stopsOf("cuda.device", 3)).toEqual([0, 1, 2, 3]);
-    expect(stopsOf("cuda.shares", 400)).toEqual([0, 100, 200, 300, 400]);
+    const shares = { type: "shares" as const, quantum: 1, allowed: [] };
+    expect(stopsOf("cuda.shares", 400, shares)).toEqual([0, 100, 200, 300, 400]);
+    expect(stopsOf("cuda.shares", 650, { ...shares, quantum: 150 })).toEqual([0, 150, 300, 450, 600]);
+    expect(stopsOf("a.device", 6, { type: "count", quantum: 1, allowed: [1, 2, 4, 8] })).toEqual([
+      0, 1, 2, 4,
+    ]);
+    expect(stopsOf("a.unit", 6, { type: "unique", quantum: 1, allowed: [] })).toEqual([0, 1]);
     expect(stopsOf("cuda.device", 0)).toEqual([0]);
   });
 

@@ -56,7 +56,8 @@ test("a group holds whole devices and parts of them together, since they are the
 });
 
 describe("the load of a node", () => {
-  const device = (id: string, used: number) => ({ id, family: "cuda", model: "", set: 0, used });
+  const slots = { "cuda.device": 1000, "cuda.shares": 1 };
+  const device = (id: string, used: number) => ({ id, family: "cuda", model: "", set: 0, used, slots });
   const node = {
     offered: { cpu: 4000, mem: 100, "cuda.device": 2, "cuda.shares": 2000 },
     used: { cpu: 1000, "cuda.device": 1, "cuda.shares": 500 },
@@ -71,6 +72,17 @@ describe("the load of a node", () => {
     ]);
     expect(loadOf(node, "cuda")).toBe(0.75);
     expect(kindsOf([node])).toEqual(["cpu", "mem", "cuda"]);
+  });
+
+  test("counts units that nothing can be cut from", () => {
+    const unit = { id: "unit0", family: "cuda.mig-1g.18gb", model: "", set: 0, used: 1000 };
+    const cut = { ...unit, slots: { "cuda.mig-1g.18gb": 1000 } };
+    const held = loadsOf({
+      offered: { "cuda.mig-1g.18gb": 2 },
+      used: {},
+      devices: [cut, { ...cut, id: "unit1", used: 0 }],
+    });
+    expect(held).toEqual([{ name: "cuda.mig-1g.18gb", slot: "cuda.mig-1g.18gb", used: 1, offered: 2 }]);
   });
 
   test("is that of what is the scarcest where nothing is named", () => {

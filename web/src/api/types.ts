@@ -87,6 +87,7 @@ export type {
   SiteUpdate,
   SiteView as Site,
   SlotRequest,
+  SlotKindView as SlotKind,
   SlotRoomView as SlotRoom,
   SshKeyAdded as NewSshKey,
   SshKeyView as SshKey,

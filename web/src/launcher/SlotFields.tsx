@@ -1,9 +1,11 @@
 import { useLingui } from "@lingui/react/macro";
 import { Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Check, Slots } from "@/api/types";
+import type { Check, SlotKind, Slots } from "@/api/types";
+import { slotKindsQuery } from "@/queries/slot-kinds";
 import { inSlotOrder } from "@/ui/slots";
-import { familyOf, withSlot } from "./request";
+import { withSlot } from "./request";
 import { SlotInput } from "./SlotInput";
 
 interface Props {
@@ -16,6 +18,7 @@ interface Props {
 
 /** How much of each slot that the nodes of the group have. */
 export function SlotFields({ slots, check, errorOf, onChange }: Props) {
+  const { data: kinds = [] } = useQuery(slotKindsQuery());
   const nameOf = useFieldName();
   // One that is asked for and that this group does not have is shown too: it must be possible to take it away.
   const asked = Object.keys(slots).filter((slot) => slots[slot]);
@@ -25,11 +28,12 @@ export function SlotFields({ slots, check, errorOf, onChange }: Props) {
         <SlotInput
           key={slot}
           slot={slot}
-          label={nameOf(slot)}
+          label={nameOf(slot, kinds)}
+          kind={kinds.find(({ name }) => name === slot)}
           room={check.slots[slot] ?? { now: 0, most: 0, by: "the largest node" }}
           value={slots[slot] ?? 0}
           error={errorOf(slot)}
-          onChange={(amount) => onChange(withSlot(slots, slot, amount))}
+          onChange={(amount) => onChange(withSlot(slots, slot, amount, kinds))}
         />
       ))}
     </Stack>
@@ -37,12 +41,14 @@ export function SlotFields({ slots, check, errorOf, onChange }: Props) {
 }
 
 /** What the field of a slot is called. */
-export function useFieldName(): (slot: string) => string {
+function useFieldName(): (slot: string, kinds: readonly SlotKind[]) => string {
   const { t } = useLingui();
-  return (slot) => {
-    const family = familyOf(slot);
+  return (slot, kinds) => {
+    const kind = kinds.find(({ name }) => name === slot);
+    const title = kind?.title || kind?.family;
     if (slot === "cpu") return t`CPU cores`;
     if (slot === "mem") return t`Memory`;
-    return slot.endsWith(".shares") ? t`Parts of a device: ${family}` : t`Whole devices: ${family}`;
+    if (!title) return slot;
+    return kind?.type === "shares" ? t`Parts of a device: ${title}` : t`Whole devices: ${title}`;
   };
 }

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Input, NumberInput, Slider, Text } from "@mantine/core";
 import { type ReactNode, useId } from "react";
-import type { SlotRoom } from "@/api/types";
+import type { SlotKind, SlotRoom } from "@/api/types";
 import { slotAmount, slotDecimals, slotUnit } from "@/ui/slots";
 import { useLabel } from "@/why/use-label";
 import { fitOf, lastStopWithin, nearestStop, stopsOf } from "./amounts";
@@ -11,6 +11,8 @@ interface Props {
   slot: string;
   label: string;
   room: SlotRoom;
+  /** What was declared of it; none of CPU and memory, and while it is not known. */
+  kind?: SlotKind;
   value: number;
   error?: ReactNode;
   onChange: (amount: number) => void;
@@ -19,12 +21,12 @@ interface Props {
 const STEP: Readonly<Record<number, number>> = { 1: 1, 1000: 0.1 };
 
 /** How much of one slot: a slider for the round numbers, a field for the exact one, and what there is of it. */
-export function SlotInput({ slot, label, room, value, error, onChange }: Props) {
+export function SlotInput({ slot, label, room, kind, value, error, onChange }: Props) {
   const { t } = useLingui();
   const id = useId();
   const by = useLabel()(room.by);
   const unit = slotUnit(slot);
-  const stops = stopsOf(slot, room.most);
+  const stops = stopsOf(slot, room.most, kind);
   const starts = fitOf(value, room) === "starts";
   const marked = room.now > 0 && room.now < room.most;
   const now = lastStopWithin(stops, room.now);

@@ -1,4 +1,4 @@
-import type { SlotRoom } from "@/api/types";
+import type { SlotKind, SlotRoom } from "@/api/types";
 
 const GIB = 2 ** 30;
 const CPU_START = [100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
@@ -6,11 +6,18 @@ const MEM_START = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8].map((gib) => gib * GI
 const SHARES_STEP = 100;
 
 /** What a slider stops at, in base units, always ending with the most: finer at the low end, for devices every one. */
-export function stopsOf(slot: string, most: number): number[] {
+export function stopsOf(
+  slot: string,
+  most: number,
+  kind?: Pick<SlotKind, "type" | "quantum" | "allowed">,
+): number[] {
   if (slot === "cpu") return ladder(CPU_START, (last) => last + (last < 16_000 ? 1000 : 4000), most);
   if (slot === "mem") return ladder(MEM_START, (last) => last + (last < 32 * GIB ? 4 : 16) * GIB, most);
-  const step = slot.endsWith(".shares") ? SHARES_STEP : 1;
-  return [...ladder([0], (last) => last + step, most)];
+  if (kind?.type === "unique") return most > 0 ? [0, 1] : [0];
+  if (kind?.allowed.length) return [0, ...kind.allowed.filter((amount) => amount <= most)];
+  const quantum = kind?.quantum ?? 1;
+  const step = kind?.type === "shares" ? Math.ceil(SHARES_STEP / quantum) * quantum : quantum;
+  return [...ladder([0], (last) => last + step, most - (most % quantum))];
 }
 
 function ladder(start: number[], next: (last: number) => number, most: number): number[] {

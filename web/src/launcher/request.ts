@@ -1,4 +1,4 @@
-import type { CheckRequest, SessionCreate, SessionDetail, SlotRequest, Slots } from "@/api/types";
+import type { CheckRequest, SessionCreate, SessionDetail, SlotKind, SlotRequest, Slots } from "@/api/types";
 import { type MountRow, mountFault, mountRow, toMount } from "./mounts";
 
 export interface EnvironmentRow {
@@ -129,15 +129,17 @@ export function formLike(session: SessionDetail): LaunchForm {
 export const USUAL_PRIORITY = 50;
 const DEFAULT_GROUP = "default";
 
-/** The kind of accelerator that a slot is of: "cuda" of "cuda.shares"; null for CPU and memory. */
-export const familyOf = (slot: string): string | null =>
-  slot.includes(".") ? slot.slice(0, slot.lastIndexOf(".")) : null;
-
-/** The slots with another amount of one; whole devices and parts of the same kind exclude each other. */
-export function withSlot(slots: Slots, slot: string, amount: number): Record<string, number> {
+/** The slots with another amount of one; slots that are taken from the same devices exclude each other. */
+export function withSlot(
+  slots: Slots,
+  slot: string,
+  amount: number,
+  kinds: readonly Pick<SlotKind, "name" | "family">[],
+): Record<string, number> {
+  const familyOf = (name: string) => kinds.find((kind) => kind.name === name)?.family ?? null;
   const family = familyOf(slot);
   const others = Object.entries(slots).filter(
-    ([other]) => other !== slot && !(amount > 0 && family && familyOf(other) === family),
+    ([other]) => other !== slot && !(amount > 0 && family !== null && familyOf(other) === family),
   );
   return { ...Object.fromEntries(others), [slot]: amount };
 }

@@ -44,7 +44,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   user: ["users", "projects", "domains", "logins", "keypairs"],
   project: ["projects", "users", "domains", "check", "why"],
   domain: ["domains", "projects", "users", "check", "why"],
-  node: ["nodes", "groups", "check", "why", "queue"],
+  node: ["nodes", "groups", "check", "why", "queue", "slot-kinds"],
   group: ["groups", "nodes", "presets", "check", "why", "queue", "shares"],
   preset: ["presets", "check"],
   policy: ["policies", "over", "check", "why", "quotas"],

@@ -9,7 +9,7 @@ import { Instant } from "@/ui/Instant";
 import { inSlotOrder, slotAmount, useSlotName } from "@/ui/slots";
 import { DRAINING } from "./drain-words";
 import { LoadBar } from "./LoadBar";
-import { WHOLE } from "./load";
+import { finest, WHOLE } from "./load";
 import { NodeBadge } from "./NodeBadge";
 import { NodeUsage } from "./NodeUsage";
 
@@ -150,7 +150,7 @@ function Devices({ node }: { node: NodeDetail }) {
                   </Group>
                 </Table.Td>
                 <Table.Td>
-                  <LoadBar slot={`${device.family}.shares`} used={device.used} offered={WHOLE} />
+                  <DeviceLoad device={device} />
                 </Table.Td>
               </Table.Tr>
             ))}
@@ -159,6 +159,11 @@ function Devices({ node }: { node: NodeDetail }) {
       </Table.ScrollContainer>
     </section>
   );
+}
+
+function DeviceLoad({ device }: { device: NodeDetail["devices"][number] }) {
+  const { slot, unit } = finest(device.slots);
+  return <LoadBar slot={slot} used={device.used / unit} offered={WHOLE / unit} />;
 }
 
 function Labels({ labels }: { labels: Record<string, string> }) {

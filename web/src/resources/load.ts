@@ -30,12 +30,12 @@ export interface Load {
 /**
  * What is held of each kind on a node, CPU and memory first.
  *
- * Accelerators are counted by device, in thousandths: whole ones and parts of the same family are different slots, and
- * only together they say how much of it is taken.
+ * Accelerators are counted by device: the slots of a family are taken from the same devices, and only together they say
+ * how much of it is taken. In thousandths, where parts of a device can be had.
  */
 export function loadsOf({ offered, used, devices }: Pick<Node, "offered" | "used" | "devices">): Load[] {
   const families = [...new Set(devices.map(({ family }) => family))].sort();
-  const ofFamily = (slot: string) => families.some((family) => slot.startsWith(`${family}.`));
+  const ofFamily = (slot: string) => devices.some(({ slots }) => slots[slot] !== undefined);
   return [
     ...inSlotOrder(Object.keys(offered))
       .filter((slot) => !ofFamily(slot))
@@ -43,9 +43,16 @@ export function loadsOf({ offered, used, devices }: Pick<Node, "offered" | "used
     ...families.map((family) => {
       const mine = devices.filter((device) => device.family === family);
       const held = mine.reduce((sum, device) => sum + device.used, 0);
-      return { name: family, slot: `${family}.shares`, used: held, offered: mine.length * WHOLE };
+      const { slot, unit } = finest(mine[0]?.slots ?? {});
+      return { name: family, slot, used: held / unit, offered: (mine.length * WHOLE) / unit };
     }),
   ];
+}
+
+/** The slot of a device by which least of it can be had, and how many thousandths that is. */
+export function finest(slots: Slots): { slot: string; unit: number } {
+  const [slot, unit] = Object.entries(slots).sort(([, one], [, other]) => one - other)[0] ?? ["", WHOLE];
+  return { slot, unit };
 }
 
 /** What is held of each kind in a whole group; whole devices and parts of one family are added up, as on a node. */

@@ -50,6 +50,12 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
   "preset.ambiguous": { detail: msg`Several presets have that name.` },
   "preset.name_taken": { detail: msg`There is a preset of that name.` },
   "preset.not_found": { detail: msg`There is no such preset.` },
+  "slot.amount_not_allowed": { detail: msg`No session may have so much of the slot.` },
+  "slot.not_both": {
+    detail: msg`Two of the slots are taken from the same devices.`,
+    hint: msg`Ask for one of them.`,
+  },
+  "slot.unknown": { detail: msg`No node has ever had a slot of that name.` },
   "session.lives_too_long": {
     detail: msg`Your resource policy does not let a session run for so long.`,
     hint: msg`Ask for less time.`,

@@ -256,23 +256,26 @@ class ContainerView(TypedDict):
 
 
 class DeviceView(TypedDict):
-    """An accelerator. family: how its slots begin. set: those with the same number are near each other.
+    """An accelerator. family: whose slots take from it. set: those with the same number are near each other.
 
-    used: thousandths of it."""
+    used: thousandths of it. slots: what it is asked for as, and the thousandths of it that one of each takes."""
 
     family: str
     id: str
     model: str
     set: int
+    slots: dict[str, int]
     used: int
 
 
 class DevicesOfNode(TypedDict):
-    """So many accelerators that are near each other, in one set."""
+    """So many accelerators that are near each other, in one set. slots: what they are asked for as, with the
+    thousandths of a device that one takes; left out: FAMILY.device and FAMILY.shares."""
 
     count: int
     family: str
     set: int
+    slots: dict[str, int] | None
 
 
 class DirectoryCreate(TypedDict):
@@ -2068,6 +2071,27 @@ class SlotAmounts(TypedDict):
 
     cpu: int
     mem: int
+
+
+class SlotKindList(TypedDict):
+    items: list[SlotKindView]
+
+
+class SlotKindView(TypedDict):
+    """type: "count" is whole devices, "shares" thousandths of devices, "unique" whole devices of which a container has
+    one at most; cpu is in thousandths too ("millis"), mem in "bytes". family: slots of the same family take from the
+    same devices, and a container has one of them; null for cpu and mem. scale: how much of it is one for people: 1000
+    for millis and shares. quantum: amounts are multiples of it. allowed: the only amounts; empty: any.
+    title, unit: for people; may be empty."""
+
+    allowed: list[int]
+    family: str | None
+    name: str
+    quantum: int
+    scale: int
+    title: str
+    type: Literal["millis", "bytes", "count", "shares", "unique"]
+    unit: str
 
 
 SlotRequest = dict[str, int]

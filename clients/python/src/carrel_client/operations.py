@@ -1473,6 +1473,13 @@ class Site(Group):
         return answer
 
 
+class SlotKinds(Group):
+    def list(self) -> models.SlotKindList:
+        """Every kind of slot that nodes have or had: cpu, mem, and then those of accelerators, by name."""
+        answer: models.SlotKindList = self._transport.call("GET", "/api/v1/slot-kinds")
+        return answer
+
+
 class SshKeys(Group):
     def add(self, *, name: str, public_key: str | None = UNSET) -> models.SshKeyAdded:
         """Keep a public key of yours, or make a pair."""
@@ -1981,6 +1988,7 @@ class Operations:
         self.sessions = Sessions(transport)
         self.shares = Shares(transport)
         self.site = Site(transport)
+        self.slot_kinds = SlotKinds(transport)
         self.ssh_keys = SshKeys(transport)
         self.storage_hosts = StorageHosts(transport)
         self.tokens = Tokens(transport)

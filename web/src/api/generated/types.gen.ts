@@ -653,9 +653,9 @@ export type ContainerView = {
 /**
  * DeviceView
  *
- * An accelerator. family: how its slots begin. set: those with the same number are near each other.
+ * An accelerator. family: whose slots take from it. set: those with the same number are near each other.
  *
- * used: thousandths of it.
+ * used: thousandths of it. slots: what it is asked for as, and the thousandths of it that one of each takes.
  */
 export type DeviceView = {
     /**
@@ -675,6 +675,12 @@ export type DeviceView = {
      */
     set: number;
     /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+    /**
      * Used
      */
     used: number;
@@ -683,7 +689,8 @@ export type DeviceView = {
 /**
  * DevicesOfNode
  *
- * So many accelerators that are near each other, in one set.
+ * So many accelerators that are near each other, in one set. slots: what they are asked for as, with the
+ * thousandths of a device that one takes; left out: FAMILY.device and FAMILY.shares.
  */
 export type DevicesOfNode = {
     /**
@@ -698,6 +705,12 @@ export type DevicesOfNode = {
      * Set
      */
     set?: number;
+    /**
+     * Slots
+     */
+    slots?: {
+        [key: string]: number;
+    } | null;
 };
 
 /**
@@ -5555,10 +5568,64 @@ export type SlotAmounts = {
 };
 
 /**
+ * SlotKindList
+ */
+export type SlotKindList = {
+    /**
+     * Items
+     */
+    items: Array<SlotKindView>;
+};
+
+/**
+ * SlotKindView
+ *
+ * type: "count" is whole devices, "shares" thousandths of devices, "unique" whole devices of which a container has
+ * one at most; cpu is in thousandths too ("millis"), mem in "bytes". family: slots of the same family take from the
+ * same devices, and a container has one of them; null for cpu and mem. scale: how much of it is one for people: 1000
+ * for millis and shares. quantum: amounts are multiples of it. allowed: the only amounts; empty: any.
+ * title, unit: for people; may be empty.
+ */
+export type SlotKindView = {
+    /**
+     * Allowed
+     */
+    allowed: Array<number>;
+    /**
+     * Family
+     */
+    family: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Quantum
+     */
+    quantum: number;
+    /**
+     * Scale
+     */
+    scale: number;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Type
+     */
+    type: 'millis' | 'bytes' | 'count' | 'shares' | 'unique';
+    /**
+     * Unit
+     */
+    unit: string;
+};
+
+/**
  * SlotRequest
  *
- * cpu: millicores. mem: bytes. Both are needed; accelerators come as FAMILY.device (whole ones) or FAMILY.shares
- * (thousandths of one).
+ * cpu: millicores. mem: bytes. Both are needed; accelerators come by the names that `GET /slot-kinds` has, such as
+ * cuda.device (whole ones) or cuda.shares (thousandths of one).
  */
 export type SlotRequest = {
     /**
@@ -11838,6 +11905,35 @@ export type SiteTestMailResponses = {
 };
 
 export type SiteTestMailResponse = SiteTestMailResponses[keyof SiteTestMailResponses];
+
+export type SlotKindsListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/slot-kinds';
+};
+
+export type SlotKindsListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type SlotKindsListError = SlotKindsListErrors[keyof SlotKindsListErrors];
+
+export type SlotKindsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: SlotKindList;
+};
+
+export type SlotKindsListResponse = SlotKindsListResponses[keyof SlotKindsListResponses];
 
 export type SshKeysListData = {
     body?: never;
