@@ -1,10 +1,10 @@
-"""What a session is asked to be: the one shape of a request, import re
-from the wire to the row, the launch and the next like it.
+"""What a session is asked to be: the one shape of a request, from the wire to the row, the launch and the next like it.
 
 A new field goes here; docs/path.md says what else it needs. The constraints bind what comes over the wire: what code
 makes, and what was stored, is taken as it is.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Self

@@ -16,6 +16,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   lost: msg`its container was lost`,
   deadline: msg`it took too long`,
   out_of_memory: msg`out of memory`,
+  attachment_unsupported: msg`the container engine cannot give what the accelerators need`,
   engine_error: msg`the container engine refused`,
   engine_unavailable: msg`the container engine did not answer`,
   image_unusable: msg`the image cannot be used`,

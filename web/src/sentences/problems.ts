@@ -58,6 +58,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   container_gone: { detail: msg`The session's container is gone.` },
   "container.not_found": { detail: msg`The session has no such container.` },
   "database.unavailable": { detail: msg`The database does not answer.`, hint: AGAIN },
+  attachment_unsupported: {
+    detail: msg`The container engine cannot give a container what its accelerators need.`,
+    hint: ASK,
+  },
   engine_error: { detail: msg`The container engine refused.` },
   "engine.unavailable": { detail: msg`The container engine does not answer.`, hint: AGAIN },
   "factor.no_totp": { detail: msg`No app is being set up.`, hint: msg`Begin again.` },

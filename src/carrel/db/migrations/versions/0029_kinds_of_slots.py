@@ -41,3 +41,13 @@ def upgrade() -> None:
     )
     op.execute(_DEVICES)
     op.execute(_KINDS)
+
+
+def downgrade() -> None:
+    op.drop_table("slot_kinds")
+    op.execute("""
+        UPDATE nodes SET devices = (
+            SELECT jsonb_agg(device - 'slots' ORDER BY place)
+            FROM jsonb_array_elements(devices) WITH ORDINALITY AS d(device, place)
+        ) WHERE devices <> '[]'
+    """)
