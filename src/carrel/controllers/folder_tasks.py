@@ -15,6 +15,7 @@ from typing import Any
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.controllers.in_hand import InHand, Work
 from carrel.controllers.loop import Tools, beside, end
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import FolderId, StorageHostId
@@ -70,7 +71,7 @@ class Folders:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._in_hand: dict[Hashable, asyncio.Task[None]] = {}
+        self._in_hand = InHand[Hashable]()
         self._rooms: dict[Hashable, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def step(self) -> None:
@@ -86,23 +87,16 @@ class Folders:
         for task in tasks:
             self._take_up(task.id, _Work(self._tools, self._rooms, task).do)
 
-    def _take_up(self, key: Hashable, work: Callable[[], Awaitable[None]]) -> None:
-        if key not in self._in_hand:
-            task = asyncio.create_task(beside("folders", partial(_kept, work), key=str(key)))
-            self._in_hand[key] = task
-            task.add_done_callback(lambda _: self._in_hand.pop(key, None))
+    def _take_up(self, key: Hashable, work: Work) -> None:
+        self._in_hand.begin(key, partial(beside, "folders", partial(_kept, work), key=str(key)))
 
     async def drain(self) -> None:
         """Wait until nothing is in hand."""
-        while self._in_hand:
-            await asyncio.gather(*self._in_hand.values())
+        await self._in_hand.drain()
 
     async def close(self) -> None:
         """Let go. Threads end at their next tick; nobody waits for one that hangs."""
-        for task in (works := list(self._in_hand.values())):
-            task.cancel()
-        if works:
-            await asyncio.wait(works)
+        await self._in_hand.close()
 
     async def _finish(self, folder: VFolder) -> None:
         """Make what somebody began to make."""

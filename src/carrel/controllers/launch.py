@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 
 from carrel.controllers import mount_sources
+from carrel.controllers.in_hand import InHand, Work
 from carrel.controllers.loop import Tools, end
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
@@ -41,6 +42,7 @@ _ENGINE_PAUSE_S = 2.0
 _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
 _NOWHERE = Address(None, "")
+_LAUNCHED, _SENT_BACK = "launched", "sent back"
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,7 @@ class Launch:
         # Of each engine: one that hangs takes no room from the others.
         self._preparing = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
         self._starting = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
-        self._tasks: dict[SessionId, asyncio.Task[None]] = {}
-        self._sent_back: set[SessionId] = set()
+        self._in_hand = InHand[SessionId]()
 
     async def step(self) -> None:
         """Take up every session that should be starting and is not in hand."""
@@ -104,37 +105,25 @@ class Launch:
             ]
             leaving = next((one for one in members if one.row.node_id in left), None)
             if leaving and not session.started_at:
-                if key not in self._sent_back:
+                if self._in_hand.about(key) != _SENT_BACK:
                     await self.abandon(key)
-                    self._sent_back.add(key)
-                    self._begin_task(key, partial(self._send_back, session, members, leaving))
-            elif key not in self._tasks:
-                self._begin_task(key, partial(self._launch, session, members, held.get(key, ())))
+                    self._begin_task(key, partial(self._send_back, session, members, leaving), _SENT_BACK)
+            else:
+                self._begin_task(key, partial(self._launch, session, members, held.get(key, ())), _LAUNCHED)
 
-    def _begin_task(self, session: SessionId, work: Callable[[], Awaitable[None]]) -> None:
-        task = asyncio.create_task(_kept(session, work))
-        self._tasks[session] = task
-        task.add_done_callback(partial(self._done, session))
+    def _begin_task(self, session: SessionId, work: Work, about: str) -> None:
+        self._in_hand.begin(session, partial(_kept, session, work), about)
 
     async def abandon(self, session: SessionId) -> None:
         """Stop starting it; returns when nothing of ours touches it any more."""
-        if task := self._tasks.get(session):
-            task.cancel()
-            await asyncio.wait([task])
+        await self._in_hand.stop(session)
 
     async def drain(self) -> None:
         """Wait until nothing is in hand."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks.values())
+        await self._in_hand.drain()
 
     async def close(self) -> None:
-        for session in list(self._tasks):
-            await self.abandon(session)
-
-    def _done(self, session: SessionId, task: "asyncio.Task[None]") -> None:
-        if self._tasks.get(session) is task:
-            del self._tasks[session]
-            self._sent_back.discard(session)
+        await self._in_hand.close()
 
     async def _launch(self, session: Session, members: Sequence[PlacedContainer], held: Sequence[Mounted]) -> None:
         # Say that we are at it before waiting for room: others may be pulling for long.
@@ -340,7 +329,7 @@ async def _side_by_side(works: Iterable[Coroutine[None, None, None]]) -> None:
             await asyncio.wait(tasks)
 
 
-async def _kept(session: SessionId, work: Callable[[], Awaitable[None]]) -> None:
+async def _kept(session: SessionId, work: Work) -> None:
     """Do it; what goes wrong is tried again by a later step."""
     try:
         await work()

@@ -8,6 +8,7 @@ from functools import partial
 
 import structlog
 
+from carrel.controllers.in_hand import InHand
 from carrel.controllers.launch import Launch
 from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
@@ -25,6 +26,7 @@ log = structlog.get_logger()
 GRACE_S = 10.0
 _LOG_TIMEOUT_S = 10.0
 _RETRY_S = 2.0
+_PATIENT, _FORCED = "patient", "forced"
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,7 @@ class Reap:
         self._launch = launch
         # Of each engine: one that hangs takes no room from the others.
         self._room = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
-        self._tasks: dict[SessionId, asyncio.Task[None]] = {}
-        self._patient: set[SessionId] = set()
+        self._in_hand = InHand[SessionId]()
 
     async def step(self) -> None:
         """Take up every session that is ending and not in hand; hurry those that are to be forced now."""
@@ -56,40 +57,22 @@ class Reap:
             places = await nodes.addresses(tx) if sessions else {}
         for session in sessions:
             key = session.id
-            if session.force and key in self._patient:
-                await self._stop(key)
-            if key in self._tasks:
-                continue
-            if not session.force:
-                self._patient.add(key)
+            if session.force and self._in_hand.about(key) == _PATIENT:
+                await self._in_hand.stop(key)
             ending = [
                 Ending(one.id, places[one.node_id].engine if one.node_id else None)
                 for one in own.get(key, ())
                 if one.state != ContainerState.GONE
             ]
-            task = asyncio.create_task(self._reap(session, ending))
-            self._tasks[key] = task
-            task.add_done_callback(partial(self._done, key))
+            about = _FORCED if session.force else _PATIENT
+            self._in_hand.begin(key, partial(self._reap, session, ending), about)
 
     async def drain(self) -> None:
         """Wait until nothing is in hand."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks.values())
+        await self._in_hand.drain()
 
     async def close(self) -> None:
-        for session in list(self._tasks):
-            await self._stop(session)
-
-    async def _stop(self, session: SessionId) -> None:
-        if task := self._tasks.get(session):
-            task.cancel()
-            await asyncio.wait([task])
-            self._done(session, task)
-
-    def _done(self, session: SessionId, task: "asyncio.Task[None]") -> None:
-        if self._tasks.get(session) is task:
-            del self._tasks[session]
-            self._patient.discard(session)
+        await self._in_hand.close()
 
     async def _reap(self, session: Session, ending: Sequence[Ending]) -> None:
         try:

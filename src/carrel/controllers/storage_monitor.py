@@ -4,12 +4,13 @@ Each host has tasks of its own, so that one that hangs delays nothing but itself
 task beside the work on it, so that it is seen to hang.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
+from carrel.controllers.in_hand import InHand, Work
 from carrel.controllers.loop import Tools, beside
 from carrel.core.ids import FolderId, StorageHostId
 from carrel.folders import measuring, quotas
@@ -76,7 +77,7 @@ class _Watch:
         self._tools = tools
         self._host = host
         self._storage = storage
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._in_hand = InHand[str]()
         self._probed: datetime | None = None
         self._answers = False
         self._applied: dict[str, int | None] = {}
@@ -91,20 +92,13 @@ class _Watch:
             self._begin("work", self._work)
 
     async def drain(self) -> None:
-        while self._tasks:
-            await asyncio.wait(self._tasks.values())
+        await self._in_hand.drain()
 
     async def close(self) -> None:
-        for task in self._tasks.values():
-            task.cancel()
-        await self.drain()
+        await self._in_hand.close()
 
-    def _begin(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
-        if what in self._tasks:
-            return
-        task = asyncio.create_task(beside(what, work, host=self._storage.name))
-        self._tasks[what] = task
-        task.add_done_callback(lambda _: self._tasks.pop(what))
+    def _begin(self, what: str, work: Work) -> None:
+        self._in_hand.begin(what, partial(beside, what, work, host=self._storage.name))
 
     async def _probe(self) -> None:
         """Ask whether it answers, and keep what it says."""
