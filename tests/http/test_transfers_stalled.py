@@ -21,6 +21,7 @@ from carrel.core.errors import CarrelError
 from carrel.core.ids import UserId
 from carrel.folders.files import arrivals, transfers
 from carrel.folders.files.transfers import Transfers
+from carrel.http import body
 from carrel.http.sendfile import ZeroCopyProtocol
 
 CLIENTS = 300
@@ -140,7 +141,8 @@ async def test_uploads_that_send_nothing_are_bounded(api: Api, data: Folder):
 async def test_an_upload_that_sends_nothing_for_too_long_is_disconnected(
     api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch, announced: int
 ):
-    monkeypatch.setattr(arrivals, "PROGRESS_TIMEOUT_S", 0.5)
+    for module in (body, arrivals):
+        monkeypatch.setattr(module, "PROGRESS_TIMEOUT_S", 0.5)
     auth = await basic(api, data)
     head = (
         f"PUT /api/v1/vfolders/{data.id}/content?path=a HTTP/1.1\r\nHost: x\r\nAuthorization: {auth}\r\n"

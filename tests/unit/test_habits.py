@@ -65,3 +65,25 @@ def test_the_applications_state_is_touched_in_one_place():
 def test_no_parameter_is_a_bag_of_anything():
     for file in FILES:
         assert not re.search(r"\b(state|services): Any\b", file.read_text()), relative(file)
+
+
+# What speaks HTTP or WebSocket itself, beside the routes: ASGI applications, middleware, messages of a socket.
+SPEAKS_HTTP = {
+    "apps/sockets.py", "apps/streams.py", "audit/middleware.py", "folders/webdav/app.py", "folders/webdav/mount.py",
+}  # fmt: skip
+
+
+def test_use_cases_know_no_web_framework():
+    importing = {
+        relative(file)
+        for file in FILES
+        if re.search(r"^\s*(from|import) (fastapi|starlette)\b", file.read_text(), re.MULTILINE)
+        and relative(file).split("/")[0] not in ("http", "server")
+        and not file.stem.endswith("routes")
+    }
+    assert importing == SPEAKS_HTTP
+
+
+def test_statuses_stand_in_the_error_tree_and_where_http_is_spoken():
+    saying = {relative(file) for file in FILES if re.search(r"^    status = \d", file.read_text(), re.MULTILINE)}
+    assert {one for one in saying if not one.startswith("http/")} == {"core/errors.py", "folders/files/tus.py"}

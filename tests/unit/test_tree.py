@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.core.errors import CarrelError, Conflict, Invalid, NotFound
+from carrel.core.errors import CarrelError, Changed, Conflict, Invalid, NotFound
 from carrel.storage import listing, paths, staged, tree
 from carrel.storage.listing import FileKind, Order
 from carrel.storage.port import Advance
-from carrel.storage.tree import Changed, Clash
+from carrel.storage.tree import Clash
 from carrel.storage.zips import write_zip
 
 BAD = ["/", "/a", "a/", "a//b", ".", "..", "a/../b", "../a", "a/.", "a\0b", "x" * 256, "é" * 128, "\udcff"]

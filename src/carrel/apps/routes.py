@@ -15,7 +15,7 @@ from carrel.apps import service as apps
 from carrel.apps.denials import not_running
 from carrel.apps.logs import LogReader, prompt
 from carrel.apps.opening import AppsSettings, Place
-from carrel.apps.schemas import AppList, AppToken, AppView, ContainerName, OpenedApp
+from carrel.apps.schemas import AppList, AppToken, AppView, OpenedApp
 from carrel.apps.services import AccessServices
 from carrel.http.auth import CurrentActor, names
 from carrel.http.query import DECIMAL, QueryBool
@@ -30,6 +30,10 @@ from carrel.tables.sessions import Container, Session
 
 router = APIRouter(tags=["access"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
+ContainerName = Annotated[
+    str | None,
+    Query(max_length=64, description="A container of the session, such as main or sub1; the main one when left out."),
+]
 AppName = Annotated[str, Path(max_length=64)]
 MAX_TAIL = 1_000_000
 _LIVES = exists().where(Session.id == AppPort.session_id, Session.state.not_in(LIFECYCLE.final))

@@ -3,19 +3,12 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import Query
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 
 from carrel.http.rules import EnvName, EnvValue
 
 MAX_COLUMNS = 1000
 Columns = Annotated[int, Field(ge=1, le=MAX_COLUMNS)]
-
-
-ContainerName = Annotated[
-    str | None,
-    Query(max_length=64, description="A container of the session, such as main or sub1; the main one when left out."),
-]
 
 
 class AppView(BaseModel):

@@ -7,6 +7,10 @@ CarrelError
 +-- Unauthorized  401  we do not know who you are
 +-- Invalid       422  the request makes no sense as it stands
 +-- Refused       409  a limit says no; `details` name it
++-- Changed       412  it is no longer what was read
++-- TooLarge      413  more bytes than may come
++-- Locked        423  somebody is at work with it
++-- TooMany       429  too often, or too much at a time
 +-- Unavailable   503  a part we need does not answer; try again
 """
 
@@ -60,6 +64,22 @@ class Invalid(CarrelError):
 
 class Refused(CarrelError):
     status = 409
+
+
+class Changed(CarrelError):
+    status = 412
+
+
+class TooLarge(CarrelError):
+    status = 413
+
+
+class Locked(CarrelError):
+    status = 423
+
+
+class TooMany(CarrelError):
+    status = 429
 
 
 class Unavailable(CarrelError):

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Index, String, delete
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.errors import TooMany, Unavailable
 from carrel.db.database import Database
 from carrel.db.tables import Table
 
@@ -36,8 +36,8 @@ class RequestCount(Table):
     count: Mapped[int] = mapped_column(BigInteger)
 
 
-class TooManyRequests(CarrelError):
-    status = 429
+class TooManyRequests(TooMany):
+    """In a window of time, or at once."""
 
 
 @dataclass(frozen=True, slots=True)

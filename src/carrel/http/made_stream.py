@@ -2,20 +2,21 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, suppress
 
 import structlog
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from carrel.core.errors import CarrelError
-from carrel.folders.files.folder_access import Reached
-from carrel.folders.files.transfers import Slot
 
 log = structlog.get_logger()
 _AHEAD = 2
-_Make = Callable[[Callable[[bytes], object]], None]
+Make = Callable[[Callable[[bytes], object]], None]
+"""Gives pieces to what it is called with."""
+Run = Callable[[Callable[[], None]], Awaitable[None]]
+"""Has work done in a thread, however long it takes."""
 
 
 class _Gone(Exception):
@@ -50,18 +51,17 @@ class _Pieces:
 
 
 class MadeStream(Response):
-    """A response of unknown length. make: gives its pieces to what it is called with; done by the storage's threads.
+    """A response of unknown length: what `make` gives, called by `run`. slot: closed when it has ended."""
 
-    slot: closed when it has ended.
-    """
-
-    def __init__(self, reached: Reached, make: _Make, headers: Mapping[str, str], slot: Slot) -> None:
+    def __init__(
+        self, run: Run, make: Make, headers: Mapping[str, str], slot: AbstractContextManager[object]
+    ) -> None:
         self.status_code = 200
         self.background = None
         self.body = b""
         self.init_headers(headers)
         del self.headers["content-length"]
-        self._reached = reached
+        self._run = run
         self._make_pieces = make
         self._slot = slot
 
@@ -73,9 +73,9 @@ class MadeStream(Response):
             if scope["method"] == "HEAD":
                 await send({"type": "http.response.body"})
             else:
-                await self._stream(receive, send)
+                await self._stream(scope["path"], receive, send)
 
-    async def _stream(self, receive: Receive, send: Send) -> None:
+    async def _stream(self, path: str, receive: Receive, send: Send) -> None:
         pieces = _Pieces()
         making = asyncio.create_task(self._make(pieces))
         leaving = asyncio.create_task(_until_gone(receive))
@@ -93,16 +93,14 @@ class MadeStream(Response):
                 await making
             except CarrelError as error:
                 # It has begun: it can only be cut, which the server does with an answer that has no end.
-                log.warning("files.archive_cut", folder=self._reached.folder.id, error=error.message)
+                log.warning("http.stream_cut", path=path, error=error.message)
 
     async def _make(self, pieces: _Pieces) -> None:
-        reached = self._reached
-
         def make() -> None:
             self._make_pieces(pieces.put)
             pieces.put(None)
 
-        await reached.call(make, deadline_s=None)
+        await self._run(make)
 
 
 async def _send_all(pieces: _Pieces, send: Send) -> None:

@@ -33,6 +33,7 @@ from carrel.folders import share_routes as shares
 from carrel.folders.files import interrupted
 from carrel.folders.files import routes as files
 from carrel.folders.files import transfer_routes as transfers
+from carrel.folders.files import upload_routes as uploads
 from carrel.folders.files.arriving import Arrivals
 from carrel.folders.files.changes import FileChanges
 from carrel.folders.files.notes import FileNotes
@@ -86,6 +87,7 @@ from carrel.usage.service import UsageStream
 # Looked through in this order: what is asked most comes first.
 _ROUTERS = (
     transfers.router,
+    uploads.router,
     sessions.router,
     scheduler.router,
     history.router,

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from carrel.core.errors import CarrelError, NotFound
+from carrel.core.errors import Locked, NotFound
 from carrel.storage import paths, tree
 from carrel.storage.intents import Intent, begun
 from carrel.storage.listing import Entry, described
@@ -28,12 +28,6 @@ _WRITE_BACK_BYTES = 32 << 20
 _SYNC_FILE_RANGE_WRITE = 2
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
-
-
-class Locked(CarrelError):
-    """Somebody else is writing it."""
-
-    status = 423
 
 
 class Staged:

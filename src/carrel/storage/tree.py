@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 
-from carrel.core.errors import CarrelError, Conflict, Invalid, NotFound
+from carrel.core.errors import Changed, Conflict, Invalid, NotFound
 from carrel.core.ids import new_id
 from carrel.core.units import format_size
 from carrel.storage import walk
@@ -38,12 +38,6 @@ class Clash(StrEnum):
     REFUSE = "refuse"
     REPLACE = "replace"
     RENAME = "rename"
-
-
-class Changed(CarrelError):
-    """A file is not, or no longer, what the caller thinks it is."""
-
-    status = 412
 
 
 def make_directory(root: Path, path: str, intent: Intent | None = None) -> None:

@@ -2,37 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from fastapi import Request
-from starlette.requests import ClientDisconnect
-
-from carrel.core.errors import CarrelError, Unavailable
-from carrel.folders.files.arriving import Arrival, LineBroke
+from carrel.core.errors import TooLarge, Unavailable
+from carrel.folders.files.arriving import Arrival
 from carrel.folders.files.folder_access import Reached
 from carrel.folders.files.services import FileServices
-from carrel.folders.files.transfers import Slot, Transfers
 from carrel.folders.files.tus import Checksum
-from carrel.http.intake import EXTENSION, Intake
-from carrel.http.services import services_of
-from carrel.http.shell import UNBOUNDED
+from carrel.http.body import PROGRESS_TIMEOUT_S, Body, LineBroke
+from carrel.http.intake import Intake
 from carrel.storage import staged
 from carrel.storage.staged import Staged
 
 BATCH = 1 << 20
 """So much is collected before it is written, while the batch before it is being written."""
-PROGRESS_TIMEOUT_S = 30.0
-"""A client that sends nothing of an announced body for so long is disconnected; what came is kept."""
 _POURED = 4 << 20
 _MOST_PIECES = 1024
 """Each has a price of its own, however small it is."""
 T = TypeVar("T")
-
-
-class TooLarge(CarrelError):
-    status = 413
 
 
 @contextmanager
@@ -50,25 +39,26 @@ def let_go(*files: Staged) -> Iterator[None]:
 
 
 async def receive(
-    request: Request,
+    services: FileServices,
+    body: Body,
     reached: Reached,
     file: Staged,
     most: int,
     arrival: Arrival,
     checksum: Checksum | None = None,
 ) -> None:
-    """Put the request's body behind what is in the file. most: how many bytes it may have.
+    """Put the body behind what is in the file. most: how many bytes it may have.
 
     With a checksum nothing of it counts before all of it is there and right.
     Raises: LineBroke and TooLarge, with what came until then in the file; ChecksumMismatch; Unavailable, Refused.
     """
-    setattr(request.state, UNBOUNDED, True)
-    with _slot(request, reached):
-        await _receive(request, reached, file, most, arrival, checksum)
+    body.let_grow()
+    with services.uploads.open(reached.actor.user_id):
+        await _receive(body, reached, file, most, arrival, checksum)
 
 
 async def _receive(
-    request: Request,
+    body: Body,
     reached: Reached,
     file: Staged,
     most: int,
@@ -76,13 +66,13 @@ async def _receive(
     checksum: Checksum | None,
 ) -> None:
     if checksum is None:
-        await _append(request, reached, file, most, arrival, None)
+        await _append(body, reached, file, most, arrival, None)
         return
     apart = await reached.call(staged.create, file.stage, f"{file.name}{staged.PART}")
     with let_go(apart):
         try:
             hashed = checksum.begun()
-            await _append(request, reached, apart, most, arrival, hashed)
+            await _append(body, reached, apart, most, arrival, hashed)
             checksum.require(hashed.digest())
             await reached.call(file.take, apart)
         finally:
@@ -93,19 +83,17 @@ def more_than_announced() -> TooLarge:
     return TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
 
 
-def is_small(request: Request) -> bool:
+def is_small(body: Body) -> bool:
     """Whether the body is known to be no larger than what is written at once, so that it can be `read` first."""
-    length = request.headers.get("content-length", "")
-    return length.isdigit() and int(length) <= BATCH
+    return body.announced is not None and body.announced <= BATCH
 
 
-async def read(request: Request, reached: Reached, checksum: Checksum | None = None) -> list[bytes]:
+async def read(
+    services: FileServices, body: Body, reached: Reached, checksum: Checksum | None = None
+) -> list[bytes]:
     """A small body. Raises: LineBroke, ChecksumMismatch, TooManyTransfers, Unavailable."""
-    with _slot(request, reached):
-        try:
-            pieces = [piece async for piece in _pieces(request) if piece]
-        except ClientDisconnect:
-            raise LineBroke from None
+    with services.uploads.open(reached.actor.user_id):
+        pieces = [piece async for piece in body.pieces() if piece]
     if checksum is not None:
         hashed = checksum.begun()
         for piece in pieces:
@@ -115,19 +103,18 @@ async def read(request: Request, reached: Reached, checksum: Checksum | None = N
 
 
 async def _append(
-    request: Request, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
+    body: Body, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
 ) -> None:
-    intake: Intake | None = request.scope.get("extensions", {}).get(EXTENSION)
-    announced = request.headers.get("content-length", "")
-    if intake is None or not announced.isdigit() or int(announced) <= BATCH:
-        await _collect(request, reached, file, most, arrival, hashed)
-    elif int(announced) > most:
+    announced = body.announced
+    if body.intake is None or announced is None or announced <= BATCH:
+        await _collect(body, reached, file, most, arrival, hashed)
+    elif announced > most:
         raise more_than_announced()
     else:
         try:
-            first = await anext(_pieces(request))
-            await _pour(intake, first, int(announced), reached, file, arrival, hashed)
-        except (ClientDisconnect, ConnectionError):
+            first = await anext(body.pieces())
+            await _pour(body.intake, first, announced, reached, file, arrival, hashed)
+        except ConnectionError:
             raise LineBroke from None
 
 
@@ -183,14 +170,14 @@ async def _finished(work: Awaitable[T]) -> T:
 
 
 async def _collect(
-    request: Request, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
+    body: Body, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
 ) -> None:
     """From what the event loop receives, in batches."""
     pieces: list[bytes] = []
     size, total = 0, 0
     writing: asyncio.Future[None] | None = None
     try:
-        async for piece in _pieces(request):
+        async for piece in body.pieces():
             arrival.last = time.monotonic()
             total += len(piece)
             if total > most:
@@ -202,37 +189,12 @@ async def _collect(
                     await asyncio.shield(writing)
                 writing = asyncio.ensure_future(reached.call(file.write, pieces, hashed))
                 pieces, size = [], 0
-    except ClientDisconnect:
-        raise LineBroke from None
     finally:
         # What came before the line broke, or somebody cut it, is kept.
         if writing:
             await writing
         if pieces:
             await reached.call(file.write, pieces, hashed)
-
-
-async def _pieces(request: Request) -> AsyncIterator[bytes]:
-    """The body as the event loop receives it. Raises: ClientDisconnect, also when nothing comes for too long."""
-    body = request.stream()
-    while True:
-        try:
-            async with asyncio.timeout(PROGRESS_TIMEOUT_S):
-                piece = await anext(body, None)
-        except TimeoutError:
-            intake: Intake | None = request.scope.get("extensions", {}).get(EXTENSION)
-            if intake is not None:
-                intake.hang_up()
-            raise LineBroke from None
-        if piece is None:
-            return
-        yield piece
-
-
-def _slot(request: Request, reached: Reached) -> Slot:
-    """Raises: TooManyTransfers, Unavailable."""
-    uploads: Transfers = services_of(request, FileServices).uploads
-    return uploads.open(reached.actor.user_id)
 
 
 def _close(files: Sequence[Staged]) -> None:

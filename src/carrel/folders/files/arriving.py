@@ -7,15 +7,12 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from prometheus_client import Gauge
-from starlette.requests import ClientDisconnect
+
+from carrel.http.body import LineBroke
 
 STALLED_S = 2.0
 _PATIENCE_S = 5.0
 _UPLOADS = Gauge("carrel_uploads_in_progress", "Requests that are sending the content of a file.")
-
-
-class LineBroke(ClientDisconnect):
-    """The client is gone, or somebody goes on in its place. What came until then is kept."""
 
 
 @dataclass

@@ -2,26 +2,18 @@
 
 import os
 import re
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from io import FileIO
 from pathlib import Path
-from urllib.parse import quote
-
-from fastapi import Request, Response
-from starlette.types import Receive, Scope, Send
 
 from carrel.core.errors import Invalid
 from carrel.folders.files import authorization
 from carrel.folders.files.folder_access import Reached
-from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.services import FileServices
-from carrel.folders.files.transfers import Slot, Transfers
-from carrel.folders.files.zip_stream import MadeStream
-from carrel.http import problems
-from carrel.http.sendfile import EXTENSION
-from carrel.http.services import services_of
+from carrel.folders.files.transfers import Slot
+from carrel.http.file_response import Content
+from carrel.http.made_stream import Make
 from carrel.permissions.decide import Actor
 from carrel.storage import listing
 from carrel.storage.listing import etag
@@ -31,89 +23,101 @@ from carrel.storage.zips import write_zip
 
 _SMALL = 256 << 10
 """Up to here a file is read at once, while it is opened."""
-_PIECE = 1 << 20
 _RANGE = re.compile(r"bytes=(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))", re.ASCII)
-APART = {
-    "Content-Type": "application/octet-stream",
-    "Content-Security-Policy": "sandbox; default-src 'none'",
-    "Cache-Control": "private, no-cache",
-}
-"""A file is never a part of our pages, whatever it holds and however a browser comes by it."""
+@dataclass(frozen=True)
+class Wanted:
+    """What of a file is asked for, in HTTP's words. content: False when only its size and tag matter."""
+
+    content: bool = True
+    if_match: str | None = None
+    if_none_match: str | None = None
+    range: str | None = None
+    if_range: str | None = None
 
 
-async def file(request: Request, actor: Actor, ref: str, path: str) -> Response:
+@dataclass(frozen=True)
+class Download:
+    """From `start` to `end` of a file. slot: to be closed when it has been sent; None: nothing is to be sent."""
+
+    reached: Reached
+    name: str
+    content: Content
+    start: int
+    end: int
+    slot: Slot | None
+
+
+@dataclass(frozen=True)
+class NotChanged:
+    """The client has the file as it is."""
+
+    name: str
+    etag: str
+
+
+@dataclass(frozen=True)
+class NoSuchRange:
+    """The file is not as long as that."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Files as one, made while it is sent. slot: to be closed when it has been."""
+
+    reached: Reached
+    make: Make
+    name: str | None
+    slot: Slot
+
+
+async def file(
+    services: FileServices, actor: Actor, ref: str, path: str, wanted: Wanted
+) -> Download | NotChanged | NoSuchRange:
     """A file's bytes, or a part of them. Raises: NotFound, Forbidden, Conflict, Invalid, Changed."""
-    return await sent(request, await authorization.outward(services_of(request, FileServices), actor, ref), path)
+    return await sent(services, await authorization.outward(services, actor, ref), path, wanted)
 
 
-async def archive(request: Request, actor: Actor, ref: str, paths: list[str]) -> Response:
+async def archive(services: FileServices, actor: Actor, ref: str, paths: list[str]) -> Archive:
     """A zip file of things. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    return await zipped(request, await authorization.outward(services_of(request, FileServices), actor, ref), paths)
+    return await zipped(services, await authorization.outward(services, actor, ref), paths)
 
 
-async def sent(request: Request, reached: Reached, path: str) -> Response:
-    """A file as the request's headers want it. Raises: NotFound, Conflict, Invalid, Changed."""
-    content = await reached.call(_content, reached.root, path)
+async def sent(
+    services: FileServices, reached: Reached, path: str, wanted: Wanted
+) -> Download | NotChanged | NoSuchRange:
+    """A file as it is asked for. Raises: NotFound, Conflict, Invalid, Changed."""
+    content, name = await reached.call(_content, reached.root, path), path.rpartition("/")[2]
     with ExitStack() as unless_sent:
         if content.file:
             unless_sent.enter_context(content.file)
-        headers = {
-            **APART,
-            "Accept-Ranges": "bytes",
-            "ETag": content.etag,
-            "Content-Disposition": disposition(path.rpartition("/")[2]),
-        }
-        asked = request.headers
-        if (wanted := asked.get("if-match")) and not matches(wanted, content.etag):
+        if wanted.if_match and not matches(wanted.if_match, content.etag):
             raise changed(path)
-        if (known := asked.get("if-none-match")) and matches(known, content.etag):
-            return Response(status_code=304, headers=headers)
-        span = _span(asked.get("range"), asked.get("if-range"), content)
+        if wanted.if_none_match and matches(wanted.if_none_match, content.etag):
+            return NotChanged(name, content.etag)
+        span = _span(wanted.range, wanted.if_range, content)
         if span is None:
-            return _no_such_range(request, content)
+            return NoSuchRange(content.size)
         slot = None
-        if request.method != "HEAD":
+        if wanted.content:
             if content.file:
-                slot = unless_sent.enter_context(_slot(request, reached))
-            notes: FileNotes = services_of(request, FileServices).file_notes
-            await notes.write(reached, "file.download", [path], in_place=False, bytes=span[1] - span[0])
+                slot = unless_sent.enter_context(services.downloads.open(reached.actor.user_id))
+            size = span[1] - span[0]
+            await services.file_notes.write(reached, "file.download", [path], in_place=False, bytes=size)
         unless_sent.pop_all()
-        return FileResponse(content, *span, headers, reached, slot)
+        return Download(reached, name, content, *span, slot)
 
 
-def _no_such_range(request: Request, content: "_Content") -> Response:
-    problem = problems.Problem(
-        title="No such range", status=416, code="file.range", detail="The file is not as long as that.",
-        hint="Ask for its length first.", details={"size_bytes": content.size},
-    )  # fmt: skip
-    return problems.respond(request, problem, {"Content-Range": f"bytes */{content.size}"})
-
-
-async def zipped(request: Request, reached: Reached, paths: list[str]) -> Response:
+async def zipped(services: FileServices, reached: Reached, paths: list[str]) -> Archive:
     """Things as a zip file. Raises: NotFound, Conflict, Invalid."""
     if "" in paths and len(paths) > 1:
         raise Invalid("invalid.request", "The whole folder comes alone.", field="path")
     await reached.call(_require_all, reached.root, paths)
-    slot = _slot(request, reached)
+    slot = services.downloads.open(reached.actor.user_id)
     name = paths[0].rpartition("/")[2] if len(paths) == 1 and paths[0] else reached.folder.name
-    if request.method != "HEAD":
-        notes: FileNotes = services_of(request, FileServices).file_notes
-        await notes.write(reached, "file.download", paths, in_place=False, archive=True)
-    headers = {**APART, "Content-Type": "application/zip", "Content-Disposition": disposition(f"{name}.zip")}
-    make = partial(write_zip, reached.root, paths, reached.folder.name)
-    return MadeStream(reached, make, headers, slot)
-
-
-def _slot(request: Request, reached: Reached) -> Slot:
-    """Raises: TooManyTransfers, Unavailable."""
-    downloads: Transfers = services_of(request, FileServices).downloads
-    return downloads.open(reached.actor.user_id)
-
-
-def disposition(name: str) -> str:
-    """Content-Disposition (RFC 6266): to be saved, under this name, whatever is in it."""
-    plain = re.sub(r"[^ !#-$&-\[\]-~]", "_", name)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    await services.file_notes.write(reached, "file.download", paths, in_place=False, archive=True)
+    return Archive(reached, partial(write_zip, reached.root, paths, reached.folder.name), f"{name}.zip", slot)
 
 
 def matches(header: str, tag: str) -> bool:
@@ -121,77 +125,18 @@ def matches(header: str, tag: str) -> bool:
     return header.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in header.split(","))
 
 
-@dataclass(frozen=True)
-class _Content:
-    """file: None when all of it is in `data`."""
-
-    file: FileIO | None
-    data: bytes
-    size: int
-    etag: str
-
-
-class FileResponse(Response):
-    """From start to end of a content: by the kernel where the server can have it so, else piece by piece.
-
-    slot: closed when it has ended.
-    """
-
-    def __init__(
-        self, content: _Content, start: int, end: int, headers: dict[str, str], reached: Reached, slot: Slot | None
-    ) -> None:
-        self.background = None
-        self.status_code = 200
-        if end - start < content.size:
-            self.status_code = 206
-            headers = {**headers, "Content-Range": f"bytes {start}-{end - 1}/{content.size}"}
-        self.init_headers({**headers, "Content-Length": str(end - start)})
-        self._content = content
-        self._start, self._end = start, end
-        self._reached = reached
-        self._slot = slot
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._slot or nullcontext():
-            await self._send(scope, send)
-
-    async def _send(self, scope: Scope, send: Send) -> None:
-        file = self._content.file
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        if scope["method"] == "HEAD" or self._start == self._end:
-            await send({"type": "http.response.body"})
-        elif file is None:
-            await send({"type": "http.response.body", "body": self._content.data[self._start : self._end]})
-        elif EXTENSION in scope.get("extensions", {}):
-            with file:
-                count = self._end - self._start
-                await send({"type": EXTENSION, "file": file.fileno(), "offset": self._start, "count": count})
-        else:
-            with file:
-                await self._pieces(file, send)
-
-    async def _pieces(self, file: FileIO, send: Send) -> None:
-        at = self._start
-        while at < self._end:
-            piece = await self._reached.call(os.pread, file.fileno(), min(_PIECE, self._end - at), at)
-            if not piece:
-                return  # it became shorter: the server cuts an answer that is not all there
-            at += len(piece)
-            await send({"type": "http.response.body", "body": piece, "more_body": at < self._end})
-
-
-def _content(root: Path, path: str) -> _Content:
+def _content(root: Path, path: str) -> Content:
     file = opened(root, path)
     found = os.fstat(file.fileno())
     tag = etag(found.st_ino, found.st_size, found.st_mtime_ns)
     if found.st_size > _SMALL:
-        return _Content(file, b"", found.st_size, tag)
+        return Content(file, b"", found.st_size, tag)
     with file:
         data = file.read(found.st_size) if found.st_size else b""
-    return _Content(None, data, len(data), tag)
+    return Content(None, data, len(data), tag)
 
 
-def _span(wanted: str | None, condition: str | None, content: _Content) -> tuple[int, int] | None:
+def _span(wanted: str | None, condition: str | None, content: Content) -> tuple[int, int] | None:
     """From where to where; None when there is no such part. Several ranges at once are as good as none."""
     size = content.size
     found = _RANGE.fullmatch(wanted.strip()) if wanted else None

@@ -11,16 +11,15 @@ from io import BytesIO
 from typing import Annotated
 
 from carrel_client.tar_headers import BLOCK, header, padded
-from fastapi import Request
 from multipart import MultipartError, MultipartSegment, PushMultipartParser
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
-from carrel.core.errors import Invalid
+from carrel.core.errors import Invalid, TooLarge
 from carrel.folders.files import arrivals, authorization, packs
-from carrel.folders.files.arrivals import BATCH, TooLarge
+from carrel.folders.files.arrivals import BATCH
 from carrel.folders.files.schemas import PATH_PATTERN, FilesDone
 from carrel.folders.files.services import FileServices
-from carrel.http.services import services_of
+from carrel.http.body import Body
 from carrel.permissions.decide import Actor
 from carrel.storage.paths import names
 from carrel.storage.tree import Clash
@@ -42,28 +41,30 @@ class FormFile(BaseModel):
 _FILES = TypeAdapter(Annotated[list[FormFile], Field(max_length=_MOST_FILES)])
 
 
-def is_form(request: Request) -> bool:
+def is_form(body: Body) -> bool:
     """Whether the body is a form."""
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == MEDIA_TYPE
+    return body.headers.get("content-type", "").partition(";")[0].strip().lower() == MEDIA_TYPE
 
 
-async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash) -> FilesDone:
+async def unpack(
+    services: FileServices, actor: Actor, ref: str, to: str, clash: Clash, body: Body
+) -> FilesDone:
     """Put the files of a form into a directory.
 
     Raises: NotFound, Forbidden, Conflict, Refused, TooLarge, Invalid.
     """
     names(to)
-    admitted = await authorization.inward(services_of(request, FileServices), actor, ref)
-    if not arrivals.is_small(request):
+    admitted = await authorization.inward(services, actor, ref)
+    if not arrivals.is_small(body):
         raise TooLarge(
             "file.too_large",
             f"At most {BATCH >> 20} MiB can come as a form, and its length must be announced.",
             hint="Send the files in several forms, and large ones each by itself.",
         )
-    content = b"".join(await arrivals.read(request, admitted.reached))
-    await admitted.require(services_of(request, FileServices), len(content), largest=0)
-    tar = as_tar(content, request.headers["content-type"])
-    return await packs.unpack_tar(request, admitted, BytesIO(tar), len(tar), to, clash)
+    content = b"".join(await arrivals.read(services, body, admitted.reached))
+    await admitted.require(services, len(content), largest=0)
+    tar = as_tar(content, body.headers["content-type"])
+    return await packs.unpack_tar(services, admitted, BytesIO(tar), len(tar), to, clash)
 
 
 def as_tar(content: bytes, content_type: str) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 from sqlalchemy import delete, select, tuple_
 
-from carrel.core.errors import CarrelError, NotFound, Unavailable
+from carrel.core.errors import CarrelError, Locked, NotFound, Unavailable
 from carrel.core.ids import FolderId, StorageHostId, UploadId
 from carrel.folders.hosts.storages import Storage, Storages
 from carrel.storage import staged
@@ -67,7 +67,7 @@ async def _discarded(
     except Unavailable:
         away.add(folder.host_id)
         return False
-    except staged.Locked:
+    except Locked:
         return False
     except (CarrelError, OSError) as error:
         log.warning("leftovers.kept", upload=upload, folder=folder.id, error=str(error))

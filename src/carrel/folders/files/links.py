@@ -2,20 +2,17 @@
 
 import base64
 import zlib
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import orjson
-from fastapi import Request, Response
 from sqlalchemy import select
 
 from carrel.core.errors import Invalid, NotFound, Unavailable
 from carrel.core.ids import UserId
-from carrel.folders.files import downloads
 from carrel.folders.files.folder_access import Reached, reach
 from carrel.folders.files.schemas import LinkView
 from carrel.folders.files.services import FileServices
-from carrel.http.auth import by_address, client_address
-from carrel.http.services import services_of
 from carrel.permissions.decide import Actor
 from carrel.signin.logins.service import allowed_from
 from carrel.storage.listing import FileKind, entry
@@ -30,9 +27,8 @@ _LONGEST = 7000
 _MOST_BYTES = 8 << 20
 
 
-async def make(request: Request, actor: Actor, ref: str, paths: list[str]) -> LinkView:
+async def make(services: FileServices, actor: Actor, ref: str, paths: list[str]) -> LinkView:
     """An address for these things. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    services = services_of(request, FileServices)
     for path in paths:
         names(path)
     reached = await reach(services, actor, ref, Permission.READ)
@@ -49,24 +45,33 @@ async def make(request: Request, actor: Actor, ref: str, paths: list[str]) -> Li
     return LinkView(url=f"/api/v1/downloads/{sealed}", expires_at=ends)
 
 
-async def follow(request: Request, token: str) -> Response:
-    """What the address is for, as far as its maker may have it. Raises: NotFound, Forbidden, Conflict."""
-    await by_address(request)
-    services = services_of(request, FileServices)
-    folder, user, ends, paths = _opened(request, token)
+@dataclass(frozen=True)
+class Linked:
+    """What an address is for. is_file: one file as it is; else all of them as an archive."""
+
+    reached: Reached
+    paths: list[str]
+    is_file: bool
+
+
+async def follow(services: FileServices, token: str, address: str) -> Linked:
+    """What the address is for, as far as its maker may have it. address: of whoever asks.
+
+    Raises: NotFound, Forbidden, Conflict.
+    """
+    folder, user, ends, paths = _opened(services, token)
     if datetime.fromisoformat(ends) <= services.clock.now():
         raise _over()
-    actor = await _actor(request, UserId(user))
+    actor = await _actor(services, UserId(user), address)
     reached = await reach(services, actor, folder, Permission.READ)
-    if len(paths) == 1 and paths[0] and not await _is_directory(reached, paths[0]):
-        return await downloads.sent(request, reached, paths[0])
-    return await downloads.zipped(request, reached, paths)
+    is_file = len(paths) == 1 and bool(paths[0]) and not await _is_directory(reached, paths[0])
+    return Linked(reached, paths, is_file)
 
 
-def _opened(request: Request, token: str) -> tuple[str, str, str, list[str]]:
+def _opened(services: FileServices, token: str) -> tuple[str, str, str, list[str]]:
     try:
         sealed = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
-        packed = services_of(request, FileServices).seal.open(sealed, _PURPOSE)
+        packed = services.seal.open(sealed, _PURPOSE)
         said = zlib.decompressobj().decompress(packed, _MOST_BYTES)
     except (ValueError, Unavailable):
         raise _over() from None
@@ -74,9 +79,8 @@ def _opened(request: Request, token: str) -> tuple[str, str, str, list[str]]:
     return folder, user, ends, paths
 
 
-async def _actor(request: Request, user_id: UserId) -> Actor:
-    async with services_of(request, FileServices).database.transaction() as tx:
-        address = client_address(request)
+async def _actor(services: FileServices, user_id: UserId, address: str) -> Actor:
+    async with services.database.transaction() as tx:
         known = select(User).join(Domain, Domain.id == User.domain_id)
         user = (await tx.execute(known.where(User.id == user_id, User.active, Domain.active))).scalar()
         if user is None or not allowed_from(user, address):

@@ -6,21 +6,17 @@ from functools import partial
 from io import BytesIO, FileIO
 from typing import IO, TypeVar
 
-from fastapi import Request, Response
-
-from carrel.core.errors import Refused
+from carrel.core.errors import Refused, TooLarge
 from carrel.core.ids import new_id
 from carrel.folders.files import arrivals, authorization, sizes, views
-from carrel.folders.files.arriving import Arrivals
 from carrel.folders.files.authorization import Admitted
-from carrel.folders.files.downloads import APART
+from carrel.folders.files.downloads import Archive
 from carrel.folders.files.folder_access import LONG_S, MOST_TOLD, Reached
 from carrel.folders.files.interrupted import ending, intent
 from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.schemas import FilesDone
 from carrel.folders.files.services import FileServices
-from carrel.folders.files.zip_stream import MadeStream
-from carrel.http.services import services_of
+from carrel.http.body import Body
 from carrel.permissions.decide import Actor
 from carrel.storage import staged
 from carrel.storage.packs import Step, Unpacking, require_some, write_pack
@@ -33,37 +29,37 @@ LARGEST = 32 << 20
 """Of one tar file. What is larger comes in several."""
 
 
-async def unpack(request: Request, actor: Actor, ref: str, to: str, clash: Clash) -> FilesDone:
+async def unpack(
+    services: FileServices, actor: Actor, ref: str, to: str, clash: Clash, body: Body
+) -> FilesDone:
     """Put the files of a tar file into a directory; of no bytes, none.
 
     Raises: NotFound, Forbidden, Conflict, Refused, TooLarge, Invalid.
     """
     names(to)
-    services = services_of(request, FileServices)
     admitted = await authorization.inward(services, actor, ref)
-    announced = int(request.headers.get("content-length") or 0)
+    announced = body.announced or 0
     if announced > LARGEST:
         raise _too_large()
     await admitted.require(services, announced, largest=0)
     most = admitted.most(LARGEST)
     try:
-        if arrivals.is_small(request):
-            content = b"".join(await arrivals.read(request, admitted.reached))
-            return await unpack_tar(request, admitted, BytesIO(content), len(content), to, clash)
-        return await _unpacked_from_disk(request, admitted, most, to, clash)
-    except arrivals.TooLarge:
+        if arrivals.is_small(body):
+            content = b"".join(await arrivals.read(services, body, admitted.reached))
+            return await unpack_tar(services, admitted, BytesIO(content), len(content), to, clash)
+        return await _unpacked_from_disk(services, admitted, most, to, clash, body)
+    except TooLarge:
         await admitted.require(services, most + 1, largest=0)
         raise _too_large() from None
 
 
-async def pack(request: Request, actor: Actor, ref: str, paths: Sequence[str]) -> Response:
+async def pack(services: FileServices, actor: Actor, ref: str, paths: Sequence[str]) -> Archive:
     """A tar file of those of these files that are small.
 
     Raises: NotFound, Forbidden, Conflict, Invalid; why the first cannot be packed, when none can.
     """
     for path in paths:
         names(path)
-    services = services_of(request, FileServices)
     reached = await authorization.outward(services, actor, ref)
     slot = services.downloads.open(actor.user_id)
     await reached.call(require_some, reached.root, paths)
@@ -75,28 +71,27 @@ async def pack(request: Request, actor: Actor, ref: str, paths: Sequence[str]) -
         ]
     )
     make = partial(write_pack, reached.root, paths)
-    return MadeStream(reached, make, {**APART, "Content-Type": "application/x-tar"}, slot)
+    return Archive(reached, make, None, slot)
 
 
 async def _unpacked_from_disk(
-    request: Request, admitted: Admitted, most: int, to: str, clash: Clash
+    services: FileServices, admitted: Admitted, most: int, to: str, clash: Clash, body: Body
 ) -> FilesDone:
     """The same of a body that is not kept in memory. most: how many bytes it may have."""
     reached, name = admitted.reached, f"{staged.WRITTEN}{new_id()}"
     file = await reached.call(staged.create, reached.stage, name)
-    arriving: Arrivals = services_of(request, FileServices).arrivals
     with arrivals.let_go(file):
         try:
-            async with arriving.arriving(name) as arrival:
-                await arrivals.receive(request, reached, file, most, arrival)
+            async with services.arrivals.arriving(name) as arrival:
+                await arrivals.receive(services, body, reached, file, most, arrival)
             with FileIO(file.fd, closefd=False) as source:
-                return await unpack_tar(request, admitted, source, file.size(), to, clash)
+                return await unpack_tar(services, admitted, source, file.size(), to, clash)
         finally:
             await reached.call(file.remove)
 
 
 async def unpack_tar(
-    request: Request, admitted: Admitted, source: IO[bytes], size: int, to: str, clash: Clash
+    services: FileServices, admitted: Admitted, source: IO[bytes], size: int, to: str, clash: Clash
 ) -> FilesDone:
     """What became of the files of this tar file. size: how many bytes it has."""
     reached, done = admitted.reached, FilesDone(paths=[], refused=[])
@@ -105,7 +100,7 @@ async def unpack_tar(
     unpacking = Unpacking(
         source, reached.root, reached.stage, to, clash, name=f"{staged.WRITTEN}{new_id()}",
         largest=admitted.largest, too_large=partial(sizes.too_large, admitted.largest),
-        intent=partial(intent, services_of(request, FileServices).clock, reached, "file.upload"),
+        intent=partial(intent, services.clock, reached, "file.upload"),
     )  # fmt: skip
     while not unpacking.over:
         try:
@@ -114,15 +109,14 @@ async def unpack_tar(
             left = [*unpacking.pending, *await reached.call(lambda: list(unpacking.rest()))]
             done.refused += [views.not_done(entry, full) for entry in left]
             return done
-        await _note(request, reached, step)
+        await _note(services, reached, step)
         done.paths += [path for path, _ in step.placed]
         done.refused += [views.not_done(entry, error) for entry, error in step.refused]
     return done
 
 
-async def _note(request: Request, reached: Reached, step: Step) -> None:
+async def _note(services: FileServices, reached: Reached, step: Step) -> None:
     """Have all of it in the audit trail: in several entries that name every path, and one transaction."""
-    services = services_of(request, FileServices)
     notes: FileNotes = services.file_notes
     entries = [
         notes.write(
@@ -145,8 +139,8 @@ def batched(many: Sequence[T]) -> Iterator[Sequence[T]]:
     return (many[start : start + MOST_TOLD] for start in range(0, len(many), MOST_TOLD))
 
 
-def _too_large() -> arrivals.TooLarge:
-    return arrivals.TooLarge(
+def _too_large() -> TooLarge:
+    return TooLarge(
         "file.too_large",
         f"At most {LARGEST >> 20} MiB can come packed at once.",
         hint="Send them in several, and large files each by itself.",

@@ -1,8 +1,5 @@
 """Parts that have arrived put together to one upload."""
 
-from urllib.parse import quote
-
-from fastapi import Response
 
 from carrel.core.errors import Conflict
 from carrel.core.ids import UploadId
@@ -18,8 +15,8 @@ from carrel.storage.staged import Staged
 from carrel.tables.uploads import Upload
 
 
-async def joined(services: FileServices, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> Response:
-    """A file from parts that have all arrived, in this order."""
+async def joined(services: FileServices, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> None:
+    """Make the upload a file from parts that have all arrived, in this order."""
     lengths = await _parts(services, reached, parts)
     upload.parts, upload.length = list(parts), sum(lengths[part] for part in parts)
     async with services.database.transaction() as tx:
@@ -40,8 +37,6 @@ async def joined(services: FileServices, reached: Reached, upload: Upload, parts
     for part in lengths:
         await reached.call(discard, reached.stage, staged_name(UploadId(part)))
     await forget(services, lengths)
-    headers = {"Location": f"uploads/{upload.id}", "Carrel-Path": quote(upload.done_path or "")}
-    return Response(status_code=201, headers=headers)
 
 
 async def _parts(services: FileServices, reached: Reached, parts: tuple[str, ...]) -> dict[str, int]:

@@ -2,9 +2,9 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.errors import TooLarge
 from carrel.core.units import format_size
 from carrel.folders.files import tus
-from carrel.folders.files.arrivals import TooLarge
 from carrel.site import service as site
 
 

@@ -7,7 +7,7 @@ sends nothing is disconnected (`http.sendfile.SEND_TIMEOUT_S`, `arrivals.PROGRES
 from collections import Counter
 from typing import Self
 
-from carrel.core.errors import CarrelError, Unavailable
+from carrel.core.errors import TooMany, Unavailable
 from carrel.core.ids import UserId
 
 MOST_PER_PERSON = 16
@@ -15,8 +15,8 @@ MOST = 128
 _RETRY_S = 5
 
 
-class TooManyTransfers(CarrelError):
-    status = 429
+class TooManyTransfers(TooMany):
+    """Of one person, or of all."""
 
 
 class Transfers:

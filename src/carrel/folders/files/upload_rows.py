@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from fastapi import Request
 from sqlalchemy import Select, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,7 +14,6 @@ from carrel.folders.files.folder_access import LONG_S, Reached, note, reach, req
 from carrel.folders.files.interrupted import ending, intent, write_down
 from carrel.folders.files.leftovers import staged_name
 from carrel.folders.files.services import FileServices
-from carrel.http.services import services_of
 from carrel.permissions.decide import Actor
 from carrel.storage import interrupted, staged
 from carrel.storage.staged import Staged
@@ -39,9 +37,8 @@ class Sought:
         return staged_name(self.row.id)
 
 
-async def seek(request: Request, actor: Actor, ref: str, upload: str) -> Sought:
+async def seek(services: FileServices, actor: Actor, ref: str, upload: str) -> Sought:
     """An upload of the actor's into a folder that they may still write; it is kept for longer now."""
-    services = services_of(request, FileServices)
     reached = await reach(services, actor, ref, Permission.WRITE)
     async with services.database.transaction() as tx:
         row = await _row(tx, reached, upload, services.clock.now())
@@ -49,21 +46,21 @@ async def seek(request: Request, actor: Actor, ref: str, upload: str) -> Sought:
     return Sought(reached, row)
 
 
-async def size_of(request: Request, sought: Sought) -> int:
+async def size_of(services: FileServices, sought: Sought) -> int:
     """How much has arrived of one that is not done. Raises: NotFound."""
     (size,) = await sought.reached.call(staged.sizes, sought.reached.stage, [sought.name])
     if size is None:
-        size = await recover(request, sought)
+        size = await recover(services, sought)
     return size
 
 
-async def recover(request: Request, sought: Sought) -> int:
+async def recover(services: FileServices, sought: Sought) -> int:
     """The size of one that is not in the stage: the server died between putting it into place and writing that down.
 
     It is written down now. Raises: Locked while somebody else puts it into its place; NotFound when it is not there
     either: its folder has moved.
     """
-    services, reached, row = services_of(request, FileServices), sought.reached, sought.row
+    reached, row = sought.reached, sought.row
     await write_down(services.database.transaction, reached.storage, services.clock)
     held = await reached.call(interrupted.held, reached.storage.backend.root)
     async with services.database.transaction() as tx:

@@ -1,29 +1,26 @@
 """Use cases of resumable uploads. How much of one has arrived is the size of its file in the stage."""
 
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
-from fastapi import Request, Response
 from sqlalchemy import select, update
 
-from carrel.core.errors import CarrelError, Conflict, Forbidden, NotFound
+from carrel.core.errors import CarrelError, Conflict, Forbidden, NotFound, TooLarge
 from carrel.core.ids import UploadId, new_id
 from carrel.folders import quotas
 from carrel.folders.files import arrivals, authorization, sizes, tus
 from carrel.folders.files.arrivals import let_go
-from carrel.folders.files.arriving import Arrivals, LineBroke
 from carrel.folders.files.folder_access import Reached, reach
 from carrel.folders.files.interrupted import intent
 from carrel.folders.files.leftovers import discard, staged_name
-from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.parts import joined
 from carrel.folders.files.schemas import UploadList, UploadView
 from carrel.folders.files.services import FileServices
 from carrel.folders.files.upload_rows import KEPT, Sought, finish, forget, recover, seek, size_of
-from carrel.http.services import services_of
-from carrel.http.shell import HEADERS
+from carrel.http.body import Body, LineBroke
 from carrel.permissions.decide import Actor
 from carrel.storage import listing, staged
 from carrel.storage.paths import exists, split
@@ -33,45 +30,70 @@ from carrel.tables.folders import Permission
 from carrel.tables.uploads import Upload
 
 
-async def abilities(request: Request) -> Response:
-    """What this server can do of the protocol."""
-    async with services_of(request, FileServices).database.transaction() as tx:
-        largest = await sizes.largest(tx)
-    return Response(
-        status_code=204,
-        headers={
-            "Tus-Resumable": tus.VERSION,
-            "Tus-Version": tus.VERSION,
-            "Tus-Extension": ",".join(tus.EXTENSIONS),
-            "Tus-Checksum-Algorithm": ",".join(tus.ALGORITHMS),
-            "Tus-Max-Size": str(largest),
-        },
-    )
+@dataclass(frozen=True)
+class Standing:
+    """How far an upload is. offset: bytes that the client need not send again; None: it is not to send any.
+
+    expires_at: None when it is over. path: where its file is, once it is in its place.
+    """
+
+    id: str
+    offset: int | None
+    expires_at: datetime | None = None
+    path: str | None = None
 
 
-async def create(request: Request, actor: Actor, ref: str) -> Response:
+@dataclass(frozen=True)
+class Progress:
+    """What is known of an upload."""
+
+    row: Upload
+    offset: int | None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Bytes that are to come behind the first `at` of an upload. length: of the whole file, where it is said.
+
+    clash: another one for this request; None: as the upload was begun.
+    """
+
+    at: int
+    length: int | None
+    checksum: tus.Checksum | None
+    clash: Clash | None = None
+
+
+async def largest(services: FileServices) -> int:
+    """Bytes that a file may have."""
+    async with services.database.transaction() as tx:
+        return await sizes.largest(tx)
+
+
+async def create(
+    services: FileServices, actor: Actor, ref: str, wanted: tus.Creation, body: Body
+) -> Standing:
     """Begin an upload, with its first bytes or without; or put finished parts together.
 
     Raises: NotFound, Forbidden, Conflict, Refused, Invalid, and what tus says no with.
     """
-    _speaks(request)
-    wanted = tus.creation(request.headers)
-    services = services_of(request, FileServices)
     admitted = await authorization.inward(services, actor, ref)
     reached = admitted.reached
     if not wanted.parts:
         await admitted.require(services, wanted.length or 0)
-    if _is_whole(request, wanted):
-        return await _at_once(request, reached, wanted)
+    if _is_whole(body, wanted):
+        return await _at_once(services, body, reached, wanted)
     if not wanted.partial:
         await reached.call(_require_free, reached.root, wanted.path, wanted.clash)
+    now = services.clock.now()
     upload = Upload(
         id=UploadId(new_id()), folder_id=reached.folder.id, user_id=actor.user_id, path=wanted.path,
         length=wanted.length, partial=wanted.partial, parts=[], clash=wanted.clash,
-        metadata_text=wanted.metadata, created_at=services.clock.now(), expires_at=services.clock.now() + KEPT,
+        metadata_text=wanted.metadata, created_at=now, expires_at=now + KEPT,
     )  # fmt: skip
     if wanted.parts:
-        return await joined(services, reached, upload, wanted.parts)
+        await joined(services, reached, upload, wanted.parts)
+        return Standing(upload.id, None, path=upload.done_path or "")
     async with services.database.transaction() as tx:
         await admitted.require_beside(tx, wanted.length or 0)
         tx.add(upload)
@@ -81,27 +103,27 @@ async def create(request: Request, actor: Actor, ref: str) -> Response:
         with let_go(file):
             if wanted.has_body:
                 with suppress(LineBroke):
-                    await _receive(request, sought, file, 0, wanted.checksum)
-            headers = {"Location": f"uploads/{upload.id}", **_standing(sought, file)}
+                    await _receive(services, sought, file, 0, wanted.checksum, body)
+            return _standing(sought, file)
     except CarrelError:
         # Nobody will go on with what they never learn the address of.
         await forget(services, [upload.id])
         with suppress(CarrelError):
             await reached.call(discard, reached.stage, sought.name)
         raise
-    return Response(status_code=201, headers=headers)
 
 
-def _is_whole(request: Request, wanted: tus.Creation) -> bool:
+def _is_whole(body: Body, wanted: tus.Creation) -> bool:
     """Whether all of a small file comes with its creation."""
-    announced = tus.number(request.headers, "content-length") or 0
-    comes = announced if wanted.has_body else 0
+    comes = (body.announced or 0) if wanted.has_body else 0
     return wanted.length == comes and not wanted.partial and comes <= arrivals.BATCH
 
 
-async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> Response:
+async def _at_once(
+    services: FileServices, body: Body, reached: Reached, wanted: tus.Creation
+) -> Standing:
     """A small file, of which there is no upload that could be gone on with: it is there, or nothing of it is."""
-    services, upload = services_of(request, FileServices), UploadId(new_id())
+    upload = UploadId(new_id())
     about = intent(services.clock, reached, "file.upload")
     bring = partial(
         staged.bring,
@@ -109,99 +131,62 @@ async def _at_once(request: Request, reached: Reached, wanted: tus.Creation) -> 
         modified_ns=tus.modified_ns(wanted.metadata),
         executable=tus.executable(wanted.metadata),
     )
-    pieces = await arrivals.read(request, reached, wanted.checksum) if wanted.has_body else []
+    pieces = await arrivals.read(services, body, reached, wanted.checksum) if wanted.has_body else []
     name = f"{staged.WRITTEN}{upload}"
     made = await reached.call(bring, reached.root, reached.stage, name, pieces, wanted.path, wanted.clash)
-    notes: FileNotes = services.file_notes
-    await notes.write(reached, "file.upload", [made.path], in_place=True, intent=about, bytes=made.size_bytes)
+    known = {"bytes": made.size_bytes}
+    await services.file_notes.write(reached, "file.upload", [made.path], in_place=True, intent=about, **known)
     services.file_changes.note(reached.folder, made.size_bytes)
-    headers = {
-        "Location": f"uploads/{upload}",
-        "Upload-Offset": str(made.size_bytes),
-        "Carrel-Path": quote(made.path),
-    }
-    return Response(status_code=201, headers=headers)
+    return Standing(upload, made.size_bytes, path=made.path)
 
 
-async def offset(request: Request, actor: Actor, ref: str, upload: str) -> Response:
+async def offset(services: FileServices, actor: Actor, ref: str, upload: str) -> Progress:
     """How much has arrived; all of it only when the file is in its place. Raises: NotFound, Forbidden, Conflict."""
-    _speaks(request)
-    sought = await seek(request, actor, ref, upload)
-    arriving: Arrivals = services_of(request, FileServices).arrivals
-    await arriving.cut(upload, unless_busy=True)
+    sought = await seek(services, actor, ref, upload)
+    await services.arrivals.cut(upload, unless_busy=True)
     row = sought.row
-    size = row.length or 0 if row.done_path is not None else await size_of(request, sought)
-    headers = {"Upload-Expires": tus.date(row.expires_at), "Cache-Control": "no-store"}
-    if not row.parts or row.done_path is not None:
-        headers["Upload-Offset"] = str(confirmed(row, size))
-    if row.length is None or (row.length == 0 and row.done_path is None):
-        headers["Upload-Defer-Length"] = "1"
-    else:
-        headers["Upload-Length"] = str(row.length)
-    if row.metadata_text:
-        headers["Upload-Metadata"] = row.metadata_text
-    if row.partial:
-        headers["Upload-Concat"] = "partial"
-    elif row.parts:
-        headers["Upload-Concat"] = "final;" + " ".join(row.parts)
-    return Response(status_code=200, headers=headers)
+    size = row.length or 0 if row.done_path is not None else await size_of(services, sought)
+    arrives = not row.parts or row.done_path is not None
+    return Progress(row, confirmed(row, size) if arrives else None)
 
 
-async def append(request: Request, actor: Actor, ref: str, upload: str) -> Response:
+async def append(
+    services: FileServices, actor: Actor, ref: str, upload: str, piece: Piece, body: Body
+) -> Standing:
     """Take more of an upload. Raises: NotFound, Forbidden, Conflict, Refused, and what tus says no with."""
-    _speaks(request)
-    tus.require_type(request.headers)
-    checksum = tus.checksum(request.headers)
-    at = tus.number(request.headers, "upload-offset")
-    if at is None:
-        raise tus.missing("Upload-Offset")
-    clash = tus.clash(request.headers)
-    sought = await seek(request, actor, ref, upload)
+    sought, at = await seek(services, actor, ref, upload), piece.at
     if sought.row.parts:
         raise Forbidden("upload.final", "This upload was put together from others; nothing comes behind it.")
     if sought.row.done_path is not None:
         return _over(sought.row, at)
-    sought.row.clash = clash or sought.row.clash
-    arriving: Arrivals = services_of(request, FileServices).arrivals
-    await arriving.cut(upload, unless_busy=True)
+    sought.row.clash = piece.clash or sought.row.clash
+    await services.arrivals.cut(upload, unless_busy=True)
     try:
         file = await sought.reached.call(staged.opened, sought.reached.stage, sought.name)
     except NotFound:
-        await recover(request, sought)
+        await recover(services, sought)
         return _over(sought.row, at)
     with let_go(file):
         if at == confirmed(sought.row, file.size()) < file.size():
             await sought.reached.call(file.truncate, at)
-        await _note_length(request, sought, tus.number(request.headers, "upload-length"), at)
+        await _note_length(services, sought, piece.length, at)
         with suppress(LineBroke):
-            await _receive(request, sought, file, at, checksum)
-        return Response(status_code=204, headers=_standing(sought, file))
+            await _receive(services, sought, file, at, piece.checksum, body)
+        return _standing(sought, file)
 
 
-async def terminate(request: Request, actor: Actor, ref: str, upload: str) -> Response:
+async def terminate(services: FileServices, actor: Actor, ref: str, upload: str) -> None:
     """Give an upload up. Raises: NotFound, Forbidden, Locked."""
-    _speaks(request)
-    sought = await seek(request, actor, ref, upload)
-    arriving: Arrivals = services_of(request, FileServices).arrivals
-    await arriving.cut(upload, unless_busy=False)
+    sought = await seek(services, actor, ref, upload)
+    await services.arrivals.cut(upload, unless_busy=False)
     await sought.reached.call(discard, sought.reached.stage, sought.name)
-    await forget(services_of(request, FileServices), [sought.row.id])
-    return Response(status_code=204)
+    await forget(services, [sought.row.id])
 
 
-async def overridden(request: Request, actor: Actor, ref: str, upload: str) -> Response:
-    """What the header X-HTTP-Method-Override says instead of POST. Raises: BadRequest, and as what it says."""
-    known = {"PATCH": append, "HEAD": offset, "DELETE": terminate}
-    wanted = known.get(request.headers.get("x-http-method-override", "").upper())
-    if wanted is None:
-        raise tus.missing("X-HTTP-Method-Override")
-    return await wanted(request, actor, ref, upload)
-
-
-async def unfinished(request: Request, actor: Actor, ref: str) -> UploadList:
+async def unfinished(services: FileServices, actor: Actor, ref: str) -> UploadList:
     """The actor's uploads into the folder that can go on. Raises: NotFound, Forbidden, Conflict."""
-    reached = await reach(services_of(request, FileServices), actor, ref, Permission.WRITE)
-    async with services_of(request, FileServices).database.transaction() as tx:
+    reached = await reach(services, actor, ref, Permission.WRITE)
+    async with services.database.transaction() as tx:
         wanted = select(Upload).where(
             Upload.folder_id == reached.folder.id,
             Upload.user_id == actor.user_id,
@@ -227,73 +212,58 @@ async def unfinished(request: Request, actor: Actor, ref: str) -> UploadList:
 
 
 async def _receive(
-    request: Request, sought: Sought, file: Staged, at: int, checksum: tus.Checksum | None
+    services: FileServices, sought: Sought, file: Staged, at: int, checksum: tus.Checksum | None, body: Body
 ) -> None:
-    """Take the request's body, and make a file of the upload when it is complete."""
+    """Take the body, and make a file of the upload when it is complete."""
     reached, row = sought.reached, sought.row
     _require_offset(at, file.size())
-    most = await _most(request, sought)
-    arriving: Arrivals = services_of(request, FileServices).arrivals
+    most = await _most(services, sought)
     try:
-        if at + (tus.number(request.headers, "content-length") or 0) > most:
+        if at + (body.announced or 0) > most:
             raise arrivals.more_than_announced()
-        async with arriving.arriving(row.id) as arrival:
-            await arrivals.receive(request, reached, file, most - at, arrival, checksum)
-    except arrivals.TooLarge:
+        async with services.arrivals.arriving(row.id) as arrival:
+            await arrivals.receive(services, body, reached, file, most - at, arrival, checksum)
+    except TooLarge:
         if row.length is None:
-            await _require_allowed(request, sought, most + 1)
+            await _require_allowed(services, sought, most + 1)
         raise
     if file.size() == row.length and not row.partial:
-        await finish(services_of(request, FileServices), reached, row, file)
+        await finish(services, reached, row, file)
 
 
-async def _most(request: Request, sought: Sought) -> int:
+async def _most(services: FileServices, sought: Sought) -> int:
     """How many bytes the upload may have."""
     if sought.row.length is not None:
         return sought.row.length
-    async with services_of(request, FileServices).database.transaction() as tx:
+    async with services.database.transaction() as tx:
         largest, room = await sizes.largest(tx), await quotas.room_of(tx, sought.reached.folder.scope)
     return largest if room is None else min(largest, room)
 
 
-async def _note_length(request: Request, sought: Sought, length: int | None, at: int) -> None:
+async def _note_length(services: FileServices, sought: Sought, length: int | None, at: int) -> None:
     """Remember a length that the client did not know at first. Raises: Conflict, Refused."""
     row = sought.row
     if length is None or length == row.length:
         return
     if row.length is not None or length < at:
         raise Conflict("upload.length", "The length of this upload is another.", field="Upload-Length")
-    await _require_allowed(request, sought, length)
-    async with services_of(request, FileServices).database.transaction() as tx:
+    await _require_allowed(services, sought, length)
+    async with services.database.transaction() as tx:
         await tx.execute(update(Upload).where(Upload.id == row.id).values(length=length))
     row.length = length
 
 
-async def _require_allowed(request: Request, sought: Sought, length: int) -> None:
+async def _require_allowed(services: FileServices, sought: Sought, length: int) -> None:
     """Return when the upload may have so many bytes. Raises: TooLarge, Refused."""
-    async with services_of(request, FileServices).database.transaction() as tx:
+    async with services.database.transaction() as tx:
         await sizes.require_fitting(tx, length)
         await quotas.require_room(tx, sought.reached.folder, length)
 
 
-def _standing(sought: Sought, file: Staged) -> dict[str, str]:
+def _standing(sought: Sought, file: Staged) -> Standing:
     row = sought.row
-    headers = {
-        "Upload-Offset": str(row.length if row.done_path is not None else file.size()),
-        "Upload-Expires": tus.date(row.expires_at),
-    }
-    if row.done_path is not None:
-        headers["Carrel-Path"] = quote(row.done_path)
-    return headers
-
-
-def _speaks(request: Request) -> None:
-    setattr(
-        request.state,
-        HEADERS,
-        ((b"tus-resumable", tus.VERSION.encode()), (b"tus-version", tus.VERSION.encode())),
-    )
-    tus.require_version(request.headers)
+    size = row.length if row.done_path is not None else file.size()
+    return Standing(row.id, size, row.expires_at, row.done_path)
 
 
 def _require_free(root: Path, path: str, clash: Clash) -> None:
@@ -317,11 +287,10 @@ def confirmed(row: Upload, size: int) -> int:
     return max(0, size - 1) if unplaced and size == row.length else size
 
 
-def _over(row: Upload, at: int) -> Response:
+def _over(row: Upload, at: int) -> Standing:
     """To who sends more of one that is done. Raises: Conflict, unless that is nothing more."""
     _require_offset(at, row.length or 0)
-    headers = {"Upload-Offset": str(at), "Carrel-Path": quote(row.done_path or "")}
-    return Response(status_code=204, headers=headers)
+    return Standing(row.id, at, path=row.done_path or "")
 
 
 def _require_offset(at: int, size: int) -> None:

@@ -19,12 +19,14 @@ from wsgidav.wsgidav_app import WsgiDAVApp
 from carrel.core.errors import Unauthorized, Unavailable
 from carrel.folders.files import authorization, downloads
 from carrel.folders.files.services import FileServices
+from carrel.folders.files.transfer_routes import file_response, wanted
 from carrel.folders.webdav.locks import Locks
 from carrel.folders.webdav.mount import MOUNT
 from carrel.folders.webdav.properties import Properties
 from carrel.folders.webdav.resources import CALL, Folders
 from carrel.folders.webdav.work import Call
 from carrel.http.auth import current_actor, names
+from carrel.http.body import Body
 from carrel.http.limits import TooManyRequests
 from carrel.http.services import services_of
 from carrel.permissions.decide import Actor
@@ -63,23 +65,24 @@ class WebDav:
         scope["route"], scope["path_params"] = _ROUTE, {"ref": folder}
         request = Request(_with_token(scope), receive)
         try:
-            actor = await _actor(request)
+            actor, services = await _actor(request), services_of(request, FileServices)
             if request.method in ("GET", "HEAD") and folder:
-                reached = await authorization.outward(services_of(request, FileServices), actor, folder)
-                answer = await downloads.sent(request, reached, path)
+                reached = await authorization.outward(services, actor, folder)
+                found = await downloads.sent(services, reached, path, wanted(request))
+                answer = file_response(request, found)
             else:
-                answer = await self._answer(request, actor)
+                answer = await self._answer(request, services, actor)
         except Unauthorized as error:
             challenge = {"WWW-Authenticate": 'Basic realm="Carrel", charset="UTF-8"'}
             answer = Response(f"{error.message}\n", 401, challenge, "text/plain")
         await answer(scope, receive, send)
 
-    async def _answer(self, request: Request, actor: Actor) -> Response:
+    async def _answer(self, request: Request, services: FileServices, actor: Actor) -> Response:
         depth = request.headers.get("depth", "infinity").lower()
         if request.method == "PROPFIND" and depth == "infinity":
             return Response(_FOREVER_DEEP, 403, media_type="application/xml")
         body = b"" if request.method == "PUT" else await request.body()
-        call = Call(asyncio.get_running_loop(), request, actor)
+        call = Call(asyncio.get_running_loop(), services, Body(request), actor)
         answer = await self._in_thread(call, _environ(request, body, call))
         if call.refused and answer.status_code == _FORBIDDEN:  # for who notes what was refused
             request.scope["state"]["error"] = call.refused[-1]

@@ -6,22 +6,19 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from fastapi import Request
 from sqlalchemy import select
-from starlette.requests import ClientDisconnect
 from wsgidav.dav_error import DAVError
 
 from carrel.core.errors import CarrelError, Conflict, NotFound
 from carrel.core.ids import new_id
 from carrel.folders import access
 from carrel.folders.files import arrivals, authorization
-from carrel.folders.files.arriving import Arrivals
 from carrel.folders.files.authorization import Admitted
 from carrel.folders.files.folder_access import LONG_S, Reached, reach
 from carrel.folders.files.interrupted import intent
 from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.services import FileServices
-from carrel.http.services import services_of
+from carrel.http.body import Body, LineBroke
 from carrel.permissions.decide import Actor
 from carrel.storage import listing, staged, tree
 from carrel.storage.listing import Entry, FileKind, Order
@@ -44,14 +41,11 @@ class Call:
     """
 
     loop: asyncio.AbstractEventLoop
-    request: Request
+    services: FileServices
+    body: Body
     actor: Actor
     reached: dict[str, Reached] = field(default_factory=dict)
     refused: list[CarrelError] = field(default_factory=list)
-
-    @property
-    def services(self) -> FileServices:
-        return services_of(self.request, FileServices)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """What the event loop makes of it. Raises: DAVError."""
@@ -60,7 +54,7 @@ class Call:
         except CarrelError as error:
             self.refused.append(error)
             raise DAVError(error.status, " ".join(filter(None, (error.message, error.hint)))) from None
-        except ClientDisconnect:
+        except LineBroke:
             raise DAVError(400, "The connection broke.") from None
 
     def folder(self, name: str) -> Reached | None:
@@ -103,22 +97,21 @@ async def listed(reached: Reached, path: str) -> Sequence[Entry]:
 
 async def begun(call: Call, folder: str) -> tuple[Admitted, Staged]:
     admitted = await authorization.inward(call.services, call.actor, folder)
-    await admitted.require(call.services, _announced(call.request))
+    await admitted.require(call.services, _announced(call.body))
     reached = admitted.reached
     return admitted, await reached.call(staged.create, reached.stage, f"{staged.WRITTEN}{new_id()}")
 
 
-def _announced(request: Request) -> int:
+def _announced(body: Body) -> int:
     """Bytes that are to come, if that is said: Finder sends chunks, and their sum in a header of its own."""
-    length = request.headers.get("content-length") or request.headers.get("x-expected-entity-length") or ""
+    length = body.headers.get("content-length") or body.headers.get("x-expected-entity-length") or ""
     return int(length) if length.isdecimal() and len(length) < 20 else 0
 
 
 async def received(call: Call, admitted: Admitted, file: Staged) -> None:
-    arriving: Arrivals = call.services.arrivals
     most = min(admitted.largest, admitted.most(_LARGEST_UNANNOUNCED))
-    async with arriving.arriving(file.name) as arrival:
-        await arrivals.receive(call.request, admitted.reached, file, most, arrival)
+    async with call.services.arrivals.arriving(file.name) as arrival:
+        await arrivals.receive(call.services, call.body, admitted.reached, file, most, arrival)
 
 
 async def dropped(reached: Reached, file: Staged) -> None:

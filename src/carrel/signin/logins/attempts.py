@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, and_, case, delete, func, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.errors import CarrelError
+from carrel.core.errors import TooMany
 from carrel.signin.keypairs.service import digest
 from carrel.site.schemas import SiteSettings
 from carrel.tables.logins import LoginAttempts
@@ -14,8 +14,8 @@ from carrel.tables.logins import LoginAttempts
 _LONGEST_LOCK = timedelta(days=1)
 
 
-class TooManyAttempts(CarrelError):
-    status = 429
+class TooManyAttempts(TooMany):
+    """To sign in."""
 
 
 async def count(tx: AsyncSession, settings: SiteSettings, now: datetime, *, email: str, address: str) -> None:

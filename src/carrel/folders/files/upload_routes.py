@@ -1,0 +1,189 @@
+"""Resumable uploads, by tus 1.0 (https://tus.io/protocols/resumable-upload): creation, creation-with-upload,
+creation-defer-length, termination, checksum, expiration, concatenation.
+"""
+
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Request, Response
+
+from carrel.folders.files import tus, uploads
+from carrel.folders.files.schemas import UploadList
+from carrel.folders.files.services import FileServices
+from carrel.folders.files.uploads import Piece, Standing
+from carrel.folders.routes import Ref
+from carrel.http.auth import CurrentActor, names
+from carrel.http.body import Body
+from carrel.http.documented import header
+from carrel.http.services import ServicesOf
+from carrel.http.shell import HEADERS
+from carrel.permissions.decide import Actor
+
+router = APIRouter(tags=["files"])
+With = ServicesOf[FileServices]
+_USE = names("vfolder.use")
+_RAW = {"schema": {"type": "string", "format": "binary"}}
+_VERSION = header("Tus-Resumable", "string", "1.0.0; other versions are refused.")
+_OFFSET_HEADER = header("Upload-Offset", "integer", "Where the body begins in the file.", required=True)
+_TUS_CREATE = {
+    "parameters": [
+        _VERSION,
+        header("Upload-Length", "integer", "Bytes of the whole file."),
+        header("Upload-Defer-Length", "integer", "1 when the length is not known yet."),
+        header("Upload-Metadata", "string", "Pairs of a key and a Base64 value, separated by commas."),
+    ]
+}
+_CLASH_HEADER = header("Carrel-Clash", "string", "For this request, another `clash`: refuse, replace or rename.")
+_TUS_APPEND = {"parameters": [_VERSION, _OFFSET_HEADER, _CLASH_HEADER]}
+_TUS = _USE | {"requestBody": {"content": {tus.OFFSET_TYPE: _RAW}}}
+UploadRef = Annotated[str, Path(max_length=64, description="An id.")]
+
+
+@router.get(
+    "/vfolders/{ref}/uploads",
+    operation_id="uploads.list",
+    summary="List unfinished uploads",
+    openapi_extra=_USE,
+)
+async def list_uploads(services: With, actor: CurrentActor, ref: Ref) -> UploadList:
+    """Your uploads into a folder that are not finished."""
+    return await uploads.unfinished(services, actor, ref)
+
+
+@router.options(
+    "/vfolders/{ref}/uploads", operation_id="uploads.options",
+    summary="Show supported tus extensions", openapi_extra=_USE, response_class=Response,
+    status_code=204,
+)  # fmt: skip
+async def options(request: Request, services: With, actor: CurrentActor, ref: Ref) -> Response:
+    """What this server can do of tus."""
+    largest = await uploads.largest(services)
+    return Response(
+        status_code=204,
+        headers={
+            "Tus-Resumable": tus.VERSION,
+            "Tus-Version": tus.VERSION,
+            "Tus-Extension": ",".join(tus.EXTENSIONS),
+            "Tus-Checksum-Algorithm": ",".join(tus.ALGORITHMS),
+            "Tus-Max-Size": str(largest),
+        },
+    )
+
+
+@router.post(
+    "/vfolders/{ref}/uploads", operation_id="uploads.create",
+    summary="Create an upload", openapi_extra=_TUS | _TUS_CREATE, response_class=Response,
+    status_code=201, responses={201: {"description": "Location says where to send the bytes."}},
+)  # fmt: skip
+async def create(request: Request, services: With, actor: CurrentActor, ref: Ref) -> Response:
+    """Begin an upload. Upload-Metadata has `path` (or `filename`) and may have `clash`: refuse, replace or rename;
+    `modified`: the file's time, in seconds since 1970; `executable`: 1."""
+    _speaks(request)
+    wanted = tus.creation(request.headers)
+    standing = await uploads.create(services, actor, ref, wanted, Body(request))
+    headers = {"Location": f"uploads/{standing.id}", **_standing(standing)}
+    return Response(status_code=201, headers=headers)
+
+
+@router.head(
+    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.show",
+    summary="Get the offset of an upload", openapi_extra=_USE, response_class=Response,
+    responses={200: {"description": "Upload-Offset says how much has arrived."}},
+)  # fmt: skip
+async def show(
+    request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
+) -> Response:
+    """How much of an upload has arrived."""
+    return await _shown(request, services, actor, ref, upload)
+
+
+@router.patch(
+    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.append",
+    summary="Append to an upload", openapi_extra=_TUS | _TUS_APPEND, response_class=Response,
+    status_code=204,
+)  # fmt: skip
+async def append(
+    request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
+) -> Response:
+    """Send more of an upload, from Upload-Offset on. With its last byte the file appears in the folder."""
+    return await _appended(request, services, actor, ref, upload)
+
+
+@router.post("/vfolders/{ref}/uploads/{upload}", openapi_extra=_TUS, include_in_schema=False)
+async def override(
+    request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
+) -> Response:
+    """The same as PATCH, HEAD or DELETE, for clients whose environment lets no such requests through."""
+    known = {"PATCH": _appended, "HEAD": _shown, "DELETE": _terminated}
+    wanted = known.get(request.headers.get("x-http-method-override", "").upper())
+    if wanted is None:
+        raise tus.missing("X-HTTP-Method-Override")
+    return await wanted(request, services, actor, ref, upload)
+
+
+@router.delete(
+    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.remove",
+    summary="Cancel an upload", openapi_extra=_USE, response_class=Response,
+    status_code=204,
+)  # fmt: skip
+async def remove(
+    request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
+) -> Response:
+    """Give an upload up."""
+    return await _terminated(request, services, actor, ref, upload)
+
+
+async def _shown(request: Request, services: FileServices, actor: Actor, ref: str, upload: str) -> Response:
+    _speaks(request)
+    found = await uploads.offset(services, actor, ref, upload)
+    row = found.row
+    headers = {"Upload-Expires": tus.date(row.expires_at), "Cache-Control": "no-store"}
+    if found.offset is not None:
+        headers["Upload-Offset"] = str(found.offset)
+    if row.length is None or (row.length == 0 and row.done_path is None):
+        headers["Upload-Defer-Length"] = "1"
+    else:
+        headers["Upload-Length"] = str(row.length)
+    if row.metadata_text:
+        headers["Upload-Metadata"] = row.metadata_text
+    if row.partial:
+        headers["Upload-Concat"] = "partial"
+    elif row.parts:
+        headers["Upload-Concat"] = "final;" + " ".join(row.parts)
+    return Response(status_code=200, headers=headers)
+
+
+async def _appended(request: Request, services: FileServices, actor: Actor, ref: str, upload: str) -> Response:
+    _speaks(request)
+    tus.require_type(request.headers)
+    checksum = tus.checksum(request.headers)
+    at = tus.number(request.headers, "upload-offset")
+    if at is None:
+        raise tus.missing("Upload-Offset")
+    clash = tus.clash(request.headers)
+    piece = Piece(at, tus.number(request.headers, "upload-length"), checksum, clash)
+    standing = await uploads.append(services, actor, ref, upload, piece, Body(request))
+    return Response(status_code=204, headers=_standing(standing))
+
+
+async def _terminated(request: Request, services: FileServices, actor: Actor, ref: str, upload: str) -> Response:
+    _speaks(request)
+    await uploads.terminate(services, actor, ref, upload)
+    return Response(status_code=204)
+
+
+def _standing(standing: Standing) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    if standing.offset is not None:
+        headers["Upload-Offset"] = str(standing.offset)
+    if standing.expires_at is not None:
+        headers["Upload-Expires"] = tus.date(standing.expires_at)
+    if standing.path is not None:
+        headers["Carrel-Path"] = quote(standing.path)
+    return headers
+
+
+def _speaks(request: Request) -> None:
+    version = tus.VERSION.encode()
+    setattr(request.state, HEADERS, ((b"tus-resumable", version), (b"tus-version", version)))
+    tus.require_version(request.headers)
