@@ -15,7 +15,7 @@ from tus_kit import VERSION, arrived, basic, begun, line, patch, size_of, staged
 
 from carrel.core.clock import SystemClock
 from carrel.core.errors import Unavailable
-from carrel.folders.files import arrivals, leftovers, upload_rows
+from carrel.folders.files import arriving, leftovers, upload_rows
 from carrel.storage import staged as staging
 
 
@@ -43,9 +43,9 @@ async def test_two_cannot_send_at_once_but_who_stalls_makes_way(
     with line(api, data, upload, 0, len(content), await basic(api, data)) as connection:
         await asyncio.to_thread(connection.sendall, content[: (1 << 20) + 10])
         await size_of(data, 1 << 20)
-        monkeypatch.setattr(arrivals, "STALLED_S", 3600.0)
+        monkeypatch.setattr(arriving, "STALLED_S", 3600.0)
         assert said(await patch(data, upload, 1 << 20, b"x")) == (423, "upload.locked")
-        monkeypatch.setattr(arrivals, "STALLED_S", 0.0)
+        monkeypatch.setattr(arriving, "STALLED_S", 0.0)
         at = await arrived(data, upload)
         assert at == (1 << 20) + 10, "what the other had sent counts"
         assert (await patch(data, upload, at, content[at:])).status_code == 204

@@ -87,3 +87,10 @@ def test_use_cases_know_no_web_framework():
 def test_statuses_stand_in_the_error_tree_and_where_http_is_spoken():
     saying = {relative(file) for file in FILES if re.search(r"^    status = \d", file.read_text(), re.MULTILINE)}
     assert {one for one in saying if not one.startswith("http/")} == {"core/errors.py", "folders/files/tus.py"}
+
+
+def test_limits_of_policies_are_read_by_name_where_they_are_kept():
+    """Elsewhere they are fields of `tables.policies`."""
+    for file in FILES:
+        if relative(file).split("/")[0] not in ("limits", "tables") and "versions" not in file.parts:
+            assert not re.search(r"\blimits(\[[\"']|\.get\(| -> ')", file.read_text()), relative(file)

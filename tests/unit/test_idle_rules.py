@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from carrel.controllers.idle import Idle
+from carrel.tables.policies import UseLimit, keypair_policy
 from carrel.usage.idle import activity
 from carrel.usage.idle.rules import (
     LATE,
@@ -16,7 +17,6 @@ from carrel.usage.idle.rules import (
     Minute,
     Rules,
     Step,
-    UseRule,
     as_told,
     decide,
     findings,
@@ -26,7 +26,7 @@ from carrel.usage.idle.rules import (
 )
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-USE = UseRule(window_s=3600, grace_s=600, below={"cpu": 5, "accelerator": 10})
+USE = UseLimit(window_s=3600, grace_s=600, below={"cpu": 5, "accelerator": 10})
 
 
 def at(minutes: float) -> datetime:
@@ -90,7 +90,7 @@ def test_use_is_little_since_all_that_is_measured_and_looked_at_stayed_below(min
 
 
 def test_only_what_a_session_holds_is_looked_at():
-    only_accelerators = UseRule(3600, 0, {"accelerator": 10})
+    only_accelerators = UseLimit(3600, 0, {"accelerator": 10})
     assert not findings(Rules(use=only_accelerators), life(), quiet(0, 90), at(90))
     [found] = findings(Rules(use=USE), life(), [], at(90))
     assert found.why == "Idle: it used little for 1 h (CPU below 5 %)."
@@ -103,10 +103,15 @@ def test_the_rule_that_ends_it_first_counts():
     assert (first.rule, first.ends_at) == (IdleRule.USE, at(70))
 
 
-def test_limits_are_read_as_policies_have_them():
-    assert rules_of({"idle_timeout_s": "unlimited", "idle_use": "unlimited"}) == Rules()
-    limits = {"idle_timeout_s": 60, "idle_use": {"window_s": 3600, "grace_s": 0, "below": {"cpu": 5}}}
-    assert rules_of(limits, 90) == Rules(60, UseRule(3600, 0, {"cpu": 5}), 90)
+def test_rules_are_those_of_the_policy():
+    kept = {
+        "slots": {"*": "unlimited"}, "sessions": 1, "pending_sessions": 1, "pending_slots": {},
+        "containers_per_session": 1, "lifetime_s": "unlimited", "max_priority": 50, "storage_hosts": "unlimited",
+        "idle_timeout_s": "unlimited", "idle_use": "unlimited",
+    }  # fmt: skip
+    assert rules_of(keypair_policy(kept)) == Rules()
+    kept |= {"idle_timeout_s": 60, "idle_use": {"window_s": 3600, "grace_s": 0, "below": {"cpu": 5}}}
+    assert rules_of(keypair_policy(kept), 90) == Rules(60, UseLimit(3600, 0, {"cpu": 5}), 90)
 
 
 def test_who_was_not_warned_in_time_is_warned_late_and_ends_late():
@@ -219,7 +224,7 @@ def test_what_is_written_down_late_is_known_before_anybody_is_ended():
 )
 def test_looking_only_when_it_matters_misses_nothing(course, window, grace):
     """Whoever looks when `look_again_at` says warns in the same minute as who looks every minute."""
-    rule = UseRule(window * 60, grace * 60, {"cpu": 5})
+    rule = UseLimit(window * 60, grace * 60, {"cpu": 5})
     minutes = [
         Minute(at(number), {"cpu": 90.0 if one == "busy" else 1.0})
         for number, one in enumerate(course)

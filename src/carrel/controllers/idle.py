@@ -10,11 +10,12 @@ from carrel.core.ids import SessionId
 from carrel.core.units import format_duration
 from carrel.sessions import queries as sessions
 from carrel.sessions import transitions
-from carrel.tables import limits
+from carrel.tables import limits as limits
+from carrel.tables.policies import UseLimit
 from carrel.tables.session_states import SessionState
 from carrel.usage.idle import queries, rules
 from carrel.usage.idle.queries import Case
-from carrel.usage.idle.rules import Decision, Finding, Minute, Step, UseRule
+from carrel.usage.idle.rules import Decision, Finding, Minute, Step
 
 WARNING = "It looks idle: it ends in {}, unless somebody uses it or says that it is in use."
 
@@ -28,7 +29,7 @@ class Idle:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._look_at: dict[SessionId, tuple[UseRule, datetime]] = {}
+        self._look_at: dict[SessionId, tuple[UseLimit, datetime]] = {}
 
     async def close(self) -> None:
         """Nothing runs beside the step."""

@@ -31,9 +31,11 @@ from carrel.folders.schemas import QuotaList, QuotaQuery, QuotaView
 from carrel.http import paging
 from carrel.http.paging import Sort
 from carrel.permissions.decide import Actor, Target
+from carrel.tables import policies
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import VFolder
-from carrel.tables.limits import UNLIMITED, ResourcePolicy
+from carrel.tables.limits import FOLDER_BYTES, ResourcePolicy
+from carrel.tables.policies import folder_policy
 from carrel.tables.tenancy import Domain, Project, User, UserState
 
 Level = Literal["adequate", "caution", "insufficient"]
@@ -43,7 +45,7 @@ _SUM = cast(func.coalesce(func.sum(VFolder.used_bytes), 0), BigInteger)
 _USER = "CASE WHEN f.scope LIKE 'user-%%' THEN substr(f.scope, 6) END"
 _PROJECT = "CASE WHEN f.scope LIKE 'project-%%' THEN substr(f.scope, 9) END"
 LIMIT = f"""(
-    SELECT p.limits -> 'folder_bytes' FROM resource_policies p WHERE p.id = coalesce(
+    SELECT p.{FOLDER_BYTES} FROM resource_policies p WHERE p.id = coalesce(
         (SELECT u.policy_id FROM users u WHERE u.id = {_USER}),
         (SELECT j.policy_id FROM projects j WHERE j.id = {_PROJECT}))
 )"""  # noqa: S608 - no input in it
@@ -105,7 +107,8 @@ async def limit_of(tx: AsyncSession, scope: str) -> Limit:
         if kind == "project"
         else Target(UserId(id_), domain_id=domain)
     )
-    return Limit(label, _most(limits["folders"]), _most(limits["folder_bytes"]), target)
+    said = folder_policy(kind, limits)
+    return Limit(label, said.folders, said.folder_bytes, target)
 
 
 async def usage_of(tx: AsyncSession, scope: str) -> Usage:
@@ -173,7 +176,7 @@ async def room_of(tx: AsyncSession, scope: str) -> int | None:
 
 def room_in(limit: int | str, used: int) -> int | None:
     """The same, when both are known. limit: as a policy says it."""
-    most = _most(limit)
+    most = policies.most(limit)
     return None if most is None else max(0, most - used)
 
 
@@ -225,7 +228,7 @@ async def limits_on(tx: AsyncSession, host: StorageHostId) -> dict[str, int | No
         .join(ResourcePolicy, ResourcePolicy.id == owned.c.policy_id)
         .where(owned.c.scope.in_(here))
     )
-    return {scope: _most(limits["folder_bytes"]) for scope, limits in rows}
+    return {scope: folder_policy(scope.partition("-")[0], limits).folder_bytes for scope, limits in rows}
 
 
 def _sums(where: ColumnElement[bool] | None = None) -> Subquery:
@@ -276,19 +279,16 @@ def _columns(
 
 
 def _view(row: Any) -> QuotaView:
-    most = _most(row.limits["folder_bytes"])
+    policy = folder_policy(row.kind, row.limits)
+    most = policy.folder_bytes
     return QuotaView(
         kind=row.kind,
         id=row.id,
         label=row.label,
         folders=row.folders,
-        most_folders=_most(row.limits["folders"]),
+        most_folders=policy.folders,
         used_bytes=row.used_bytes,
         most_bytes=most,
         level=level_of(row.used_bytes, most),
         measured_at=row.measured_at,
     )
-
-
-def _most(limit: int | str) -> int | None:
-    return None if limit == UNLIMITED else int(limit)

@@ -9,7 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.permissions.decide import Actor
 from carrel.scheduling.snapshot import SESSIONS, ScopeView
 from carrel.tables.keypairs import Keypair
-from carrel.tables.limits import UNLIMITED, ResourcePolicy
+from carrel.tables.limits import ResourcePolicy
+from carrel.tables.policies import KeypairPolicy, Slots, keypair_policy, user_policy
 from carrel.tables.tenancy import User
 
 
@@ -34,19 +35,19 @@ async def ceilings(
     found |= {f"keypair:{key}": ScopeView(f"keypair {key}", {}) for key in keys}
     bound = {"domains": domains, "projects": projects, "owners": owners, "keys": keys}
     for row in await tx.execute(_LIMITING, bound):
-        label, limits = _LABELS[row.kind].format(row.name), row.limits
-        found[f"{row.kind}:{row.id}"] = (
-            ScopeView(label, limits)
-            if row.kind in ("domain", "project")
-            else ScopeView(label, ceiling_of(limits, slots), containers=_most_containers(limits))
-        )
+        found[f"{row.kind}:{row.id}"] = _scope(row.kind, _LABELS[row.kind].format(row.name), row.limits, slots)
     return found
 
 
-def _most_containers(limits: Mapping[str, Any]) -> int | None:
-    """In one session; only policies of keypairs say it."""
-    most = limits.get("containers_per_session", UNLIMITED)
-    return None if most == UNLIMITED else int(most)
+def _scope(kind: str, label: str, limits: Mapping[str, Any], slots: Iterable[str]) -> ScopeView:
+    if kind in ("domain", "project"):
+        return ScopeView(label, limits)
+    if kind == "user":
+        person = user_policy(limits)
+        return ScopeView(label, ceiling_of(person.slots, person.sessions, slots))
+    policy = keypair_policy(limits)
+    ceiling = ceiling_of(policy.slots, policy.sessions, slots)
+    return ScopeView(label, ceiling, containers=policy.containers_per_session)
 
 
 _LABELS = {
@@ -75,14 +76,13 @@ _LIMITING = text("""
 """)
 
 
-def ceiling_of(limits: Mapping[str, Any], slots: Iterable[str]) -> dict[str, int]:
-    """What a policy limits, as a ceiling.
+def ceiling_of(limits: Slots, sessions: int | None, slots: Iterable[str]) -> dict[str, int]:
+    """What a policy limits, as a ceiling of these slots.
 
     A slot that it does not name falls under its "*"; without one there is none of it.
     """
-    named = limits["slots"]
-    ceiling = {slot: named.get(slot, named.get("*", 0)) for slot in slots} | {SESSIONS: limits["sessions"]}
-    return {slot: most for slot, most in ceiling.items() if most != UNLIMITED}
+    ceiling = {slot: limits.get(slot, limits.get("*", 0)) for slot in slots} | {SESSIONS: sessions}
+    return {slot: most for slot, most in ceiling.items() if most is not None}
 
 
 def access_key_of(actor: Actor) -> str | None:
@@ -91,8 +91,8 @@ def access_key_of(actor: Actor) -> str | None:
     return key if kind == "keypair" else None
 
 
-async def policy_of(tx: AsyncSession, actor: Actor) -> Mapping[str, Any]:
-    """The limits of the keypair that they act by; without one, those of what they do without."""
+async def policy_of(tx: AsyncSession, actor: Actor) -> KeypairPolicy:
+    """The policy of the keypair that they act by; without one, that of what they do without."""
     access_key = access_key_of(actor)
     query = select(ResourcePolicy.limits)
     if access_key:
@@ -101,5 +101,4 @@ async def policy_of(tx: AsyncSession, actor: Actor) -> Mapping[str, Any]:
         )
     else:
         query = query.join(User, User.keypair_policy_id == ResourcePolicy.id).where(User.id == actor.user_id)
-    limits: Mapping[str, Any] = (await tx.execute(query)).scalar_one()
-    return limits
+    return keypair_policy((await tx.execute(query)).scalar_one())

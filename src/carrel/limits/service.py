@@ -137,6 +137,16 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     await record(tx, actor, "policy.remove", policy)
 
 
+async def rename_host(tx: AsyncSession, old: str, new: str | None) -> None:
+    """Policies say by name which storage hosts may be used. new: None when it is gone."""
+    of_keypairs = select(ResourcePolicy).where(ResourcePolicy.kind == PolicyKind.KEYPAIR)
+    for policy in (await tx.execute(of_keypairs.with_for_update())).scalars():
+        hosts = policy.limits["storage_hosts"]
+        if isinstance(hosts, list) and old in hosts:
+            kept = [new if host == old else host for host in hosts]
+            policy.limits = {**policy.limits, "storage_hosts": [host for host in kept if host]}
+
+
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "policy.read") -> ResourcePolicy:
     """The policy of this id, or of this name; locked when it shall change, or stay while it is given to somebody.
 

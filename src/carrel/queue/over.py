@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 from sqlalchemy import and_, or_, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,7 +19,8 @@ from carrel.queue.held import SIGN_IN, Holder
 from carrel.queue.ledger_schemas import By, OverView
 from carrel.scheduling.snapshot import SESSIONS
 from carrel.tables.keypairs import Keypair
-from carrel.tables.limits import UNLIMITED, PolicyKind
+from carrel.tables.limits import PolicyKind
+from carrel.tables.policies import FolderPolicy, keypair_policy, project_policy, user_policy
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Domain, Project, User
 from carrel.tenancy import queries as tenancy
@@ -35,20 +37,27 @@ async def of_policy(tx: AsyncSession, actor: Actor, ref: str, change: LimitsChan
     policy = await limits.find(tx, actor, ref, "policy.update")
     proposed = limits.changed(policy, change)
     if policy.kind == PolicyKind.PROJECT:
-        return await _folders(tx, policy.id, "project", proposed)
+        return await _folders(tx, policy.id, "project", project_policy(proposed))
     if policy.kind == PolicyKind.USER:
+        person = user_policy(proposed)
         found = await held.holders(tx, By.USER, User.policy_id == policy.id)
-        over = [over for one in found for over in _over("user", one, ceiling_of(proposed, one.slots))]
-        return [*over, *await _folders(tx, policy.id, "user", proposed)]
+        over = [
+            over
+            for one in found
+            for over in _over("user", one, ceiling_of(person.slots, person.sessions, one.slots))
+        ]
+        return [*over, *await _folders(tx, policy.id, "user", person)]
+    of_keypairs = keypair_policy(proposed)
+    holding = partial(ceiling_of, of_keypairs.slots, of_keypairs.sessions)
+    waiting = partial(ceiling_of, of_keypairs.pending_slots, of_keypairs.pending_sessions)
     without_keypair = and_(Session.access_key.is_(None), User.keypair_policy_id == policy.id)
     found = await held.holders(tx, By.KEYPAIR, or_(Keypair.policy_id == policy.id, without_keypair))
-    waiting = {"slots": proposed["pending_slots"], "sessions": proposed["pending_sessions"]}
     return [
-        *[over for one in found for over in _over("keypair", one, ceiling_of(proposed, one.slots))],
+        *[over for one in found for over in _over("keypair", one, holding(one.slots))],
         *[
             over
             for one in await _waiting(tx, policy.id)
-            for over in _over("keypair", one, ceiling_of(waiting, one.slots), pending=True)
+            for over in _over("keypair", one, waiting(one.slots), pending=True)
         ],
     ]
 
@@ -86,7 +95,7 @@ def _over(
 
 
 async def _folders(
-    tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"], limits: Mapping[str, Any]
+    tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"], said: FolderPolicy
 ) -> list[OverView]:
     return [
         OverView(
@@ -95,12 +104,15 @@ async def _folders(
             label=one.label,
             waiting=False,
             slot=limit,
-            ceiling=limits[limit],
+            ceiling=ceiling,
             used=used,
         )
         for one in await quotas.holdings(tx, policy, kind)
-        for limit, used in (("folders", one.usage.folders), ("folder_bytes", one.usage.bytes))
-        if limits[limit] != UNLIMITED and used > limits[limit]
+        for limit, ceiling, used in (
+            ("folders", said.folders, one.usage.folders),
+            ("folder_bytes", said.folder_bytes, one.usage.bytes),
+        )
+        if ceiling is not None and used > ceiling
     ]
 
 

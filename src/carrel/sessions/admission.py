@@ -1,8 +1,7 @@
 """What a request must pass before it may wait: its resource group, its limits, and that it could ever start."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -21,8 +20,8 @@ from carrel.sessions.spec import SchedulingSpec, SessionSpec
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
-from carrel.tables.limits import UNLIMITED
 from carrel.tables.nodes import IS_KNOWN, Node
+from carrel.tables.policies import KeypairPolicy
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
 
@@ -55,15 +54,15 @@ async def admit(
     usable = await usable_groups(tx, actor.user_id, actor.domain_id, project)
     group = chosen(usable, spec.group)
     node = await _node(tx, actor, group, spec.node)
-    limits = await policy_of(tx, actor)
-    priority = _priority(actor, project, spec.priority, limits)
+    policy = await policy_of(tx, actor)
+    priority = _priority(actor, project, spec.priority, policy)
     admitted = replace(
         spec,
         image=image.reference if image else spec.image,
         project=project,
         group=group.id,
         priority=priority,
-        time_limit_s=_time_limit(spec.time_limit_s, limits),
+        time_limit_s=_time_limit(spec.time_limit_s, policy),
         node=node.id if node else None,
     )
     # 2. whether it could start if nothing else were there
@@ -74,7 +73,7 @@ async def admit(
     await _require_under_ceilings(tx, actor, project, access_key, spec)
     _require_fit(spec, machines)
     # 3. whether one more may wait
-    await _require_few_waiting(tx, actor, access_key, spec, limits)
+    await _require_few_waiting(tx, actor, access_key, spec, policy)
     return AdmittedSpec(admitted, group, priority, access_key)
 
 
@@ -127,8 +126,8 @@ async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, wanted: st
     return node
 
 
-def _priority(actor: Actor, project: ProjectId, wanted: int | None, limits: Mapping[str, Any]) -> int:
-    most: int = limits["max_priority"]
+def _priority(actor: Actor, project: ProjectId, wanted: int | None, policy: KeypairPolicy) -> int:
+    most = policy.max_priority
     if wanted is None:
         return min(DEFAULT_PRIORITY, most)
     require_priority(actor, Target(None, project, actor.domain_id), wanted, most)
@@ -147,8 +146,8 @@ def require_priority(actor: Actor, target: Target, wanted: int, most: int) -> No
         )
 
 
-def _time_limit(wanted: int | None, limits: Mapping[str, Any]) -> int | None:
-    most: int | None = None if limits["lifetime_s"] == UNLIMITED else limits["lifetime_s"]
+def _time_limit(wanted: int | None, policy: KeypairPolicy) -> int | None:
+    most = policy.lifetime_s
     if wanted is None or most is None:
         return wanted or most
     if wanted > most:
@@ -239,11 +238,10 @@ def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
 
 
 async def _require_few_waiting(
-    tx: AsyncSession, actor: Actor, access_key: str | None, spec: SchedulingSpec, limits: Mapping[str, Any]
+    tx: AsyncSession, actor: Actor, access_key: str | None, spec: SchedulingSpec, policy: KeypairPolicy
 ) -> None:
-    most: int | str = limits["pending_sessions"]
-    most_slots: Mapping[str, int | str] = limits["pending_slots"]
-    if most == UNLIMITED and set(most_slots.values()) == {UNLIMITED} and "*" in most_slots:
+    most, most_slots = policy.pending_sessions, policy.pending_slots
+    if most is None and "*" in most_slots and set(most_slots.values()) == {None}:
         return
     # One after the other, so that two at once do not both take the last place.
     key = access_key or actor.user_id
@@ -259,7 +257,7 @@ async def _require_few_waiting(
     )
     pending = [(session, slots) for session, slots in rows]
     sessions = len({session for session, _ in pending})
-    if most != UNLIMITED and sessions + 1 > int(most):
+    if most is not None and sessions + 1 > most:
         raise Refused(
             "session.too_many_waiting",
             f"Your resource policy lets {most} sessions wait at once, and {sessions} do.",
@@ -269,10 +267,10 @@ async def _require_few_waiting(
     for slot, amount in total_of(spec).items():
         limit = most_slots.get(slot, most_slots.get("*", 0))
         waiting = sum(slots.get(slot, 0) for _, slots in pending)
-        if limit != UNLIMITED and waiting + amount > int(limit):
+        if limit is not None and waiting + amount > limit:
             raise Refused(
                 "session.too_much_waiting",
-                f"Your resource policy lets sessions wait for {format_slot(slot, int(limit))} at once, and they do"
+                f"Your resource policy lets sessions wait for {format_slot(slot, limit)} at once, and they do"
                 f" for {format_slot(slot, waiting)}.",
                 hint="Wait until one of them has started, or ask for less.",
                 field=f"slots.{slot}",

@@ -261,7 +261,7 @@ async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) ->
     session = await find(tx, actor, ref, "session.update")
     if not await queries.lock(tx, session.id, SessionState.PENDING):
         raise Conflict("session.not_waiting", f"{session.name} does not wait any more.", field="priority")
-    most = (await policy_of(tx, actor))["max_priority"]
+    most = (await policy_of(tx, actor)).max_priority
     admission.require_priority(actor, _target(session), priority, most)
     before = session.priority
     await transitions.prioritise(tx, session.id, priority)

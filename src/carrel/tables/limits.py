@@ -2,16 +2,16 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, Index, String, text
+from sqlalchemy import CheckConstraint, DateTime, Index, String, or_, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import PolicyId
 from carrel.db.tables import Table
+from carrel.tables.policies import UNLIMITED
 
-UNLIMITED: Literal["unlimited"] = "unlimited"
 TOPIC = "limits"
 """Announced when a limit was changed, or given to somebody."""
 
@@ -29,7 +29,8 @@ _KINDS = ", ".join(f"'{kind}'" for kind in PolicyKind)
 
 
 class ResourcePolicy(Table):
-    """limits: as `limits.schemas` reads them for the kind; every limit is there, "unlimited" or a number."""
+    """limits: as `limits.schemas` writes them for the kind, and `tables.policies` reads them; every limit is there,
+    "unlimited" or a number."""
 
     __tablename__ = "resource_policies"
     __table_args__ = (
@@ -43,3 +44,11 @@ class ResourcePolicy(Table):
     description: Mapped[str] = mapped_column(String(500), server_default="")
     limits: Mapped[dict[str, Any]] = mapped_column(JSONB)
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
+
+
+HAS_IDLE_RULE = or_(
+    ResourcePolicy.limits["idle_timeout_s"].as_string() != UNLIMITED,
+    ResourcePolicy.limits["idle_use"].as_string() != UNLIMITED,
+)
+FOLDER_BYTES = "limits -> 'folder_bytes'"
+"""In a statement of text, for `tables.policies.most`."""

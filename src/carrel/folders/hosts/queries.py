@@ -39,7 +39,6 @@ from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
 from carrel.storage.make import make
 from carrel.storage.port import Clone, HardQuota
-from carrel.tables.limits import UNLIMITED
 from carrel.tables.storage_hosts import BackendKind, HostScopeKind, StorageHost, StorageHostAccess
 from carrel.tables.tenancy import Domain, Project
 from carrel.tenancy.schemas import DomainRef, ProjectRef
@@ -96,8 +95,8 @@ async def may_use(tx: AsyncSession, actor: Actor, project: ProjectId | None = No
         Domain.id == domain,
         or_(Domain.storage_hosts.is_(None), StorageHost.name == func.any(Domain.storage_hosts)),
     )
-    hosts = (await policy_of(tx, actor))["storage_hosts"]
-    allowed = true() if hosts == UNLIMITED else StorageHost.name.in_(hosts)
+    hosts = (await policy_of(tx, actor)).storage_hosts
+    allowed = true() if hosts is None else StorageHost.name.in_(hosts)
     return or_(StorageHost.public, named) & let_in & allowed
 
 

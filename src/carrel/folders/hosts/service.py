@@ -19,10 +19,10 @@ from carrel.events import service as events
 from carrel.folders.hosts import queries, roots
 from carrel.folders.hosts.schemas import StorageHostAccessUpdate, StorageHostCreate, StorageHostUpdate
 from carrel.folders.hosts.storages import Storages
+from carrel.limits import service as limits
 from carrel.permissions.decide import Actor, Target, require
 from carrel.storage.make import make
 from carrel.storage.port import Capacity, StorageError
-from carrel.tables.limits import PolicyKind, ResourcePolicy
 from carrel.tables.storage_hosts import (
     TOPIC,
     BackendKind,
@@ -333,12 +333,7 @@ async def _rename(tx: AsyncSession, old: str, new: str | None) -> None:
         else func.array_remove(Domain.storage_hosts, old)
     )
     await tx.execute(update(Domain).where(listed).values(storage_hosts=names))
-    of_keypairs = select(ResourcePolicy).where(ResourcePolicy.kind == PolicyKind.KEYPAIR)
-    for policy in (await tx.execute(of_keypairs.with_for_update())).scalars():
-        hosts = policy.limits["storage_hosts"]
-        if isinstance(hosts, list) and old in hosts:
-            kept = [new if host == old else host for host in hosts]
-            policy.limits = {**policy.limits, "storage_hosts": [host for host in kept if host]}
+    await limits.rename_host(tx, old, new)
 
 
 async def _flush(tx: AsyncSession, name: str) -> None:

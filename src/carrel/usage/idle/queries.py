@@ -11,7 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.ids import SessionId
 from carrel.tables.idle import SessionActivity
 from carrel.tables.keypairs import Keypair
-from carrel.tables.limits import UNLIMITED, ResourcePolicy
+from carrel.tables.limits import HAS_IDLE_RULE, ResourcePolicy
+from carrel.tables.policies import keypair_policy
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
 from carrel.tables.tenancy import User
@@ -57,12 +58,7 @@ def _chosen() -> Select[*tuple[Any, ...]]:
 
 async def watched(tx: AsyncSession) -> list[Case]:
     """Running sessions that a rule is for, or that were warned because one was."""
-    limits = ResourcePolicy.limits
-    ruled = or_(
-        limits["idle_timeout_s"].as_string() != UNLIMITED,
-        limits["idle_use"].as_string() != UNLIMITED,
-        Session.idle_ends_at.is_not(None),
-    )
+    ruled = or_(HAS_IDLE_RULE, Session.idle_ends_at.is_not(None))
     return [_case(row) for row in await tx.execute(_chosen().where(ruled).order_by(Session.id))]
 
 
@@ -94,7 +90,7 @@ async def minutes(
 def _case(row: Any) -> Case:
     return Case(
         session=row.id,
-        rules=rules_of(row.limits, row.time_limit_s),
+        rules=rules_of(keypair_policy(row.limits), row.time_limit_s),
         life=Life(
             kind=row.kind,
             started_at=row.started_at,

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 from carrel.core.units import format_duration
+from carrel.tables.policies import KeypairPolicy, UseLimit
 
 MINUTE = timedelta(minutes=1)
 LATE = MINUTE
@@ -35,23 +35,11 @@ class IdleRule(StrEnum):
 
 
 @dataclass(frozen=True)
-class UseRule:
-    """below: measure (cpu, mem, accelerator, accelerator_mem) -> percent of what the session holds.
-
-    grace_s: so long after its start nothing counts.
-    """
-
-    window_s: int
-    grace_s: int
-    below: Mapping[str, int]
-
-
-@dataclass(frozen=True)
 class Rules:
-    """None: there is no such rule."""
+    """None: there is no such rule. use: below is in percent of what the session holds; in grace_s nothing counts."""
 
     traffic_s: int | None = None
-    use: UseRule | None = None
+    use: UseLimit | None = None
     lifetime_s: int | None = None
 
 
@@ -110,14 +98,9 @@ class Decision:
     ends_at: datetime | None = None
 
 
-def rules_of(limits: Mapping[str, Any], lifetime_s: int | None = None) -> Rules:
-    """What a policy's limits say. lifetime_s: what the session itself was given."""
-    traffic, use = limits["idle_timeout_s"], limits["idle_use"]
-    return Rules(
-        traffic_s=traffic if isinstance(traffic, int) else None,
-        use=UseRule(**use) if isinstance(use, Mapping) else None,
-        lifetime_s=lifetime_s,
-    )
+def rules_of(policy: KeypairPolicy, lifetime_s: int | None = None) -> Rules:
+    """What a policy says. lifetime_s: what the session itself was given."""
+    return Rules(traffic_s=policy.idle_timeout_s, use=policy.idle_use, lifetime_s=lifetime_s)
 
 
 def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime) -> list[Finding]:
@@ -173,7 +156,7 @@ def as_told(found: Finding, warned_of: datetime | None) -> Finding:
     return replace(found, ends_at=warned_of) if sooner and found.rule is not IdleRule.LIFETIME else found
 
 
-def look_again_at(rule: UseRule, found: Sequence[Finding], now: datetime) -> datetime:
+def look_again_at(rule: UseLimit, found: Sequence[Finding], now: datetime) -> datetime:
     """When what it uses can next make a difference: before that, minutes need not be read.
 
     A session that was busy in the last minute cannot be idle before a whole window has passed.
@@ -190,18 +173,18 @@ def _counted(finding: Finding, since: datetime | None) -> Finding:
     return Finding(finding.rule, finding.limit_s, finding.why, since, ends_at)
 
 
-def _measures(rule: UseRule, life: Life) -> list[str]:
+def _measures(rule: UseLimit, life: Life) -> list[str]:
     """What the rule looks at in this session: nobody is idle for not using what they do not hold."""
     return [measure for measure in _WORDS if measure in rule.below and (measure in _ALWAYS_HELD or life.accelerated)]
 
 
-def _used_little(rule: UseRule, measures: Iterable[str]) -> str:
+def _used_little(rule: UseLimit, measures: Iterable[str]) -> str:
     said = ", ".join(f"{_WORDS[measure]} below {rule.below[measure]} %" for measure in measures)
     return f"Idle: it used little for {format_duration(rule.window_s)} ({said})."
 
 
 def _quiet_since(
-    rule: UseRule, measures: Iterable[str], life: Life, minutes: Iterable[Minute], now: datetime
+    rule: UseLimit, measures: Iterable[str], life: Life, minutes: Iterable[Minute], now: datetime
 ) -> datetime | None:
     """Where the unbroken run of quiet minutes begins that lasts until now; None when there is none."""
     begin = life.started_at + timedelta(seconds=rule.grace_s)
@@ -216,5 +199,5 @@ def _quiet_since(
     return since
 
 
-def _quiet(percent: Mapping[str, float], rule: UseRule, measures: Iterable[str]) -> bool:
+def _quiet(percent: Mapping[str, float], rule: UseLimit, measures: Iterable[str]) -> bool:
     return all(measure in percent and percent[measure] < rule.below[measure] for measure in measures)

@@ -1,0 +1,102 @@
+"""What the three kinds of resource policies say, once a row's JSON has been read. None: unlimited."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+UNLIMITED: Literal["unlimited"] = "unlimited"
+Slots = Mapping[str, int | None]
+"""By slot; "*" is for those that are not named, and without it there is none of them."""
+
+
+@dataclass(frozen=True)
+class UseLimit:
+    """See `limits.schemas.IdleUse`."""
+
+    window_s: int
+    grace_s: int
+    below: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeypairPolicy:
+    """What holds for what is done by one keypair, or without any. Its fields: see `limits.schemas.KeypairLimits`."""
+
+    slots: Slots
+    sessions: int | None
+    pending_sessions: int | None
+    pending_slots: Slots
+    containers_per_session: int | None
+    lifetime_s: int | None
+    idle_timeout_s: int | None
+    idle_use: UseLimit | None
+    max_priority: int
+    storage_hosts: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserPolicy:
+    """What holds for one person, by whichever keypair."""
+
+    slots: Slots
+    sessions: int | None
+    folders: int | None
+    folder_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectPolicy:
+    """What holds for the folders of one project."""
+
+    folders: int | None
+    folder_bytes: int | None
+
+
+FolderPolicy = UserPolicy | ProjectPolicy
+"""What holds for the folders of a person or a project."""
+
+
+def keypair_policy(limits: Mapping[str, Any]) -> KeypairPolicy:
+    """limits: of a row of the kind."""
+    use, hosts = limits["idle_use"], limits["storage_hosts"]
+    return KeypairPolicy(
+        slots=_slots(limits["slots"]),
+        sessions=most(limits["sessions"]),
+        pending_sessions=most(limits["pending_sessions"]),
+        pending_slots=_slots(limits["pending_slots"]),
+        containers_per_session=most(limits["containers_per_session"]),
+        lifetime_s=most(limits["lifetime_s"]),
+        idle_timeout_s=most(limits["idle_timeout_s"]),
+        idle_use=None if use == UNLIMITED else UseLimit(**use),
+        max_priority=int(limits["max_priority"]),
+        storage_hosts=None if hosts == UNLIMITED else tuple(hosts),
+    )
+
+
+def user_policy(limits: Mapping[str, Any]) -> UserPolicy:
+    """limits: of a row of the kind."""
+    return UserPolicy(
+        slots=_slots(limits["slots"]),
+        sessions=most(limits["sessions"]),
+        folders=most(limits["folders"]),
+        folder_bytes=most(limits["folder_bytes"]),
+    )
+
+
+def project_policy(limits: Mapping[str, Any]) -> ProjectPolicy:
+    """limits: of a row of the kind."""
+    return ProjectPolicy(folders=most(limits["folders"]), folder_bytes=most(limits["folder_bytes"]))
+
+
+def folder_policy(kind: str, limits: Mapping[str, Any]) -> FolderPolicy:
+    """kind: "user" or "project"."""
+    return project_policy(limits) if kind == "project" else user_policy(limits)
+
+
+def most(limit: int | str) -> int | None:
+    """One limit as it is kept."""
+    return None if limit == UNLIMITED else int(limit)
+
+
+def _slots(limits: Mapping[str, int | str]) -> Slots:
+    return {slot: most(limit) for slot, limit in limits.items()}
