@@ -3,10 +3,10 @@
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from carrel.limits.model import PolicyKind
 
 from carrel.limits.schemas import LIMITS
 from carrel.limits.scopes import ceiling_of
+from carrel.tables.limits import PolicyKind
 from carrel.tables.policies import (
     KeypairPolicy,
     ProjectPolicy,
