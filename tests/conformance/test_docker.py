@@ -1,7 +1,7 @@
 """The Docker engine does what every engine does, against a real daemon."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
 import aiodocker
@@ -25,8 +25,10 @@ from carrel.engines.conformance_kit import (
     spec,
 )
 from carrel.engines.conformance_mounts import MountConformance, directory, mounting
+from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.firewall import rules, run_here
+from carrel.engines.optional import LiveLimits
 from carrel.engines.port import (
     WORK_UID,
     ContainerSpec,
@@ -54,6 +56,11 @@ class DockerHarness:
 
     async def vanish(self, container: str) -> None:
         await self.docker.containers.container(f"carrel-{self.installation}-{container}").delete(force=True)
+
+    async def limits(self, container: str) -> Mapping[str, int]:
+        found = await self.docker.containers.container(f"carrel-{self.installation}-{container}").show()
+        host = found["HostConfig"]
+        return {"cpu": host["NanoCpus"] // 1_000_000, "mem": host["Memory"]}
 
     async def exhaust_memory(self, container: str) -> None:
         # tail keeps its input in memory until it knows how much of it is wanted. It is alone: where others go on asking
@@ -109,6 +116,16 @@ class TestDockerEngine(EngineConformance):
         container = await running(harness)
         await run(harness.engine, container, "sh", "-c", "sleep 4321 >/dev/null 2>&1 & true")
         assert b"4321" in (await run(harness.engine, container, "ps")).stdout
+
+
+class TestDockerEngineOptional(OptionalConformance):
+    async def test_the_kernel_holds_a_container_to_its_new_limits(self, harness: Harness) -> None:
+        assert isinstance(harness.engine, LiveLimits)
+        container = await running(harness)
+        await harness.engine.set_limits(container, {"mem": 80 << 20})
+        where = "/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes"
+        ran = await run(harness.engine, container, "sh", "-c", f"cat {where} 2>/dev/null")
+        assert ran.stdout == b"%d\n" % (80 << 20)
 
 
 class TestDockerEngineMounts(MountConformance):

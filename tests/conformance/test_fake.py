@@ -1,10 +1,13 @@
 """The fake engine does what every engine does."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from carrel.engines.conformance import EngineConformance, EngineFaultConformance
 from carrel.engines.conformance_kit import FaultyHarness
 from carrel.engines.conformance_mounts import MountConformance
+from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
 from carrel.engines.port import Engine
 
@@ -35,6 +38,9 @@ class FakeHarness:
     async def exhaust_memory(self, container: str) -> None:
         self.world.run_out_of_memory(container, main=False)
 
+    async def limits(self, container: str) -> Mapping[str, int]:
+        return self.world.containers[container].spec.slots
+
     async def go_away(self) -> None:
         self.world.restart()
         self.world.go_away()
@@ -49,6 +55,10 @@ def harness() -> FaultyHarness:
 
 
 class TestFakeEngine(EngineConformance):
+    pass
+
+
+class TestFakeEngineOptional(OptionalConformance):
     pass
 
 

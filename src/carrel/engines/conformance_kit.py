@@ -1,8 +1,8 @@
 """What the conformance suite needs of an engine's world, and the few words its tests are written in."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from carrel.core.ids import new_id
@@ -173,9 +173,9 @@ async def exited(harness: Harness, container: str) -> Observed:
     return last[0]
 
 
-async def running(harness: Harness) -> str:
+async def running(harness: Harness, *, env: Mapping[str, str] | None = None) -> str:
     """Id of a new idle container."""
-    wanted = spec(harness)
+    wanted = replace(spec(harness), env=env or {})
     await harness.engine.ensure(wanted, ProgressLog())
     return wanted.id
 

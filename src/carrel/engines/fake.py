@@ -1,14 +1,14 @@
 """An engine without containers: the port over a `FakeWorld`, for simulations, tests and benchmarks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from carrel.engines import fake_shell
 from carrel.engines.context import Connect, EngineContext
+from carrel.engines.fake_optional import FakeAdjusting
 from carrel.engines.fake_world import KILLED_BY_SIGKILL, FakeContainer, FakeWorld, VirtualClock
 from carrel.engines.port import (
     ContainerGone,
@@ -22,15 +22,11 @@ from carrel.engines.port import (
     ProgressSink,
     TerminalSize,
     Usage,
-    require_pullable,
 )
 from carrel.plugins import Plugin
 
 __all__ = ["FakeContainer", "FakeEngine", "FakeWorld", "VirtualClock"]
 
-T = TypeVar("T")
-
-_PULL_PARTS = 4
 _QUEUED_CHUNKS = 16
 
 
@@ -40,14 +36,14 @@ def last_lines(text: bytes, count: int | None) -> bytes:
     return text if count is None else b"".join(lines[max(len(lines) - count, 0) :])
 
 
-class FakeEngine:
+class FakeEngine(FakeAdjusting):
     """One control plane's hold on a world; make another over the same world to play a restart."""
 
     def __init__(self, world: FakeWorld | None = None) -> None:
-        self.world = world or FakeWorld()
+        super().__init__(world or FakeWorld())
 
     async def nodes(self) -> Sequence[NodeInfo]:
-        return await self._step("nodes", lambda: tuple(self.world.nodes))
+        return await self.step("nodes", lambda: tuple(self.world.nodes))
 
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
         world = self.world
@@ -57,35 +53,32 @@ class FakeEngine:
         # 1. The node and the image.
         if not world.on_a_node(FakeContainer(spec)):
             raise EngineError(f"The node {spec.node} is gone.", retriable=True)
-        if spec.image in world.unknown_images:
-            raise ImageUnusable(f"There is no image named {spec.image}.")
-        if spec.image not in world.local_images:
-            require_pullable(spec.image)
-            await self._pull(spec.image, progress)
+        if spec.image in world.unknown_images or spec.image not in world.local_images:
+            await self.fetch(spec.image, progress, step="ensure.pull")
         if spec.image in world.shellless_images:
             raise ImageUnusable(f"The image {spec.image} has no shell, so a session cannot run in it.")
         # 2. The container; the id decides, so a second spec with it changes nothing. One that is lost with its
         # node is replaced: an engine with several nodes owes that the old one never comes back.
         there = world.containers.get(spec.id)
         if there is None or not world.on_a_node(there):
-            await self._step("ensure.create", lambda: self._create(spec))
+            await self.step("ensure.create", lambda: self._create(spec))
         # 3. Its main process.
         progress(Progress("start"))
-        if not self._find(spec.id).running:
-            await self._step("ensure.start", lambda: self._start(spec.id))
+        if not self.find(spec.id).running:
+            await self.step("ensure.start", lambda: self._start(spec.id))
         world.after("ensure")
-        return self._observed(self._find(spec.id))
+        return self._observed(self.find(spec.id))
 
     async def remove(self, container: str, *, grace_s: float) -> None:
         self.world.before("remove")
         await self.world.turn()
         self.world.reach("remove")
-        await self._step("remove.stop", lambda: self._stop(container))
-        await self._step("remove.delete", lambda: self._delete(container))
+        await self.step("remove.stop", lambda: self._stop(container))
+        await self.step("remove.delete", lambda: self._delete(container))
         self.world.after("remove")
 
     async def list(self) -> Sequence[Observed]:
-        return await self._step("list", lambda: tuple(map(self._observed, self._within_reach())))
+        return await self.step("list", lambda: tuple(map(self._observed, self._within_reach())))
 
     def watch(self) -> AsyncIterator[str]:
         queue: asyncio.Queue[str | None] = asyncio.Queue()
@@ -99,7 +92,7 @@ class FakeEngine:
     async def exec(
         self, container: str, command: Sequence[str], *, env: Mapping[str, str], terminal: TerminalSize | None
     ) -> AsyncIterator[ExecStream]:
-        found = await self._step("exec", lambda: self._find(container))
+        found = await self.step("exec", lambda: self.find(container))
         if not found.running:
             raise ContainerGone(f"The container {container} is not running.")
         async with self.process(found, command, env, terminal) as process:
@@ -131,7 +124,7 @@ class FakeEngine:
             driver.cancel()
 
     async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
-        found = await self._step("logs", lambda: self._find(container))
+        found = await self.step("logs", lambda: self.find(container))
         text = last_lines(b"".join(found.output), tail)
         sent = len(found.output)
         if text:
@@ -146,18 +139,9 @@ class FakeEngine:
             await found.changed.wait()
 
     async def usage(self) -> Sequence[Usage]:
-        return await self._step(
+        return await self.step(
             "usage", lambda: tuple(self._usage(c) for c in self._within_reach() if c.running)
         )
-
-    async def _step(self, name: str, act: Callable[[], T]) -> T:
-        """Do one thing between its hooks; other tasks get a turn first, as with any real engine."""
-        self.world.before(name)
-        await self.world.turn()
-        self.world.reach(name)
-        result = act()
-        self.world.after(name)
-        return result
 
     async def _hints(self, queue: "asyncio.Queue[str | None]") -> AsyncIterator[str]:
         try:
@@ -166,14 +150,6 @@ class FakeEngine:
         finally:
             self.world.watchers.discard(queue)
 
-    async def _pull(self, image: str, progress: ProgressSink) -> None:
-        for part in range(_PULL_PARTS):
-            progress(Progress("pull", part / _PULL_PARTS, f"Downloading {image}"))
-            if self.world.pull_s:
-                await self.world.sleep(self.world.pull_s / _PULL_PARTS)
-        progress(Progress("pull", 1.0, f"Downloaded {image}"))
-        await self._step("ensure.pull", lambda: self.world.local_images.add(image))
-
     def _create(self, spec: ContainerSpec) -> None:
         there = self.world.containers.get(spec.id)
         if there is None or not self.world.on_a_node(there):
@@ -181,7 +157,7 @@ class FakeEngine:
         self.world.hint(spec.id)
 
     def _start(self, container: str) -> None:
-        found = self._find(container)
+        found = self.find(container)
         if not found.running:
             self.world.start(found)
 
@@ -197,12 +173,6 @@ class FakeEngine:
 
     def _within_reach(self) -> Iterator[FakeContainer]:
         return filter(self.world.on_a_node, self.world.containers.values())
-
-    def _find(self, container: str) -> FakeContainer:
-        found = self.world.containers.get(container)
-        if found is None or not self.world.on_a_node(found):
-            raise ContainerGone(f"There is no container {container}.")
-        return found
 
     def _observed(self, container: FakeContainer) -> Observed:
         return Observed(

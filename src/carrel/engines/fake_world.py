@@ -8,7 +8,7 @@ of the clock, so virtual time moves them whichever event loop is running.
 import asyncio
 import heapq
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -117,6 +117,9 @@ class FakeContainer:
     accelerator_percent: int | None = None
     accelerator_mem_percent: int | None = None
     changed: Signal = field(default_factory=Signal)
+    paused: bool = False
+    held: list[Callable[[], None]] = field(default_factory=list)
+    """What its processes do once they go on."""
 
     @property
     def running(self) -> bool:
@@ -139,6 +142,8 @@ class FakeWorld:
             NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
         ]
         self.local_images: set[str] = set()
+        self.image_labels: dict[str, Mapping[str, str]] = {}
+        """Of each image that has some."""
         self.accelerators: dict[str, Accelerators] = {}
         """Of each node that has some."""
         self.unknown_images: set[str] = set()
@@ -239,6 +244,16 @@ class FakeWorld:
                 self._faults.remove(fault)
                 raise fault[1]
 
+    def pause(self, container: FakeContainer) -> None:
+        """Its main process does nothing until it is resumed."""
+        container.paused = True
+
+    def resume(self, container: FakeContainer) -> None:
+        container.paused = False
+        held, container.held = container.held, []
+        for act in held:
+            act()
+
     def start(self, container: FakeContainer) -> None:
         """Start or restart its main process. Raises: MountUnusable."""
         if lost := fake_files.lost(container.spec.mounts):
@@ -249,6 +264,7 @@ class FakeWorld:
         container.exit_code, container.out_of_memory = None, False
         container.started_at = self.clock.now()
         container.starts += 1
+        container.paused, container.held = False, []
         if container.spec.command != IDLE:
             spec = container.spec
             around = fake_shell.Surroundings(self.environment(container), spec.hostname, mounts=spec.mounts)
@@ -281,6 +297,9 @@ class FakeWorld:
     def _step(self, container: FakeContainer, process: fake_shell.Process, start: int) -> None:
         """Drive the main process until it sleeps or ends; a later start makes this one stale."""
         if not container.running or container.starts != start:
+            return
+        if container.paused:
+            container.held.append(lambda: self._step(container, process, start))
             return
         answer: bytes | None = None
         try:

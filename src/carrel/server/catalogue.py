@@ -1,20 +1,17 @@
 """Reads what an image says about itself (its labels) into the catalogue."""
 
 import json
-from typing import Any
-
-import aiodocker
 
 from carrel.core.units import parse_cpu, parse_size
 from carrel.db.database import Database
+from carrel.engines.optional import ImageStore
 from carrel.images import service as images
 
 
-async def register(database: Database, engine_url: str, *, name: str, reference: str) -> bool:
+async def register(database: Database, engine: ImageStore, *, name: str, reference: str) -> bool:
     """Put an image that the engine has into the catalogue under this name; whether it replaces another."""
-    async with aiodocker.Docker(url=engine_url) as engine:
-        found: dict[str, Any] = await engine.images.inspect(reference)
-    labels: dict[str, str] = found["Config"].get("Labels") or {}
+    found = await engine.image(reference)
+    labels = found.labels
     async with database.transaction() as tx:
         before = {image.reference for image in await images.catalogue(tx) if image.name == name}
         await images.register(
@@ -23,8 +20,8 @@ async def register(database: Database, engine_url: str, *, name: str, reference:
             reference=reference,
             title=labels.get("carrel.title", name),
             description=labels.get("carrel.description", ""),
-            size_bytes=found["Size"],
-            architecture=found["Architecture"],
+            size_bytes=found.size_bytes,
+            architecture=found.architecture,
             apps=json.loads(labels.get("carrel.apps", "[]")),
             min_slots={
                 "cpu": parse_cpu(labels.get("carrel.min_cpu", "0.01")),

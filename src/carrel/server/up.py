@@ -274,6 +274,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
     import carrel.server.metadata  # noqa: F401 - the first rows refer to tables of everything
     from carrel.core.clock import SystemClock
     from carrel.db.database import Database
+    from carrel.engines.docker.images import images_at
     from carrel.folders.hosts import service as storage_hosts
     from carrel.server import catalogue, claim
     from carrel.server.bootstrap.starter import ensure_starter_image, remove_superseded
@@ -289,7 +290,9 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
             settings, database, claim.mode_of(options), former_data_dir=_former_data_dir(settings), say=say
         )
         reference = await ensure_starter_image(settings.engine_url, say=say, consent=consenting(options.yes))
-        if await catalogue.register(database, settings.engine_url, name="starter", reference=reference):
+        async with images_at(settings.engine_url) as engine:
+            superseding = await catalogue.register(database, engine, name="starter", reference=reference)
+        if superseding:
             label = await claim.label(settings, database)
             await remove_superseded(settings.engine_url, label=label, current=reference)
         file = settings.data_dir / "admin-password"

@@ -62,6 +62,8 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The container engine cannot give a container what its accelerators need.`,
     hint: ASK,
   },
+  image_in_use: { detail: msg`A container needs the image.` },
+  limits_refused: { detail: msg`The container engine does not change the limits of the container.` },
   engine_error: { detail: msg`The container engine refused.` },
   "engine.unavailable": { detail: msg`The container engine does not answer.`, hint: AGAIN },
   "factor.no_totp": { detail: msg`No app is being set up.`, hint: msg`Begin again.` },

@@ -16,13 +16,13 @@ import structlog
 from carrel.accelerators.port import Accelerators
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.docker import answers, attached, mounts
+from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim import Claim
 from carrel.engines.docker.events import Events
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
-from carrel.engines.docker.pull import Pulls
 from carrel.engines.docker.spec import LABEL_ID, LABEL_USER, Names, configuration
 from carrel.engines.docker.streams import read_logs, run_process
 from carrel.engines.port import (
@@ -49,7 +49,7 @@ about a second however many containers there are, unless we queue them here."""
 _DELETE_ATTEMPTS = 6
 
 
-class DockerEngine:
+class DockerEngine(Adjusting):
     """One Docker daemon, or Podman through its compatible socket.
 
     url: "unix:///var/run/docker.sock", "tcp://..." as in DOCKER_HOST.
@@ -75,14 +75,12 @@ class DockerEngine:
     ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", installation):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
-        self._api = DockerApi(url)
         self._accelerators = accelerators
-        self._names = Names(installation)
-        self.claim = Claim(self._api, self._names, claimant)
+        api, names = DockerApi(url), Names(installation)
+        super().__init__(api, names, Claim(api, names, claimant))
         self._networks = Networks(self._api, self._names, addresses)
         self._firewall = Firewall(self._api, self._names)
         self._homes = Homes(self._api)
-        self._pulls = Pulls(self._api)
         self._events = Events(self._api, self._names)
         self._events.forget = self._forget
         self._seen: dict[str, tuple[object, Observed]] = {}

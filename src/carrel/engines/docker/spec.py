@@ -61,7 +61,7 @@ def configuration(
     (with_profile), own namespaces, memory without swap, CPU quota, limits on processes and on what the kernel counts
     for each user, bounded logs. attachment: of its accelerators.
     """
-    millis, mem_bytes = spec.slots.get("cpu", 0), spec.slots.get("mem", 0)
+    mem_bytes = spec.slots.get("mem", 0)
     host: dict[str, object] = {
         "NetworkMode": network,
         "CapDrop": ["ALL"],
@@ -77,12 +77,10 @@ def configuration(
     }
     if mem_bytes:
         shm_bytes = min(max(mem_bytes // 2, _SHM_MIN), _SHM_MAX)
-        host |= {"Memory": mem_bytes, "MemorySwap": mem_bytes, "ShmSize": shm_bytes}
+        host["ShmSize"] = shm_bytes
     if mounts := [*binds(spec.mounts), *attached.binds(attachment)]:
         host["Mounts"] = mounts
-    if millis:
-        # The quota is the limit; the shares divide a crowded machine in the same proportion.
-        host |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
+    host |= limits(spec.slots)
     if spec.command != IDLE and with_init:
         host["Init"] = True
     host |= attached.host_config(attachment)
@@ -104,6 +102,17 @@ def configuration(
         },
         "HostConfig": host,
     }
+
+
+def limits(slots: Mapping[str, int]) -> dict[str, object]:
+    """What the daemon's HostConfig has for these slots; nothing for those that are left out."""
+    found: dict[str, object] = {}
+    if mem_bytes := slots.get("mem", 0):
+        found |= {"Memory": mem_bytes, "MemorySwap": mem_bytes}
+    if millis := slots.get("cpu", 0):
+        # The quota is the limit; the shares divide a crowded machine in the same proportion.
+        found |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
+    return found
 
 
 def _environment() -> Mapping[str, str]:

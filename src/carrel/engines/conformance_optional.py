@@ -1,0 +1,151 @@
+"""What every engine does of that which only some can, as one suite.
+
+A test whose protocol the engine has not is skipped, and so listed. See `conformance`.
+"""
+
+from collections.abc import Mapping
+from typing import NoReturn, Protocol, runtime_checkable
+from unittest import SkipTest
+
+from carrel.core.ids import new_id
+from carrel.engines.conformance_kit import MIB, Harness, ProgressLog, exited, refused, run, running, spec
+from carrel.engines.optional import Committing, ImageStore, LiveLimits, Pausing
+from carrel.engines.port import ContainerGone, EngineError, ImageUnusable, ObservedState
+
+
+@runtime_checkable
+class LimitsHarness(Protocol):
+    """One that can see what a container is held to."""
+
+    async def limits(self, container: str) -> Mapping[str, int]:
+        """cpu in millicores, mem in bytes."""
+        ...
+
+
+def images_of(harness: Harness) -> ImageStore:
+    """The engine, if it is one. Raises: SkipTest; the others too."""
+    return harness.engine if isinstance(harness.engine, ImageStore) else _skip("ImageStore")
+
+
+def committing(harness: Harness) -> Committing:
+    return harness.engine if isinstance(harness.engine, Committing) else _skip("Committing")
+
+
+def limiting(harness: Harness) -> LiveLimits:
+    return harness.engine if isinstance(harness.engine, LiveLimits) else _skip("LiveLimits")
+
+
+def pausing(harness: Harness) -> Pausing:
+    return harness.engine if isinstance(harness.engine, Pausing) else _skip("Pausing")
+
+
+def _skip(protocol: str) -> NoReturn:
+    raise SkipTest(f"this engine has no {protocol}")
+
+
+class OptionalConformance:
+    """The table of `optional` and its docstrings, each line as a test."""
+
+    # images
+
+    async def test_an_image_that_is_there_tells_what_it_is(self, harness: Harness) -> None:
+        images = images_of(harness)
+        found = await images.image(harness.image)
+        assert found.id
+        assert found.architecture
+        assert found.size_bytes > 0
+        assert await images.image(harness.image) == found
+
+    async def test_an_image_that_is_not_there_is_not_looked_for_elsewhere(self, harness: Harness) -> None:
+        images = images_of(harness)
+        for missing in (harness.pullable_image, harness.unknown_image):
+            error = await refused(ImageUnusable, images.image(missing))
+            assert missing in error.message
+
+    async def test_a_pulled_image_is_there_and_a_removed_one_is_not(self, harness: Harness) -> None:
+        images, progress = images_of(harness), ProgressLog()
+        pulled = await images.pull_image(harness.pullable_image, progress)
+        assert {one.phase for one in progress.seen} == {"pull"}
+        assert await images.image(harness.pullable_image) == pulled
+        await images.remove_image(harness.pullable_image)
+        await refused(ImageUnusable, images.image(harness.pullable_image))
+        await images.remove_image(harness.pullable_image)
+
+    async def test_an_unknown_image_cannot_be_pulled(self, harness: Harness) -> None:
+        images = images_of(harness)
+        await refused(ImageUnusable, images.pull_image(harness.unknown_image, ProgressLog()))
+
+    async def test_an_image_that_a_container_needs_is_kept(self, harness: Harness) -> None:
+        images = images_of(harness)
+        wanted = spec(harness, image=harness.pullable_image)
+        await harness.engine.ensure(wanted, ProgressLog())
+        error = await refused(EngineError, images.remove_image(harness.pullable_image))
+        assert error.code == "image_in_use"
+        await images.image(harness.pullable_image)
+        await harness.engine.remove(wanted.id, grace_s=0)
+        await images.remove_image(harness.pullable_image)
+
+    # commit
+
+    async def test_an_image_of_a_container_has_its_files_and_not_its_environment(self, harness: Harness) -> None:
+        engine, images = committing(harness), images_of(harness)
+        container = await running(harness, env={"SECRET": "hunter2"})
+        await run(harness.engine, container, "sh", "-c", "echo kept >file")
+        reference = f"localhost/conformance/{new_id()}:1"
+        made = await engine.commit(container, reference)
+        assert await images.image(reference) == made
+        copy = spec(harness, image=reference)
+        await harness.engine.ensure(copy, ProgressLog())
+        ran = await run(harness.engine, copy.id, "sh", "-c", "cat file; echo secret=$SECRET; id -un")
+        assert ran.stdout == b"kept\nsecret=\nwork\n"
+        assert {one.id for one in await harness.engine.list()} == {container, copy.id}
+        for one in (copy.id, container):
+            await harness.engine.remove(one, grace_s=0)
+        await images.remove_image(reference)
+
+    async def test_nothing_is_committed_of_a_container_that_is_not_there(self, harness: Harness) -> None:
+        engine = committing(harness)
+        await refused(ContainerGone, engine.commit(new_id(), "localhost/conformance/none:1"))
+
+    # limits
+
+    async def test_limits_change_while_a_container_runs(self, harness: Harness) -> None:
+        engine = limiting(harness)
+        assert isinstance(harness, LimitsHarness)
+        container = await running(harness)
+        await engine.set_limits(container, {"cpu": 750, "mem": 96 * MIB})
+        assert await harness.limits(container) == {"cpu": 750, "mem": 96 * MIB}
+        await engine.set_limits(container, {"mem": 80 * MIB})
+        assert await harness.limits(container) == {"cpu": 750, "mem": 80 * MIB}
+        [seen] = await harness.engine.list()
+        assert seen.state is ObservedState.RUNNING
+
+    async def test_a_container_that_is_not_there_has_no_limits(self, harness: Harness) -> None:
+        engine = limiting(harness)
+        await refused(ContainerGone, engine.set_limits(new_id(), {"cpu": 100}))
+
+    # pause
+
+    async def test_nothing_runs_while_a_container_is_paused(self, harness: Harness) -> None:
+        engine = pausing(harness)
+        wanted = spec(harness, "sh", "-c", "sleep 0.5; exit 3")
+        await harness.engine.ensure(wanted, ProgressLog())
+        for _ in range(2):
+            await engine.pause(wanted.id)
+        await harness.pass_time(1.0)
+        [seen] = await harness.engine.list()
+        assert seen.state is ObservedState.RUNNING
+        await engine.resume(wanted.id)
+        await exited(harness, wanted.id)
+        [seen] = await harness.engine.list()
+        assert seen.exit_code == 3
+
+    async def test_a_paused_container_is_removed_like_any_other(self, harness: Harness) -> None:
+        engine = pausing(harness)
+        container = await running(harness)
+        for again in (engine.resume, engine.pause, engine.resume, engine.resume, engine.pause):
+            await again(container)
+        await harness.engine.remove(container, grace_s=1)
+        assert await harness.engine.list() == ()
+        await refused(ContainerGone, engine.pause(container))
+        await refused(ContainerGone, engine.resume(container))

@@ -1,0 +1,69 @@
+"""What Docker can of `engines.optional`."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import aiodocker
+
+from carrel.engines.docker.api import DockerApi, sentences
+from carrel.engines.docker.claim import Claim
+from carrel.engines.docker.images import DockerImages
+from carrel.engines.docker.pull import Pulls
+from carrel.engines.docker.spec import Names, limits
+from carrel.engines.optional import ImageInfo
+from carrel.engines.port import ContainerGone, EngineError
+
+
+class Adjusting(DockerImages):
+    """Images, live limits and pauses; the engine is made upon it."""
+
+    def __init__(self, api: DockerApi, names: Names, claim: Claim) -> None:
+        super().__init__(api, Pulls(api))
+        self._names = names
+        self.claim = claim
+
+    async def commit(self, container: str, reference: str) -> ImageInfo:
+        with sentences(), _there(container):
+            await self.claim.require()
+            return await self.committed(self._names.container(container), reference)
+
+    async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
+        with sentences(), _there(container):
+            await self.claim.require()
+            path = f"containers/{self._names.container(container)}/update"
+            try:
+                await self._api.call("POST", path, body=limits(slots))
+            except aiodocker.DockerError as error:
+                if error.status == 404:
+                    raise
+                raise EngineError(
+                    f"The container's limits cannot be changed: {error.message.rstrip('.')}.",
+                    retriable=False,
+                    code="limits_refused",
+                ) from error
+
+    async def pause(self, container: str) -> None:
+        await self._set_paused(container, "pause", unless="already paused")
+
+    async def resume(self, container: str) -> None:
+        await self._set_paused(container, "unpause", unless="is not paused")
+
+    async def _set_paused(self, container: str, verb: str, *, unless: str) -> None:
+        with sentences(), _there(container):
+            await self.claim.require()
+            try:
+                await self._api.call("POST", f"containers/{self._names.container(container)}/{verb}")
+            except aiodocker.DockerError as error:
+                if unless not in error.message:
+                    raise
+
+
+@contextmanager
+def _there(container: str) -> Iterator[None]:
+    """Turns the daemon's refusal of a container that is not there, or does not run, into ours."""
+    try:
+        yield
+    except aiodocker.DockerError as error:
+        if error.status == 404 or "is not running" in error.message:
+            raise ContainerGone(f"There is no running container {container}.") from error
+        raise

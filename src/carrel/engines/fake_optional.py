@@ -1,0 +1,95 @@
+"""What the fake engine can of `engines.optional`: images, live limits and pauses; it has no files to make images of."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from carrel.engines.fake_world import FakeContainer, FakeWorld
+from carrel.engines.optional import ImageInfo
+from carrel.engines.port import (
+    ContainerGone,
+    EngineError,
+    ImageUnusable,
+    Progress,
+    ProgressSink,
+    require_pullable,
+)
+
+T = TypeVar("T")
+_SIZE = 64 << 20
+_PULL_PARTS = 4
+
+
+class FakeAdjusting:
+    """The engine is made upon it."""
+
+    def __init__(self, world: FakeWorld) -> None:
+        self.world = world
+
+    async def image(self, reference: str) -> ImageInfo:
+        return await self.step("image", lambda: self._image(reference))
+
+    async def pull_image(self, reference: str, progress: ProgressSink) -> ImageInfo:
+        await self.fetch(reference, progress, step="pull_image")
+        return await self.image(reference)
+
+    async def fetch(self, reference: str, progress: ProgressSink, *, step: str) -> None:
+        """Pull it. Raises: ImageUnusable."""
+        if reference in self.world.unknown_images:
+            raise ImageUnusable(f"There is no image named {reference}.")
+        require_pullable(reference)
+        for part in range(_PULL_PARTS):
+            progress(Progress("pull", part / _PULL_PARTS, f"Downloading {reference}"))
+            if self.world.pull_s:
+                await self.world.sleep(self.world.pull_s / _PULL_PARTS)
+        progress(Progress("pull", 1.0, f"Downloaded {reference}"))
+        await self.step(step, lambda: self.world.local_images.add(reference))
+
+    async def remove_image(self, reference: str) -> None:
+        await self.step("remove_image", lambda: self._remove_image(reference))
+
+    async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
+        await self.step("set_limits", lambda: self._set_limits(container, slots))
+
+    async def pause(self, container: str) -> None:
+        await self.step("pause", lambda: self.world.pause(self.find_running(container)))
+
+    async def resume(self, container: str) -> None:
+        await self.step("resume", lambda: self.world.resume(self.find_running(container)))
+
+    async def step(self, name: str, act: Callable[[], T]) -> T:
+        """Do one thing between its hooks; other tasks get a turn first, as with any real engine."""
+        self.world.before(name)
+        await self.world.turn()
+        self.world.reach(name)
+        result = act()
+        self.world.after(name)
+        return result
+
+    def find(self, container: str) -> FakeContainer:
+        """Raises: ContainerGone."""
+        found = self.world.containers.get(container)
+        if found is None or not self.world.on_a_node(found):
+            raise ContainerGone(f"There is no container {container}.")
+        return found
+
+    def find_running(self, container: str) -> FakeContainer:
+        """Raises: ContainerGone."""
+        found = self.find(container)
+        if not found.running:
+            raise ContainerGone(f"The container {container} is not running.")
+        return found
+
+    def _image(self, reference: str) -> ImageInfo:
+        if reference not in self.world.local_images:
+            raise ImageUnusable(f"The engine has no image {reference}.")
+        return ImageInfo(f"fake:{reference}", _SIZE, "amd64", self.world.image_labels.get(reference, {}))
+
+    def _remove_image(self, reference: str) -> None:
+        if any(one.spec.image == reference for one in self.world.containers.values()):
+            raise EngineError(f"The image {reference} is in use.", retriable=True, code="image_in_use")
+        self.world.local_images.discard(reference)
+
+    def _set_limits(self, container: str, slots: Mapping[str, int]) -> None:
+        found = self.find_running(container)
+        found.spec = replace(found.spec, slots={**found.spec.slots, **slots})

@@ -1,0 +1,84 @@
+"""What only some engines can: each a protocol of its own, which an engine has or has not.
+
+Whoever needs one asks `isinstance(engine, ImageStore)`; the rest of the port works without. All of them raise
+EngineUnavailable when the engine does not answer. Behaviour at the edges, tested by `conformance_optional`:
+
+    method          again                    not there
+    image           same answer              ImageUnusable
+    pull_image      no-op but for news       ImageUnusable
+    remove_image    success                  success; EngineError (image_in_use) while a container needs it
+    commit          replaces the reference   ContainerGone
+    set_limits      no-op                    ContainerGone
+    pause, resume   no-op                    ContainerGone
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from carrel.engines.port import ProgressSink
+
+
+@dataclass(frozen=True, slots=True)
+class ImageInfo:
+    """An image that the engine has. id: of its content. architecture: as the engine calls it, such as "amd64"."""
+
+    id: str
+    size_bytes: int
+    architecture: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class ImageStore(Protocol):
+    """Keeps images, each under any number of references."""
+
+    async def image(self, reference: str) -> ImageInfo:
+        """The image that the engine has under this reference; no registry is asked. Raises: ImageUnusable."""
+        ...
+
+    async def pull_image(self, reference: str, progress: ProgressSink) -> ImageInfo:
+        """Ask its registry for the image, also when an older one is there. Raises: ImageUnusable, EngineError."""
+        ...
+
+    async def remove_image(self, reference: str) -> None:
+        """Forget the reference, and with the last one the image. Raises: EngineError while a container needs it."""
+        ...
+
+
+@runtime_checkable
+class Committing(Protocol):
+    """Makes images of containers."""
+
+    async def commit(self, container: str, reference: str) -> ImageInfo:
+        """Make an image of what the container's own file system holds now, without what is mounted into it.
+
+        The image has no environment but that of the image below it: what a session was told stays with the session.
+        Raises: ContainerGone, EngineError.
+        """
+        ...
+
+
+@runtime_checkable
+class LiveLimits(Protocol):
+    """Changes the limits of a container that runs."""
+
+    async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
+        """Hold it to these from now on. slots: `cpu` millicores, `mem` bytes; what is left out stays.
+
+        Raises: ContainerGone; EngineError (limits_refused) for less memory than it uses.
+        """
+        ...
+
+
+@runtime_checkable
+class Pausing(Protocol):
+    """Stops the processes of a container and lets them go on. While paused it counts as RUNNING."""
+
+    async def pause(self, container: str) -> None:
+        """None of its processes runs until `resume`. Raises: ContainerGone."""
+        ...
+
+    async def resume(self, container: str) -> None:
+        """They go on. Raises: ContainerGone."""
+        ...
