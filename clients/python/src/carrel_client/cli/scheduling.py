@@ -8,9 +8,9 @@ import sys
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table, say
 from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.session_request import check_request, scheduling_arguments
 from carrel_client.cli.times import local_time
-from carrel_client.slots import format_amount, parse_slot, slots_text
-from carrel_client.units import parse_cpu, parse_duration, parse_size
+from carrel_client.slots import format_amount, slots_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,27 +19,6 @@ if TYPE_CHECKING:
     from carrel_client import models
 
 _PAGE = 1000
-
-
-def wish_arguments(parser: Arguments) -> None:
-    """Where and how soon, for whatever asks for a session."""
-    parser.add_argument(
-        "--slot", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), default=[], dest="slots",
-        help="an accelerator: cuda.device=1 for a whole one, cuda.shares=0.5 for a part; again for another",
-    )  # fmt: skip
-    parser.add_argument("--group", metavar="GROUP", help="resource group (default: the first that you may use)")
-    parser.add_argument(
-        "--priority", metavar="N", type=reading(whole_number), help="0 to 100, the highest goes first (default 50)"
-    )
-    parser.add_argument(
-        "--time-limit", metavar="TIME", type=reading(parse_duration), help="end it after 90m, 12h or 3d of running"
-    )
-    parser.add_argument("--node", metavar="NODE", help="run there and nowhere else; for administrators")
-
-
-def wished_slots(args: argparse.Namespace) -> dict[str, int]:
-    """What was asked for, in base units."""
-    return {"cpu": args.cpu, "mem": args.mem, **dict(args.slots)}
 
 
 def why_arguments(parser: Arguments) -> None:
@@ -66,10 +45,7 @@ def why(args: argparse.Namespace, context: Context) -> int:
 
 def check_arguments(parser: Arguments) -> None:
     parser.add_argument("--image", help="name in carrel image ls, for the least that it needs")
-    parser.add_argument("--cpu", type=reading(parse_cpu), default=1000, help="cores: 2, 0.5 or 500m (default 1)")
-    parser.add_argument("--mem", type=reading(parse_size), default=1 << 30, help="memory: 512m, 4g (default 1g)")
-    parser.add_argument("--project", help="id or name (default: yours)")
-    wish_arguments(parser)
+    scheduling_arguments(parser)
     parser.explain(
         "Say what would happen to such a session, and what is left for you. Nothing is started."
         " Exit code 0 when it would start, 1 when it would wait or never start."
@@ -81,15 +57,8 @@ def check_arguments(parser: Arguments) -> None:
 
 def check(args: argparse.Namespace, context: Context) -> int:
     """Say what would happen to a session."""
-    found = context.client.sessions.check(
-        slots=wished_slots(args),
-        image=args.image,
-        project=args.project,
-        group=args.group,
-        priority=args.priority,
-        time_limit_s=round(args.time_limit) if args.time_limit else None,
-        node=args.node,
-    )
+    request: models.CheckRequest = {**check_request(args), "image": args.image}
+    found = context.client.sessions.check(**request)
     context.answer(found, lambda: _print_check(found))
     return 0 if found["verdict"] == "starts" else 1
 

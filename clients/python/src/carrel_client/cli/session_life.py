@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from functools import partial
 
@@ -14,12 +13,12 @@ from carrel_client.cli.output import print_line, report, say
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each
 from carrel_client.cli.progress import Progress
-from carrel_client.cli.scheduling import wish_arguments, wished_slots
+from carrel_client.cli.session_request import session_arguments, session_request
 from carrel_client.cli.session_views import print_session, progress_text
 from carrel_client.cli.times import local_time
 from carrel_client.client import ENDED, SETTLED
 from carrel_client.errors import CarrelError
-from carrel_client.units import parse_cpu, parse_duration, parse_size
+from carrel_client.units import parse_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,33 +28,7 @@ if TYPE_CHECKING:
 
 
 def create_arguments(parser: Arguments) -> None:
-    parser.add_argument(
-        "--image", default="starter", help="name in carrel image ls, or any reference (default starter)"
-    )
-    parser.add_argument(
-        "--cpu", type=reading(parse_cpu), default=1000, help="cores: 2, 0.5 or 500m (default 1)"
-    )
-    parser.add_argument(
-        "--mem", type=reading(parse_size), default=1 << 30, help="memory: 512m, 4g (default 1g)"
-    )
-    parser.add_argument(
-        "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: a made-up one)"
-    )
-    parser.add_argument(
-        "--env",
-        type=reading(_variable),
-        action="append",
-        default=[],
-        metavar="K=V",
-        help="environment variable, may come more than once; K alone takes the value from here",
-    )
-    parser.add_argument("--project", help="id or name (default: yours)")
-    parser.add_argument(
-        "-v", "--mount", type=reading(_mount), action="append", default=[], dest="mounts",
-        metavar="FOLDER[:SUBPATH][:PATH][:ro]",
-        help="a folder, or a directory of it, and where in the session (default /home/work/FOLDER); again for another",
-    )  # fmt: skip
-    wish_arguments(parser)
+    session_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="until it runs; exit code 1 when it ends instead")
     parser.add_argument(
         "--timeout",
@@ -76,18 +49,7 @@ def create_arguments(parser: Arguments) -> None:
 
 def create(args: argparse.Namespace, context: Context) -> int:
     """Start a session."""
-    session = context.client.sessions.create(
-        image=args.image,
-        slots=wished_slots(args),
-        name=args.name,
-        env=dict(args.env),
-        project=args.project,
-        group=args.group,
-        priority=args.priority,
-        time_limit_s=round(args.time_limit) if args.time_limit else None,
-        node=args.node,
-        mounts=args.mounts,
-    )
+    session = context.client.sessions.create(**session_request(args))
     if args.wait:
         session = _wait(context, session, SETTLED, args.timeout)
     if args.quiet and not context.structured:
@@ -212,29 +174,3 @@ def _wait(
 def _confirmed(session: models.SessionDetail) -> bool:
     about = f"{session['name']} ({session['id']}, {session['state']})"
     return confirmed(f"End {about}? What is inside it is lost.", yes=False)
-
-
-def _variable(text: str) -> tuple[str, str]:
-    name, given, value = text.partition("=")
-    if not name or name[0].isdigit() or not name.replace("_", "a").isalnum() or not name.isascii():
-        raise ValueError(f"{name!r} is not a name for an environment variable")
-    if not given and name not in os.environ:
-        raise ValueError(f"{name} has no value here; write {name}=VALUE")
-    return name, value if given else os.environ[name]
-
-
-def _mount(text: str) -> models.MountRequest:
-    """FOLDER[:SUBPATH][:PATH][:ro]. Of two in the middle the first is in the folder; a single one is a path in the
-    session when it begins with a slash.
-    """
-    folder, *rest = text.split(":")
-    wanted: models.MountRequest = {"folder": folder}
-    if rest and rest[-1] in ("ro", "rw"):
-        wanted["read_only"] = rest.pop() == "ro"
-    if len(rest) == 2 or (rest and rest[-1].startswith("/")):
-        wanted["path"] = rest.pop()
-    if rest and rest[0]:
-        wanted["subpath"] = rest[0]
-    if not folder or len(rest) > 1:
-        raise ValueError(f"{text!r} is not FOLDER[:SUBPATH][:PATH][:ro], as data or corpus:train:/data:ro")
-    return wanted
