@@ -6,6 +6,7 @@ import {
   formLike,
   freshForm,
   isName,
+  requestLike,
   sameSlots,
   toCheck,
   toRequest,
@@ -146,6 +147,27 @@ describe("the form", () => {
       "cuda.device": 2,
       "cuda.mig-1g.18gb": 1,
     });
+  });
+
+  test("names on the command line what a session like another mounts, if it is still there", () => {
+    const mount = {
+      folder_id: "f1",
+      folder_name: "data",
+      path: "/data",
+      subpath: "",
+      read_only: true,
+      automatic: false,
+    };
+    const session = {
+      ...aSession("a", { time_limit_s: 7200 }),
+      env: {},
+      apps: [],
+      containers: [],
+      mounts: [mount, { ...mount, folder_id: null }, { ...mount, automatic: true }],
+    };
+    expect(requestLike(session).mounts).toEqual([{ folder: "f1", path: "/data", read_only: true }]);
+    expect(createCommand(requestLike(session), () => "data")).toContain("--time-limit 2h --project");
+    expect(createCommand(requestLike(session), () => "data")).toMatch(/--mount data:\/data:ro$/);
   });
 
   test("takes whole devices or parts of one kind, never both", () => {

@@ -3,7 +3,7 @@ import { Group, Stack, Text } from "@mantine/core";
 import type { SessionDetail } from "@/api/types";
 import { IdleRules } from "@/idle/IdleRules";
 import { createCommand } from "@/launcher/command";
-import { unusual } from "@/launcher/request";
+import { requestLike } from "@/launcher/request";
 import { Age } from "@/sessions/Age";
 import { SlotsText } from "@/sessions/SlotsText";
 import { UsageSparkline } from "@/sessions/UsageSparkline";
@@ -17,21 +17,8 @@ import { MountList } from "./MountList";
 export function OverviewTab({ session }: { session: SessionDetail }) {
   const { t, i18n } = useLingui();
   const at = (instant: string | null | undefined) => (instant ? formatInstant(instant, i18n.locale) : "–");
-  const again = createCommand({
-    image: session.image_name ?? session.image,
-    slots: session.slots,
-    env: session.env,
-    project: session.project.name,
-    mounts: session.mounts
-      .filter(({ automatic }) => !automatic)
-      .map(({ folder_name, path, subpath, read_only }) => ({
-        folder: folder_name,
-        path,
-        subpath,
-        read_only,
-      })),
-    ...unusual(session),
-  });
+  const folderName = (id: string) => session.mounts.find((one) => one.folder_id === id)?.folder_name ?? id;
+  const again = createCommand(requestLike(session), folderName);
   return (
     <Stack gap="lg">
       <dl className={styles.facts}>

@@ -122,7 +122,7 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
       <MoreFields
         values={form.values}
         group={check?.group.id ?? "default"}
-        error={{ priority: form.errors.priority, time_limit_s: form.errors.time_limit_s }}
+        errors={form.errors}
         onChange={form.setValues}
       />
     </Form>

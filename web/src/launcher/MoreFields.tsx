@@ -9,22 +9,23 @@ import { useMe } from "@/shell/use-me";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { type LaunchForm, USUAL_PRIORITY } from "./request";
 
-type Wishes = Pick<LaunchForm, "priority" | "time_limit_s" | "node">;
+type Fields = Pick<LaunchForm, "priority" | "time_limit_s" | "node">;
 
 interface Props {
-  values: Wishes;
+  values: Fields;
   /** The id of the resource group whose nodes are offered. */
   group: string;
-  error: { priority?: React.ReactNode; time_limit_s?: React.ReactNode };
-  onChange: (part: Partial<Wishes>) => void;
+  /** What is wrong with each. */
+  errors: { [Field in keyof Fields]?: React.ReactNode };
+  onChange: (part: Partial<Fields>) => void;
 }
 
 /** What few people need: priority, time limit, and the node for those who may choose it. */
-export function MoreFields({ values, group, error, onChange }: Props) {
+export function MoreFields({ values, group, errors, onChange }: Props) {
   const { t } = useLingui();
-  const given = values.priority !== "" || values.time_limit_s !== null || values.node !== "";
+  const given = values.priority !== null || values.time_limit_s !== null || values.node !== "";
   const [opened, { toggle }] = useDisclosure(given);
-  const shown = opened || !!error.priority || !!error.time_limit_s;
+  const shown = opened || !!errors.priority || !!errors.time_limit_s;
   const mayChoose = may(useMe(), "session.designate");
   const Fold = shown ? IconChevronDown : IconChevronRight;
   return (
@@ -48,15 +49,15 @@ export function MoreFields({ values, group, error, onChange }: Props) {
             max={100}
             clampBehavior="none"
             allowDecimal={false}
-            value={values.priority}
-            error={error.priority}
-            onChange={(value) => onChange({ priority: value === "" ? "" : Number(value) })}
+            value={values.priority ?? ""}
+            error={errors.priority}
+            onChange={(value) => onChange({ priority: value === "" ? null : Number(value) })}
           />
           <DurationInput
             label={t`Time limit`}
             description={t`It ends by itself after so long. The sooner others know when you are done, the sooner they know when they start.`}
             value={values.time_limit_s}
-            error={error.time_limit_s}
+            error={errors.time_limit_s}
             onChange={(seconds) => onChange({ time_limit_s: seconds })}
             onClear={() => onChange({ time_limit_s: null })}
           />

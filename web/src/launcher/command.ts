@@ -16,25 +16,29 @@ export function cliTime(seconds: number): string {
   return `${seconds / size}${unit}`;
 }
 
+/** What the command line spells in a way of its own; any other field is --FIELD VALUE. */
+const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] } = {
+  slots: ({ cpu = 0, mem = 0, ...others }: Slots) => [
+    ...["--cpu", formatCores(cpu), "--mem", cliSize(mem)],
+    ...Object.entries(others).flatMap(([slot, amount]) => (amount ? ["--slot", slotWord(slot, amount)] : [])),
+  ],
+  env: (env: Record<string, string>) =>
+    Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+  time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],
+};
+
 /** The line that asks for the same session on the command line. folderName: what a folder of this id is called. */
 export function createCommand(
   request: Omit<SessionCreate, "slots"> & { slots: Slots },
   folderName: (id: string) => string = (id) => id,
 ): string {
-  const { cpu = 0, mem = 0, ...others } = request.slots;
+  const { image, slots, mounts = [], ...others } = request;
   const words = ["carrel", "session", "create"];
-  words.push("--image", request.image || "starter");
-  words.push("--cpu", formatCores(cpu), "--mem", cliSize(mem));
-  for (const [slot, amount] of Object.entries(others)) {
-    if (amount) words.push("--slot", slotWord(slot, amount));
+  for (const [field, value] of Object.entries({ image: image || "starter", slots, ...others })) {
+    if (value == null || value === "") continue;
+    const spell = SPELLINGS[field as keyof SessionCreate];
+    words.push(...(spell ? spell(value as never) : [`--${field.replaceAll("_", "-")}`, String(value)]));
   }
-  if (request.name) words.push("--name", request.name);
-  for (const [name, value] of Object.entries(request.env ?? {})) words.push("--env", `${name}=${value}`);
-  if (request.project) words.push("--project", request.project);
-  if (request.group) words.push("--group", request.group);
-  if (request.priority != null) words.push("--priority", String(request.priority));
-  if (request.time_limit_s) words.push("--time-limit", cliTime(request.time_limit_s));
-  if (request.node) words.push("--node", request.node);
-  for (const mount of request.mounts ?? []) words.push("--mount", mountWord(mount, folderName(mount.folder)));
+  for (const mount of mounts) words.push("--mount", mountWord(mount, folderName(mount.folder)));
   return words.map(shellQuote).join(" ");
 }

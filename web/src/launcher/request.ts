@@ -8,19 +8,23 @@ export interface EnvironmentRow {
   value: string;
 }
 
-/** The launcher's form. */
-export type LaunchForm = {
+/** Fields that the form has as the request has them, blank: a blank field is left out. A new one is added here. */
+const BLANK = {
+  name: "",
+  group: "",
+  priority: null,
+  time_limit_s: null,
+  node: "",
+} as const satisfies Partial<SessionCreate>;
+
+type PlainFields = {
+  [Field in keyof typeof BLANK]: NonNullable<SessionCreate[Field]> | (typeof BLANK)[Field];
+};
+
+/** The launcher's form. group, node: names. */
+export type LaunchForm = PlainFields & {
   image: string;
-  name: string;
-  /** The name of a resource group; "" leaves it to the server. */
-  group: string;
   slots: Record<string, number>;
-  /** "" for the usual one. */
-  priority: number | "";
-  /** How many seconds it may run; null for as long as the limits let it. */
-  time_limit_s: number | null;
-  /** The name of the only node to run on; "" for any. */
-  node: string;
   env: EnvironmentRow[];
   mounts: MountRow[];
 };
@@ -29,13 +33,9 @@ const GIB = 2 ** 30;
 
 /** The form of somebody who has not chosen anything yet. */
 export const freshForm = (image: string): LaunchForm => ({
+  ...BLANK,
   image,
-  name: "",
-  group: "",
   slots: { cpu: 1000, mem: GIB },
-  priority: "",
-  time_limit_s: null,
-  node: "",
   env: [],
   mounts: [],
 });
@@ -64,17 +64,14 @@ export function variableFault(env: EnvironmentRow[], index: number): VariableFau
   return env.some((other, at) => at < index && other.name === row.name) ? "repeated" : null;
 }
 
-/** What the scheduler looks at. */
-function toWish(form: LaunchForm, project: string | undefined): Omit<CheckRequest, "image"> {
-  return {
-    // What is missing here is refused by the server, which names the field.
-    slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)) as SlotRequest,
-    ...(form.group ? { group: form.group } : {}),
-    ...(form.priority === "" ? {} : { priority: form.priority }),
-    ...(form.time_limit_s === null ? {} : { time_limit_s: form.time_limit_s }),
-    ...(form.node ? { node: form.node } : {}),
-    ...(project ? { project } : {}),
-  };
+/** The plain fields that are not blank. */
+function given(values: PlainFields): Partial<PlainFields> {
+  const fields = Object.keys(BLANK) as (keyof PlainFields)[];
+  const entries = fields.map((field) => {
+    const value = values[field];
+    return [field, typeof value === "string" ? value.trim() : value] as const;
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== null));
 }
 
 /** What is sent to the server. */
@@ -84,47 +81,57 @@ export function toRequest(form: LaunchForm, project: string | undefined): Sessio
   );
   return {
     image: form.image.trim(),
-    ...toWish(form, project),
-    ...(form.name.trim() ? { name: form.name.trim() } : {}),
+    // What is missing here is refused by the server, which names the field.
+    slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)) as SlotRequest,
+    ...given(form),
     ...(Object.keys(env).length > 0 ? { env } : {}),
+    ...(project ? { project } : {}),
     ...(form.mounts.length > 0 ? { mounts: form.mounts.map(toMount) } : {}),
   };
 }
 
-/** The question what would happen to it. */
+/** The question what would happen to it: only what the scheduler looks at. */
 export function toCheck(form: LaunchForm, project: string | undefined): CheckRequest {
   // A row that is still being written is no question to the server; the form says itself what is wrong with it.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
+  const { image, name, env, ...asked } = toRequest({ ...form, mounts }, project);
+  return { ...asked, ...(image ? { image } : {}) };
+}
+
+/** The request for a session like this one; its name is left out, since it may still be taken. */
+export function requestLike(session: SessionDetail): SessionCreate {
+  const { group, priority } = session;
   return {
-    ...toWish(form, project),
-    ...(form.image.trim() ? { image: form.image.trim() } : {}),
-    ...(mounts.length > 0 ? { mounts: mounts.map(toMount) } : {}),
+    image: session.image_name ?? session.image,
+    slots: session.slots as SlotRequest,
+    ...given({
+      ...session,
+      name: "",
+      node: "",
+      group: group.id === DEFAULT_GROUP ? "" : group.name,
+      priority: priority === USUAL_PRIORITY ? null : priority,
+    }),
+    ...(Object.keys(session.env).length > 0 ? { env: session.env } : {}),
+    project: session.project.name,
+    ...(chosenMounts(session).length > 0 ? { mounts: chosenMounts(session).map(toMount) } : {}),
   };
 }
 
-/** What a session was asked for beside its slots, as far as it differs from what is usual. */
-export function unusual(session: SessionDetail): Pick<SessionCreate, "group" | "priority" | "time_limit_s"> {
-  const { group, priority, time_limit_s } = session;
-  return {
-    ...(group.id === DEFAULT_GROUP ? {} : { group: group.name }),
-    ...(priority === USUAL_PRIORITY ? {} : { priority }),
-    ...(time_limit_s === null ? {} : { time_limit_s }),
-  };
-}
-
-/** The form that asks for a session like this one; its name is left out, since it may still be taken. */
+/** The form that asks for it. */
 export function formLike(session: SessionDetail): LaunchForm {
-  const { group = "", priority, time_limit_s } = unusual(session);
+  const { image, slots, env = {}, mounts, project, ...plain } = requestLike(session);
   return {
-    ...freshForm(session.image_name ?? session.image),
-    group: group ?? "",
-    time_limit_s: time_limit_s ?? null,
-    slots: { ...session.slots },
-    priority: priority ?? "",
-    env: Object.entries(session.env ?? {}).map(([name, value]) => environmentRow(name, value)),
-    mounts: session.mounts.filter(({ automatic, folder_id }) => !automatic && folder_id).map(mountRow),
+    ...freshForm(image),
+    ...(plain as Partial<PlainFields>),
+    slots: { ...slots } as Record<string, number>,
+    env: Object.entries(env).map(([name, value]) => environmentRow(name, String(value))),
+    mounts: chosenMounts(session),
   };
 }
+
+/** Folders that somebody asked for and that are still there. */
+const chosenMounts = (session: SessionDetail): MountRow[] =>
+  session.mounts.filter(({ automatic, folder_id }) => !automatic && folder_id).map(mountRow);
 
 export const USUAL_PRIORITY = 50;
 const DEFAULT_GROUP = "default";

@@ -20,7 +20,7 @@ export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Pro
         image: (value) => (value.trim() === "" ? t`Choose an image, or write its reference.` : null),
         name: (value) =>
           value === "" || isName(value) ? null : t`4 to 64 letters, digits or _; between them also . and -`,
-        priority: (value) => (value === "" || (value >= 0 && value <= 100) ? null : t`0 to 100`),
+        priority: (value) => (value === null || (value >= 0 && value <= 100) ? null : t`0 to 100`),
         time_limit_s: (seconds) =>
           seconds === null || seconds >= LEAST_TIME_S ? null : t`A minute at least`,
         mounts: (rows) => (rows.some((_, at) => mountFault(rows, at)) ? t`Correct the folders above.` : null),

@@ -4,7 +4,7 @@ import { IconBolt, IconPlus } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Image, Session, SessionCreate } from "@/api/types";
-import { formLike, toRequest } from "@/launcher/request";
+import { requestLike } from "@/launcher/request";
 import { useCreateSession } from "@/queries/sessions-create";
 import { sessionsShowQuery } from "@/queries/sessions-show";
 import { SlotsText } from "@/sessions/SlotsText";
@@ -29,9 +29,7 @@ export function LaunchCard({ last, images }: Props) {
   const shown = last ? { image: last.image_name ?? last.image, slots: last.slots } : first;
 
   const startLikeLast = async () => {
-    const request = last
-      ? toRequest(formLike(await client.fetchQuery(sessionsShowQuery(last.id))), last.project.id)
-      : first;
+    const request = last ? requestLike(await client.fetchQuery(sessionsShowQuery(last.id))) : first;
     if (!request) return;
     create.mutate(request, {
       onSuccess: (session) => void navigate({ to: "/sessions", search: { session: session.id } }),
