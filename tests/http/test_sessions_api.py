@@ -238,9 +238,20 @@ async def test_what_postgresql_writes_is_what_the_schema_says(api: Api, timezone
     listed = (await user.get("/sessions")).content
     assert len(SessionList.model_validate_json(listed).items) == len(SHAPES)
     assert all(
-        set(item) == set(SessionDetail.model_fields) - {"env", "apps", "mounts", "containers"}
+        set(item) == set(SessionDetail.model_fields) - {"description", "env", "apps", "mounts", "containers"}
         for item in json.loads(listed)["items"]
     )
+
+
+async def test_a_description_is_shown_to_all_who_see_the_session(api: Api):
+    owner, admin = await api.as_("user"), await api.as_("superadmin")
+    made = await owner.start(description="Third try, with a larger batch.\nSee the notes.")
+    assert made["description"] == "Third try, with a larger batch.\nSee the notes."
+    assert (await admin.get(f"/sessions/{made['id']}")).json()["description"] == made["description"]
+    assert (await owner.start())["description"] == ""
+    for wrong in ("x" * 501, "a\0b", None):
+        refused = await owner.post("/sessions", {"image": "debian:12", "slots": SMALL, "description": wrong})
+        assert (refused.status_code, refused.json()["field"]) == (422, "description")
 
 
 async def test_what_is_in_the_environment_is_for_the_owner_and_sealed_at_rest(living: Api):

@@ -44,6 +44,7 @@ def _session(**changes: object) -> dict[str, object]:
         "started_at": "2026-01-01T00:00:01Z",
         "ended_at": None,
         "queue_position": None,
+        "description": "",
         "env": {"SEED": "7"},
         "apps": [{"name": "jupyter", "title": "JupyterLab", "protocol": "http"}],
     }
@@ -164,9 +165,10 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
     line = "session create --image starter --cpu 500m --mem 1.5g --name train-3 --env A=b=c --env TOKEN -q"
     wish = "--slot cuda.shares=0.5 --group gpu --priority 20 --time-limit 90m"
     mounts = "-v data --mount corpus:a/b:/data:ro -v runs::out:rw -v .cache:/c"
-    assert main([*line.split(), *wish.split(), *mounts.split()]) == 0
+    assert main([*line.split(), *wish.split(), *mounts.split(), "--description", "third try"]) == 0
     assert api.asked[0].body == {
         "name": "train-3",
+        "description": "third try",
         "image": "starter",
         "slots": {"cpu": 500, "mem": 3 << 29, "cuda.shares": 500},
         "env": {"A": "b=c", "TOKEN": "t=1"},

@@ -99,6 +99,7 @@ describe("the form", () => {
     const form = {
       ...freshForm("starter"),
       name: "first_one",
+      description: "the first",
       group: "gpu",
       slots: { cpu: 1000, mem: GIB, "cuda.shares": 300, "rocm.device": 0 },
       priority: 0,
@@ -117,20 +118,34 @@ describe("the form", () => {
       project: "p",
     };
     expect(toCheck(form, "p")).toEqual(wish);
-    expect(toRequest(form, "p")).toEqual({ ...wish, name: "first_one", env: { LR: "1" } });
+    expect(toRequest(form, "p")).toEqual({
+      ...wish,
+      name: "first_one",
+      description: "the first",
+      env: { LR: "1" },
+    });
   });
 
   test("like another session takes everything but the name", () => {
     const slots = { cpu: 1000, mem: GIB, "cuda.device": 1 };
     const group = { id: "g", name: "gpu" };
     const session = aSession("a", { slots, group, priority: 70, time_limit_s: 7200 });
-    const form = formLike({ ...session, env: { LR: "1" }, apps: [], mounts: [], containers: [] });
+    const description = "the third try";
+    const form = formLike({
+      ...session,
+      description,
+      env: { LR: "1" },
+      apps: [],
+      mounts: [],
+      containers: [],
+    });
     expect(toRequest(form, "p")).toEqual({
       image: "starter",
       slots,
       group: "gpu",
       priority: 70,
       time_limit_s: 7200,
+      description,
       env: { LR: "1" },
       project: "p",
     });
@@ -160,6 +175,7 @@ describe("the form", () => {
     };
     const session = {
       ...aSession("a", { time_limit_s: 7200 }),
+      description: "",
       env: {},
       apps: [],
       containers: [],

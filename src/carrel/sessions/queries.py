@@ -1,6 +1,7 @@
 """Reading sessions. A list is one statement whatever its length, and PostgreSQL writes the JSON itself."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -18,6 +19,7 @@ from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Order, Sort
 from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import environment
+from carrel.sessions.schemas import SessionDetail
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import HistoryEntry, Session
@@ -199,10 +201,15 @@ def states_of(wanted: str) -> list[SessionState] | None:
         ) from None
 
 
+# What the spec says where no column does.
+_FROM_SPEC = SessionDetail.model_fields.keys() & {one.name for one in fields(SessionSpec)}
+
+
 async def detail(tx: AsyncSession, seal: Seal, actor: Actor, session: SessionId) -> bytes:
     """One `SessionDetail` as JSON. Values of the environment are for the owner's eyes alone."""
     found = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
     spec = SessionSpec.from_json(found.pop("spec"))
+    found = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **found}
     own = found["owner"]["id"] == actor.user_id
     found["env"] = environment.opened(seal, spec.env) if own else environment.hidden(spec.env)
     return orjson.dumps(found)

@@ -15,7 +15,7 @@ from carrel.tenancy.schemas import ProjectRef
 
 @dataclass(frozen=True, kw_only=True)
 class SessionCreate(SessionSpec):
-    """image: a name in the catalogue or any image reference. name: generated when absent.
+    """image: a name in the catalogue or any image reference. name: generated when absent. description: what it is for.
 
     group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
     highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
@@ -114,6 +114,7 @@ class ContainerView(BaseModel):
 class SessionDetail(SessionView):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first."""
 
+    description: str
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

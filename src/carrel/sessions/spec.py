@@ -33,6 +33,11 @@ Subpath = Annotated[
     StringConstraints(pattern=r"^[^\x00]*$", max_length=1024),
     says("A directory of a folder is at most 1024 characters, relative to the folder."),
 ]
+Description = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00]*$", max_length=500),
+    says("A description has at most 500 characters."),
+]
 Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole number from 0 to 100.")]
 TimeLimit = Annotated[int, Field(ge=60, le=10 * 365 * 86400)]
 _MAX_BIGINT = 2**62
@@ -140,6 +145,7 @@ class SessionSpec(SchedulingSpec):
 
     image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
     name: SessionName | None = None
+    description: Description = ""
     env: Annotated[
         Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})
     ] = field(default_factory=dict)

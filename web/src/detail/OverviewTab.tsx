@@ -31,6 +31,14 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
             <CopyButton text={session.id} label={t`Copy the id`} />
           </Group>
         </dd>
+        {session.description && (
+          <>
+            <dt>
+              <Trans>Description</Trans>
+            </dt>
+            <dd>{session.description}</dd>
+          </>
+        )}
         <dt>
           <Trans>Image</Trans>
         </dt>

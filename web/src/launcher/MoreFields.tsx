@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Collapse, NumberInput, Select, Stack } from "@mantine/core";
+import { Button, Collapse, NumberInput, Select, Stack, Textarea } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -7,9 +7,10 @@ import { nodesWholeQuery } from "@/queries/nodes-list";
 import { may } from "@/shell/may";
 import { useMe } from "@/shell/use-me";
 import { DurationInput } from "@/ui/form/DurationInput";
-import { type LaunchForm, USUAL_PRIORITY } from "./request";
+import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
 
-type Fields = Pick<LaunchForm, "priority" | "time_limit_s" | "node">;
+const FIELDS = ["description", "priority", "time_limit_s", "node"] as const;
+type Fields = Pick<LaunchForm, (typeof FIELDS)[number]>;
 
 interface Props {
   values: Fields;
@@ -23,9 +24,9 @@ interface Props {
 /** What few people need: priority, time limit, and the node for those who may choose it. */
 export function MoreFields({ values, group, errors, onChange }: Props) {
   const { t } = useLingui();
-  const given = values.priority !== null || values.time_limit_s !== null || values.node !== "";
+  const given = FIELDS.some((field) => values[field] !== BLANK[field]);
   const [opened, { toggle }] = useDisclosure(given);
-  const shown = opened || !!errors.priority || !!errors.time_limit_s;
+  const shown = opened || FIELDS.some((field) => errors[field]);
   const mayChoose = may(useMe(), "session.designate");
   const Fold = shown ? IconChevronDown : IconChevronRight;
   return (
@@ -41,6 +42,16 @@ export function MoreFields({ values, group, errors, onChange }: Props) {
       </Button>
       <Collapse expanded={shown}>
         <Stack gap="md" mt="xs">
+          <Textarea
+            label={t`Description`}
+            description={t`What it is for; empty is fine too.`}
+            size="xs"
+            autosize
+            maxLength={500}
+            value={values.description}
+            error={errors.description}
+            onChange={(event) => onChange({ description: event.currentTarget.value })}
+          />
           <NumberInput
             label={t`Priority`}
             description={t`0 to 100; the highest goes first. Left empty: ${USUAL_PRIORITY}, or the most that you may.`}

@@ -9,8 +9,9 @@ export interface EnvironmentRow {
 }
 
 /** Fields that the form has as the request has them, blank: a blank field is left out. A new one is added here. */
-const BLANK = {
+export const BLANK = {
   name: "",
+  description: "",
   group: "",
   priority: null,
   time_limit_s: null,
@@ -94,7 +95,7 @@ export function toRequest(form: LaunchForm, project: string | undefined): Sessio
 export function toCheck(form: LaunchForm, project: string | undefined): CheckRequest {
   // A row that is still being written is no question to the server; the form says itself what is wrong with it.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
-  const { image, name, env, ...asked } = toRequest({ ...form, mounts }, project);
+  const { image, name, description, env, ...asked } = toRequest({ ...form, mounts }, project);
   return { ...asked, ...(image ? { image } : {}) };
 }
 

@@ -1807,12 +1807,13 @@ class ServerView(TypedDict):
 
 
 class SessionCreate(TypedDict):
-    """image: a name in the catalogue or any image reference. name: generated when absent.
+    """image: a name in the catalogue or any image reference. name: generated when absent. description: what it is for.
 
     group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
     highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
     one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names."""
 
+    description: NotRequired[str]
     env: NotRequired[dict[str, str]]
     group: NotRequired[str | None]
     image: str
@@ -1831,6 +1832,7 @@ class SessionDetail(TypedDict):
     apps: list[AppRef]
     containers: list[ContainerView]
     created_at: str
+    description: str
     ended_at: str | None
     env: dict[str, str]
     group: GroupRef

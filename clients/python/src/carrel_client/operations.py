@@ -1227,6 +1227,7 @@ class Sessions(Group):
         *,
         image: str,
         slots: models.SlotRequest,
+        description: str = UNSET,
         env: dict[str, str] = UNSET,
         group: str | None = UNSET,
         mounts: Sequence[models.MountRequest] = UNSET,
@@ -1242,6 +1243,7 @@ class Sessions(Group):
             "POST",
             "/api/v1/sessions",
             body=_given(
+                description=description,
                 env=env,
                 group=group,
                 image=image,

@@ -4722,13 +4722,17 @@ export type ServerView = {
 /**
  * SessionCreate
  *
- * image: a name in the catalogue or any image reference. name: generated when absent.
+ * image: a name in the catalogue or any image reference. name: generated when absent. description: what it is for.
  *
  * group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
  * highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
  * one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names.
  */
 export type SessionCreate = {
+    /**
+     * Description
+     */
+    description?: string;
     /**
      * Env
      */
@@ -4788,6 +4792,10 @@ export type SessionDetail = {
      * Created At
      */
     created_at: string;
+    /**
+     * Description
+     */
+    description: string;
     /**
      * Ended At
      */

@@ -45,6 +45,7 @@ def session_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: a made-up one)"
     )
+    parser.add_argument("--description", metavar="TEXT", default="", help="what it is for, for those who see it")
     parser.add_argument(
         "--env",
         type=reading(_variable),
@@ -79,6 +80,7 @@ def session_request(args: argparse.Namespace) -> models.SessionCreate:
         **check_request(args),
         "image": args.image,
         "name": args.name,
+        "description": args.description,
         "env": dict(args.env),
         "mounts": args.mounts,
     }

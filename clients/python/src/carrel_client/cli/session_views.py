@@ -180,6 +180,7 @@ def print_session(session: models.SessionDetail) -> None:
         [
             ("id", session["id"]),
             ("name", session["name"]),
+            ("description", session["description"]),
             ("state", session["state"]),
             ("reason", session["reason"] or ""),
             ("progress", progress_text(session)),
