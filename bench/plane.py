@@ -26,6 +26,7 @@ from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.engines.docker import DockerEngine
 from carrel.images import service as images
+from carrel.server import metadata as metadata  # every table, since they refer to one another
 from carrel.server.settings import Settings
 from carrel.signin.keypairs import service as keypairs
 from carrel.tenancy import service as tenancy

@@ -1,6 +1,7 @@
 """Tar files that were made to do harm, taken apart."""
 
 import os
+import platform
 import tarfile
 from contextlib import suppress
 from io import BytesIO, FileIO
@@ -145,4 +146,41 @@ def test_a_file_that_cannot_be_made_durable_is_an_error(tmp_path: Path):
     with pytest.raises(OSError, match="Invalid argument"):
         syncing.sync_all([good, good, into])
     for fd in (good, out, into):
+        os.close(fd)
+
+
+def test_files_are_made_durable_without_waiting_for_contexts_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    files = [os.open(tmp_path / str(number), os.O_RDWR | os.O_CREAT) for number in range(300)]
+    syncing.sync_all(files)
+    asked = list[int]()
+
+    class Recording:
+        def syscall(self, number: int, *args: object) -> int:
+            asked.append(number)
+            return int(libc.syscall(number, *args))
+
+    libc = syncing._libc
+    monkeypatch.setattr(syncing, "_libc", Recording())
+    monkeypatch.setattr(os, "fsync", asked.append)
+    syncing.sync_all(files)
+    _, _, get_events, submit = syncing._CALLS[platform.machine()]
+    assert asked.count(submit) == 2  # of 256 files and of 44
+    assert set(asked) == {submit, get_events}
+    for fd in files:
+        os.close(fd)
+
+
+def test_a_forked_process_makes_files_durable_by_itself(tmp_path: Path):
+    files = [os.open(tmp_path / str(number), os.O_RDWR | os.O_CREAT) for number in range(3)]
+    syncing.sync_all(files)
+    if (child := os.fork()) == 0:
+        status = 1
+        try:
+            status = syncing._sync_together(files) != len(files)
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    for fd in files:
         os.close(fd)
