@@ -18,13 +18,16 @@ from people import PASSWORD, People, eventually
 from starlette.datastructures import State
 
 from carrel.core.clock import SystemClock
+from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
+from carrel.db.encryption import Seal
+from carrel.engines.context import EngineContext
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import Engine
 from carrel.folders.hosts import service as storage_hosts
 from carrel.http.sendfile import ZeroCopyProtocol
 from carrel.http.services import install
-from carrel.nodes.engines.connections import Engines
+from carrel.nodes.engines.connections import Connector, Engines
 from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.services import ApiServices
@@ -185,9 +188,10 @@ async def serving(app: FastAPI, http: type[ZeroCopyProtocol] = ZeroCopyProtocol)
         await task
 
 
-def only(database: Database, engine: Engine) -> Engines:
-    """An installation's engines, when it has no other than this one."""
-    return Engines(database, lambda row: engine)
+def only(database: Database, engine: Engine, settings: Settings | None = None) -> Engines:
+    """An installation's engines, of which the local one is this. settings: for those that are added."""
+    others = Connector(Seal(settings.key()), EngineContext("test")) if settings else None
+    return Engines(database, lambda row: others(row) if others and row.id != LOCAL_ENGINE else engine)
 
 
 @asynccontextmanager
@@ -208,7 +212,7 @@ async def running_installation(
     """The same on an engine of the caller."""
     settings = Settings(data_dir=data_dir, database_url=database.url, gateway_port=1)
     await storage_hosts.ensure_local(database, data_dir)
-    engines = only(database, engine)
+    engines = only(database, engine, settings)
     async with AsyncExitStack() as stack:
         if controllers:
             await stack.enter_async_context(compose.controllers(settings, database, engines))

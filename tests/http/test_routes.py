@@ -90,6 +90,8 @@ BODIES: Mapping[str, object] = {
     "shares.update": {"permission": "ro"},
     "site.test_mail": {"to": "nobody@example.org"},
     "site.update": {"announcement": "Hello"},
+    "engines.create": {"name": "local", "kind": "fake"},
+    "engines.update": {},
     "storage_hosts.create": {"name": "new", "root": "/etc"},
     "storage_hosts.set_access": {"projects": []},
     "storage_hosts.update": {"description": "another"},
@@ -132,7 +134,7 @@ HEADERS: Mapping[str, Mapping[str, str]] = {
 DECIDES = {"vfolders.clone": "vfolder.use", "shares.leave": "vfolder.read"}
 # Things that are the installation's own, by one that is always there.
 ANYONES = {"policies": "default-user", "groups": "default", "nodes": "machine", "presets": "small",
-           "storage_hosts": "local"}  # fmt: skip
+           "engines": "local", "storage_hosts": "local"}  # fmt: skip
 
 
 @cache

@@ -130,9 +130,9 @@ ENDING = {
 KEEPING = {
     "access", "accept", "activate", "add", "api", "appoint", "archive", "assign", "cat", "check", "clone", "completion",
     "copy", "cordon", "cp", "create", "download", "edit", "enable", "enrol", "events", "exec", "export", "find",
-    "generate", "held", "history", "import", "invitations", "keep", "login", "logout", "logs", "ls", "members", "mine",
-    "mkdir", "mount-info", "move", "mv", "open", "over", "policy", "priority", "queue", "quota", "rename", "resources",
-    "restore", "set", "share", "shares", "show", "simulate", "status", "synth", "tasks", "terminal", "test",
+    "generate", "held", "history", "import", "invitations", "keep", "kinds", "login", "logout", "logs", "ls", "members",
+    "mine", "mkdir", "mount-info", "move", "mv", "open", "over", "policy", "priority", "queue", "quota", "rename",
+    "resources", "restore", "set", "share", "shares", "show", "simulate", "status", "synth", "tasks", "terminal", "test",
     "test-mail", "trace", "uncordon", "update", "upload", "usage", "verify", "weights", "whoami", "why", "zip",
 }  # fmt: skip
 """Verbs of what looks, makes, changes, or can be taken back by the opposite verb."""

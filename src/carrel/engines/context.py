@@ -29,6 +29,15 @@ Connect = Callable[[EngineContext], Engine]
 
 
 @runtime_checkable
+class Purging(Protocol):
+    """An engine in which an installation has more than its containers, such as networks."""
+
+    async def purge(self) -> None:
+        """Delete all that this installation has there. Twice: no-op. Raises: EngineError."""
+        ...
+
+
+@runtime_checkable
 class Closing(Protocol):
     """An engine that holds connections."""
 

@@ -182,6 +182,8 @@ ACTIONS = {
         _of_all("group.remove", "Remove a resource group that holds nothing."),
         _shared("node.read", "See the nodes of resource groups that you may use, where the installation shows them."),
         _of_all("node.update", "Move a node to another group, close it, empty it, reserve some of it."),
+        _of_all("engine.read", "See the engines that run containers, and how each is set up."),
+        _of_all("engine.update", "Add, change, check or remove an engine."),
         _shared("preset.read", "See the presets that sessions can be started with."),
         _of_all("preset.update", "Make, change or remove a preset."),
         _shared("queue.read", "See how many wait in the resource groups that you may use, and why yours do."),

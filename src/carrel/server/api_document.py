@@ -48,6 +48,7 @@ TAGS = {
     "images": "Container images in the catalogue.",
     "keypairs": "Keypairs, the credentials of scripts and of the command line.",
     "logins": "Active sign-ins of browsers.",
+    "engines": "What runs containers: its kind, its settings and its state.",
     "nodes": "Nodes of the engines: capacity, drain, cordon.",
     "policies": "Resource policies: limits of people, keypairs and projects.",
     "presets": "Named resource amounts to start sessions with.",

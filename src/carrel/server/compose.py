@@ -53,6 +53,7 @@ from carrel.images import routes as images
 from carrel.limits import routes as limits
 from carrel.nodes import capacity_routes as nodes
 from carrel.nodes import routes as machines
+from carrel.nodes.engines import routes as engine_routes
 from carrel.nodes.engines.connections import Engines
 from carrel.nodes.groups import routes as groups
 from carrel.nodes.presets import routes as presets
@@ -118,6 +119,7 @@ _ROUTERS = (
     shares.router,
     files.router,
     storage_hosts.router,
+    engine_routes.router,
     events.router,
     audit.router,
     access.router,

@@ -459,6 +459,20 @@ export const ACTIONS = {
     domainAdmin: "none",
     superadmin: "all",
   },
+  "engine.read": {
+    sentence: "See the engines that run containers, and how each is set up.",
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
+  "engine.update": {
+    sentence: "Add, change, check or remove an engine.",
+    user: "none",
+    projectAdmin: "none",
+    domainAdmin: "none",
+    superadmin: "all",
+  },
   "preset.read": {
     sentence: "See the presets that sessions can be started with.",
     user: "all",

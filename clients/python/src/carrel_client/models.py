@@ -380,9 +380,75 @@ class DrainedSession(TypedDict):
 Draining = Literal["wait", "end", "move"]
 
 
+class EngineCheck(TypedDict):
+    """sentence: what it answered, or why it did not. nodes: names of its nodes."""
+
+    nodes: list[str]
+    ok: bool
+    sentence: str
+
+
+class EngineCreate(TypedDict):
+    """kind: as `GET /engine-kinds` names it. settings: as its schema says; what is left out is as usual."""
+
+    kind: str
+    name: str
+    settings: NotRequired[dict[str, Any]]
+
+
+class EngineKind(TypedDict):
+    """settings: JSON schema of what an engine of the kind is set up with; secrets are writeOnly."""
+
+    description: str
+    kind: str
+    settings: dict[str, Any]
+    title: str
+
+
+class EngineKindList(TypedDict):
+    items: list[EngineKind]
+    next_cursor: str | None
+
+
+class EngineList(TypedDict):
+    items: list[EngineView]
+    next_cursor: str | None
+
+
 class EngineRef(TypedDict):
     id: str
     name: str
+
+
+EngineState = Literal["UNKNOWN", "READY", "DOWN"]
+
+
+class EngineUpdate(TypedDict):
+    """What is left out stays. settings: those that are given change; null: as usual again. Secrets are given again when
+    other settings change, for they may lead elsewhere."""
+
+    name: NotRequired[str]
+    settings: NotRequired[dict[str, Any]]
+
+
+class EngineView(TypedDict):
+    """settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
+
+    state: UNKNOWN until it was looked at, DOWN while it does not answer in time. last_error: why it is DOWN.
+    nodes: how many it names. containers: how many of sessions are on them. local: found at the start."""
+
+    containers: int
+    created_at: str
+    id: str
+    kind: str
+    last_error: str | None
+    local: bool
+    name: str
+    nodes: int
+    secrets: list[str]
+    settings: dict[str, Any]
+    state: EngineState
+    state_since: str
 
 
 class EventList(TypedDict):

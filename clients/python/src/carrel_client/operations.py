@@ -297,6 +297,48 @@ class Domains(Group):
         return answer
 
 
+class EngineKinds(Group):
+    def list(self) -> models.EngineKindList:
+        """The kinds of engines that can be added, with the settings of each."""
+        answer: models.EngineKindList = self._transport.call("GET", "/api/v1/engine-kinds")
+        return answer
+
+
+class Engines(Group):
+    def check(self, ref: str) -> models.EngineCheck:
+        """Ask the engine now, for 15 seconds at most."""
+        answer: models.EngineCheck = self._transport.call("POST", f"/api/v1/engines/{segment(ref)}/check")
+        return answer
+
+    def create(self, *, kind: str, name: str, settings: dict[str, Any] = UNSET) -> models.EngineView:
+        """Add an engine. It must answer; sessions may start on its nodes at once."""
+        answer: models.EngineView = self._transport.call(
+            "POST", "/api/v1/engines", body=_given(kind=kind, name=name, settings=settings)
+        )
+        return answer
+
+    def list(self) -> models.EngineList:
+        """All engines, with the state of each."""
+        answer: models.EngineList = self._transport.call("GET", "/api/v1/engines")
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Remove an engine that holds no container, with its nodes."""
+        self._transport.call("DELETE", f"/api/v1/engines/{segment(ref)}")
+
+    def show(self, ref: str) -> models.EngineView:
+        """One engine."""
+        answer: models.EngineView = self._transport.call("GET", f"/api/v1/engines/{segment(ref)}")
+        return answer
+
+    def update(self, ref: str, *, name: str = UNSET, settings: dict[str, Any] = UNSET) -> models.EngineView:
+        """Change an engine while it runs. With other settings it must answer, and have what runs on it."""
+        answer: models.EngineView = self._transport.call(
+            "PATCH", f"/api/v1/engines/{segment(ref)}", body=_given(name=name, settings=settings)
+        )
+        return answer
+
+
 class Events(Group):
     def list(
         self,
@@ -1964,6 +2006,8 @@ class Operations:
         self.audit = Audit(transport)
         self.auth = Auth(transport)
         self.domains = Domains(transport)
+        self.engine_kinds = EngineKinds(transport)
+        self.engines = Engines(transport)
         self.events = Events(transport)
         self.factors = Factors(transport)
         self.files = Files(transport)

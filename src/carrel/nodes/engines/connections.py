@@ -105,13 +105,14 @@ class Engines:
         known = self._made.get(engine)
         if known is not None and known[0] == key:
             return known[1]
-        made = self._connected(row)
+        made = self.connected(row)
         self._made[engine] = (key, made)
         if known is not None:
             await _close(known[1])
         return made
 
-    def _connected(self, row: EngineRow) -> Engine:
+    def connected(self, row: EngineRow) -> Engine:
+        """An engine as a row says that may not be kept, which the caller closes. Raises: EngineUnavailable."""
         try:
             return self._make(row)
         except (Unavailable, Invalid) as error:

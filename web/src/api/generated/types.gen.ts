@@ -979,6 +979,102 @@ export type DrainedSession = {
 export type Draining = 'wait' | 'end' | 'move';
 
 /**
+ * EngineCheck
+ *
+ * sentence: what it answered, or why it did not. nodes: names of its nodes.
+ */
+export type EngineCheck = {
+    /**
+     * Nodes
+     */
+    nodes: Array<string>;
+    /**
+     * Ok
+     */
+    ok: boolean;
+    /**
+     * Sentence
+     */
+    sentence: string;
+};
+
+/**
+ * EngineCreate
+ *
+ * kind: as `GET /engine-kinds` names it. settings: as its schema says; what is left out is as usual.
+ */
+export type EngineCreate = {
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Settings
+     */
+    settings?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * EngineKind
+ *
+ * settings: JSON schema of what an engine of the kind is set up with; secrets are writeOnly.
+ */
+export type EngineKind = {
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Settings
+     */
+    settings: {
+        [key: string]: unknown;
+    };
+    /**
+     * Title
+     */
+    title: string;
+};
+
+/**
+ * EngineKindList
+ */
+export type EngineKindList = {
+    /**
+     * Items
+     */
+    items: Array<EngineKind>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * EngineList
+ */
+export type EngineList = {
+    /**
+     * Items
+     */
+    items: Array<EngineView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
  * EngineRef
  */
 export type EngineRef = {
@@ -990,6 +1086,90 @@ export type EngineRef = {
      * Name
      */
     name: string;
+};
+
+/**
+ * EngineState
+ *
+ * UNKNOWN: not looked at yet. DOWN: it does not answer, or not in time; its nodes take no sessions.
+ */
+export type EngineState = 'UNKNOWN' | 'READY' | 'DOWN';
+
+/**
+ * EngineUpdate
+ *
+ * What is left out stays. settings: those that are given change; null: as usual again. Secrets are given again when
+ * other settings change, for they may lead elsewhere.
+ */
+export type EngineUpdate = {
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Settings
+     */
+    settings?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * EngineView
+ *
+ * settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
+ *
+ * state: UNKNOWN until it was looked at, DOWN while it does not answer in time. last_error: why it is DOWN.
+ * nodes: how many it names. containers: how many of sessions are on them. local: found at the start.
+ */
+export type EngineView = {
+    /**
+     * Containers
+     */
+    containers: number;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Last Error
+     */
+    last_error: string | null;
+    /**
+     * Local
+     */
+    local: boolean;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Nodes
+     */
+    nodes: number;
+    /**
+     * Secrets
+     */
+    secrets: Array<string>;
+    /**
+     * Settings
+     */
+    settings: {
+        [key: string]: unknown;
+    };
+    state: EngineState;
+    /**
+     * State Since
+     */
+    state_since: string;
 };
 
 /**
@@ -8323,6 +8503,237 @@ export type FilesByLinkResponses = {
 };
 
 export type FilesByLinkResponse = FilesByLinkResponses[keyof FilesByLinkResponses];
+
+export type EngineKindsListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/engine-kinds';
+};
+
+export type EngineKindsListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type EngineKindsListError = EngineKindsListErrors[keyof EngineKindsListErrors];
+
+export type EngineKindsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: EngineKindList;
+};
+
+export type EngineKindsListResponse = EngineKindsListResponses[keyof EngineKindsListResponses];
+
+export type EnginesListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/engines';
+};
+
+export type EnginesListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type EnginesListError = EnginesListErrors[keyof EnginesListErrors];
+
+export type EnginesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: EngineList;
+};
+
+export type EnginesListResponse = EnginesListResponses[keyof EnginesListResponses];
+
+export type EnginesCreateData = {
+    body: EngineCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/engines';
+};
+
+export type EnginesCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type EnginesCreateError = EnginesCreateErrors[keyof EnginesCreateErrors];
+
+export type EnginesCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: EngineView;
+};
+
+export type EnginesCreateResponse = EnginesCreateResponses[keyof EnginesCreateResponses];
+
+export type EnginesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/engines/{ref}';
+};
+
+export type EnginesRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type EnginesRemoveError = EnginesRemoveErrors[keyof EnginesRemoveErrors];
+
+export type EnginesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type EnginesRemoveResponse = EnginesRemoveResponses[keyof EnginesRemoveResponses];
+
+export type EnginesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/engines/{ref}';
+};
+
+export type EnginesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type EnginesShowError = EnginesShowErrors[keyof EnginesShowErrors];
+
+export type EnginesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: EngineView;
+};
+
+export type EnginesShowResponse = EnginesShowResponses[keyof EnginesShowResponses];
+
+export type EnginesUpdateData = {
+    body: EngineUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/engines/{ref}';
+};
+
+export type EnginesUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type EnginesUpdateError = EnginesUpdateErrors[keyof EnginesUpdateErrors];
+
+export type EnginesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: EngineView;
+};
+
+export type EnginesUpdateResponse = EnginesUpdateResponses[keyof EnginesUpdateResponses];
+
+export type EnginesCheckData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/engines/{ref}/check';
+};
+
+export type EnginesCheckErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type EnginesCheckError = EnginesCheckErrors[keyof EnginesCheckErrors];
+
+export type EnginesCheckResponses = {
+    /**
+     * Successful Response
+     */
+    200: EngineCheck;
+};
+
+export type EnginesCheckResponse = EnginesCheckResponses[keyof EnginesCheckResponses];
 
 export type EventsListData = {
     body?: never;

@@ -171,6 +171,10 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     if action.dest == "invitations":
         offers = _client().invitations.list()["items"]
         return {offer["folder_name"]: offer["permission"] for offer in offers}
+    if action.dest in ("engine", "engines"):
+        return {each["name"]: each["state"] for each in _client().engines.list()["items"]}
+    if action.dest == "kind":
+        return {each["kind"]: each["title"] for each in _client().engine_kinds.list()["items"]}
     if action.dest in ("host", "hosts"):
         return {host["name"]: host["backend"] for host in _client().storage_hosts.list(limit=200)["items"]}
     if action.dest == "tasks":

@@ -1,0 +1,306 @@
+"""Use cases of those who administer engines. Each starts with the decision whether the actor may."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import structlog
+from pydantic import SecretStr
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel import plugins
+from carrel.audit import service as audit
+from carrel.core.clock import Clock
+from carrel.core.errors import Conflict, Invalid, Unavailable
+from carrel.core.ids import LOCAL_ENGINE, EngineId, new_id
+from carrel.db.database import Database, notify
+from carrel.db.encryption import Seal
+from carrel.engines.context import Closing, Purging
+from carrel.engines.port import Engine, EngineError
+from carrel.nodes import service as nodes
+from carrel.nodes.engines import queries
+from carrel.nodes.engines.connections import Engines, in_time, opened, purpose
+from carrel.nodes.engines.schemas import EngineCheck, EngineCreate, EngineKind, EngineUpdate
+from carrel.nodes.engines.service import tell
+from carrel.permissions.decide import Actor, Target, require
+from carrel.plugins import Port
+from carrel.tables.engines import TOPIC, EngineRow
+from carrel.tables.nodes import Allocation, Node, NodeState
+
+log = structlog.get_logger()
+
+_CHANGES = "engine.update"
+CHECK_S = 15.0
+"""How long somebody waits for an engine's answer."""
+
+
+@dataclass(frozen=True)
+class Registry:
+    """What these use cases work with."""
+
+    database: Database
+    engines: Engines
+    seal: Seal
+    clock: Clock
+
+
+def kinds(actor: Actor) -> list[EngineKind]:
+    """The kinds of engines that can be added. Raises: Forbidden."""
+    require(actor, "engine.read", Target())
+    return [
+        EngineKind(
+            kind=kind,
+            title=plugin.title or kind,
+            description=(plugin.settings.__doc__ or "").strip(),
+            settings=plugin.schema(),
+        )
+        for kind, plugin in plugins.kinds(Port.ENGINE).items()
+    ]
+
+
+async def create(registry: Registry, actor: Actor, wanted: EngineCreate) -> EngineId:
+    """Add an engine that answers; sessions may start on it at once.
+
+    Raises: Forbidden; Invalid (the settings); Conflict when the name is taken; Unavailable when it does not answer.
+    """
+    require(actor, _CHANGES, Target())
+    row = EngineRow(id=EngineId(new_id()), name=wanted.name, kind=wanted.kind)
+    row.settings, row.secrets = _kept(registry.seal, row, wanted.settings)
+    # 1. a name that is taken leaves no trace in the engine
+    async with registry.database.transaction() as tx:
+        await _require_free(tx, wanted.name)
+    # 2. it answers
+    await _nodes_of(registry, row)
+    # 3. remember it
+    async with registry.database.transaction() as tx:
+        tx.add(row)
+        await _flush(tx, wanted.name)
+        await tx.refresh(row)
+        await _record(tx, actor, "engine.created", row, after=_shown(row))
+    return row.id
+
+
+async def change(registry: Registry, actor: Actor, ref: str, wanted: EngineUpdate) -> EngineId:
+    """Change what is given; new settings are tried first.
+
+    Raises: Forbidden, NotFound, Invalid, Unavailable; Conflict (the name is taken, the local engine's settings, or what
+    runs is not where the settings lead).
+    """
+    async with registry.database.transaction() as tx:
+        before = await queries.find(tx, actor, ref)
+        require(actor, _CHANGES, Target())
+        tx.expunge(before)
+    after = EngineRow(id=before.id, name=wanted.name or before.name, kind=before.kind)
+    after.settings, after.secrets = before.settings, before.secrets
+    if wanted.settings:
+        values = _merged(registry.seal, before, wanted.settings)
+        after.settings, after.secrets = _kept(registry.seal, after, values)
+        await _try_out(registry, after)
+    async with registry.database.transaction() as tx:
+        row = await queries.find(tx, actor, before.id, _CHANGES)
+        was = _shown(row)
+        row.name = after.name
+        if wanted.settings:
+            row.settings, row.secrets = after.settings, after.secrets
+        await _flush(tx, after.name)
+        now = _shown(row)
+        changed = [field for field in now if now[field] != was[field]]
+        details = {"before": {one: was[one] for one in changed}, "after": {one: now[one] for one in changed}}
+        await _record(tx, actor, "engine.updated", row, **details)
+    return before.id
+
+
+async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
+    """Ask the engine now. Raises: Forbidden, NotFound."""
+    require(actor, _CHANGES, Target())
+    async with registry.database.transaction() as tx:
+        row = await queries.find(tx, actor, ref)
+    try:
+        found = await in_time((await registry.engines.of(row.id)).nodes(), CHECK_S)
+    except EngineError as error:
+        return EngineCheck(ok=False, sentence=error.message, nodes=[])
+    versions = sorted({info.engine for info in found})
+    return EngineCheck(
+        ok=True, sentence=f"It answers: {', '.join(versions) or 'no node'}.", nodes=sorted(info.name for info in found)
+    )
+
+
+async def remove(registry: Registry, actor: Actor, ref: str) -> None:
+    """Remove an engine that holds no container, with its nodes, and clear away what is left of ours there.
+
+    Raises: Forbidden, NotFound; Conflict when it holds containers, or is the local one.
+    """
+    async with registry.database.transaction() as tx:
+        row = await queries.find(tx, actor, ref, _CHANGES)
+        if row.id == LOCAL_ENGINE:
+            raise Conflict(
+                "engine.local", f"{row.name} is this machine's engine, and stays.", hint="Cordon its nodes instead."
+            )
+        machines = await _locked_nodes(tx, row.id)
+        await _require_empty(tx, row)
+        await tx.execute(
+            update(Node)
+            .where(Node.engine_id == row.id)
+            .values(forgotten_at=registry.clock.now(), state=NodeState.DOWN, draining=None)
+        )
+        await nodes.announce(tx, machines, "node.removed")
+        await _record(tx, actor, "engine.removed", row, before=_shown(row))
+        await tx.delete(row)
+        await tx.flush()
+        tx.expunge(row)
+    await _clear_away(registry, row)
+
+
+async def _clear_away(registry: Registry, row: EngineRow) -> None:
+    """One that does not answer keeps what we left there."""
+    try:
+        engine = registry.engines.connected(row)
+        try:
+            if isinstance(engine, Purging):
+                await in_time(engine.purge(), CHECK_S)
+        finally:
+            await _let_go(engine)
+    except EngineError as error:
+        log.warning("engine.not_cleared", engine=row.id, error=error.message)
+
+
+def _merged(seal: Seal, row: EngineRow, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings as they are to be. Raises: Conflict, Invalid."""
+    if row.id == LOCAL_ENGINE:
+        raise Conflict(
+            "engine.local",
+            f"{row.name} is the engine of this machine, and is found when Carrel starts.",
+            hint="Set CARREL_ENGINE_URL, and start Carrel again.",
+            field="settings",
+        )
+    secrets = opened(seal, row.id, row.secrets)
+    if secrets.keys() - given.keys() and any(row.settings.get(name) != given[name] for name in given):
+        raise Invalid(
+            "engine.secrets_again",
+            "The secrets were given for the engine as it was set up.",
+            hint="Give them together with what changes: " + ", ".join(sorted(secrets)) + ".",
+            field="settings." + min(secrets.keys() - given.keys()),
+        )
+    merged = {**row.settings, **secrets, **given}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def _kept(seal: Seal, row: EngineRow, values: Mapping[str, Any]) -> tuple[dict[str, Any], bytes | None]:
+    """What is kept of the settings, and the sealed secrets among them. Raises: Invalid, Unavailable."""
+    settings = plugins.find(Port.ENGINE, row.kind).checked(values)
+    secrets = {
+        name: secret.get_secret_value()
+        for name in values
+        if isinstance(secret := getattr(settings, name), SecretStr)
+    }
+    plain = settings.model_dump(mode="json", include=set(values) - secrets.keys())
+    return plain, seal.close(orjson.dumps(secrets), purpose(row.id)) if secrets else None
+
+
+async def _nodes_of(registry: Registry, row: EngineRow) -> None:
+    """Raises: Unavailable when it does not answer."""
+    engine = await _connected(registry, row)
+    try:
+        await in_time(engine.nodes(), CHECK_S)
+    except EngineError as error:
+        raise _unreachable(error) from error
+    finally:
+        await _let_go(engine)
+
+
+async def _try_out(registry: Registry, row: EngineRow) -> None:
+    """Return when it answers, and what runs on the engine is there. Raises: Unavailable, Conflict."""
+    engine = await _connected(registry, row)
+    try:
+        await in_time(engine.nodes(), CHECK_S)
+        seen = {observed.id for observed in await in_time(engine.list(), CHECK_S)}
+    except EngineError as error:
+        raise _unreachable(error) from error
+    finally:
+        await _let_go(engine)
+    async with registry.database.transaction() as tx:
+        missing = sorted(set(await _held(tx, row.id)) - seen)
+    if missing:
+        raise Conflict(
+            "engine.other",
+            f"{len(missing)} container{'s' * (len(missing) > 1)} of sessions on {row.name} cannot be found with these "
+            "settings: they lead to another engine.",
+            hint="Add that one as an engine of its own, or end these sessions first.",
+            details={"containers": missing},
+        )
+
+
+async def _connected(registry: Registry, row: EngineRow) -> Engine:
+    try:
+        return registry.engines.connected(row)
+    except EngineError as error:
+        raise _unreachable(error) from error
+
+
+def _unreachable(error: EngineError) -> Unavailable:
+    return Unavailable(
+        "engine.unreachable", error.message, hint="See that the engine runs, and that its settings are right."
+    )
+
+
+async def _let_go(engine: Engine) -> None:
+    if isinstance(engine, Closing):
+        await engine.close()
+
+
+async def _locked_nodes(tx: AsyncSession, engine: EngineId) -> list[Node]:
+    """Those that are listed. All are locked, so that nothing is placed on them meanwhile."""
+    rows = await tx.execute(select(Node).where(Node.engine_id == engine).with_for_update())
+    return [node for node in rows.scalars() if node.forgotten_at is None]
+
+
+async def _held(tx: AsyncSession, engine: EngineId) -> list[str]:
+    """The containers that hold slots of its nodes."""
+    held = select(Allocation.container_id.distinct()).join(Node, Node.id == Allocation.node_id)
+    rows = await tx.execute(held.where(Node.engine_id == engine, Allocation.released_at.is_(None)))
+    return [str(container) for container in rows.scalars()]
+
+
+async def _require_empty(tx: AsyncSession, row: EngineRow) -> None:
+    if held := len(await _held(tx, row.id)):
+        raise Conflict(
+            "engine.in_use",
+            f"{row.name} holds {held} container{'s' * (held > 1)} of sessions.",
+            hint="Drain its nodes first: `carrel node drain`.",
+            details={"containers": held},
+        )
+
+
+async def _require_free(tx: AsyncSession, name: str) -> None:
+    if (await tx.execute(select(EngineRow.id).where(EngineRow.name == name))).scalar():
+        raise _taken(name)
+
+
+async def _flush(tx: AsyncSession, name: str) -> None:
+    try:
+        await tx.flush()
+    except IntegrityError as error:
+        if "uq_engines_name" not in str(error.orig):
+            raise
+        raise _taken(name) from None
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(
+        "engine.name_taken", f"There is an engine named {name}.", hint="Choose another name.", field="name"
+    )
+
+
+def _shown(row: EngineRow) -> dict[str, Any]:
+    """What the audit trail says of an engine: all but its secrets."""
+    return {"name": row.name, "kind": row.kind, "settings": row.settings, "secrets": row.secrets is not None}
+
+
+async def _record(tx: AsyncSession, actor: Actor, event: str, row: EngineRow, **details: object) -> None:
+    """Write it down, tell pages, and have every process look at the engines again."""
+    audit.record(tx, actor, _CHANGES, row.id, name=row.name, target=Target(), details=details)
+    await tell(tx, row, event)
+    await notify(tx, TOPIC)

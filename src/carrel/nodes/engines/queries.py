@@ -1,0 +1,79 @@
+"""Reading engines: one statement for all of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import NotFound
+from carrel.core.ids import LOCAL_ENGINE
+from carrel.db.encryption import Seal
+from carrel.nodes.engines.connections import opened
+from carrel.nodes.engines.schemas import EngineList, EngineView
+from carrel.permissions.decide import Actor, Target, require
+from carrel.tables.engines import EngineRow
+from carrel.tables.nodes import IS_KNOWN, Allocation, Node
+
+
+async def page(tx: AsyncSession, seal: Seal, actor: Actor) -> EngineList:
+    """Every engine, by name. Raises: Forbidden."""
+    require(actor, "engine.read", Target())
+    rows = (await tx.execute(_rows().order_by(EngineRow.name))).all()
+    return EngineList(items=_views(seal, rows))
+
+
+async def detail(tx: AsyncSession, seal: Seal, actor: Actor, ref: str) -> EngineView:
+    """One engine. Raises: Forbidden, NotFound."""
+    row = await find(tx, actor, ref)
+    return _views(seal, (await tx.execute(_rows().where(EngineRow.id == row.id))).all())[0]
+
+
+async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "engine.read") -> EngineRow:
+    """The engine of this id or name, locked when it shall change. Raises: Forbidden, NotFound."""
+    require(actor, action, Target())
+    wanted = select(EngineRow).where((EngineRow.id == ref) | (EngineRow.name == ref))
+    if action != "engine.read":
+        wanted = wanted.with_for_update()
+    found = (await tx.execute(wanted.order_by((EngineRow.id == ref).desc()).limit(1))).scalar()
+    if found is None:
+        raise NotFound("engine.not_found", f"There is no engine {ref}.", hint="See `carrel engine ls`.")
+    return found
+
+
+def _rows() -> Select[*tuple[Any, ...]]:
+    nodes = (
+        select(Node.engine_id, func.count().label("nodes")).where(IS_KNOWN).group_by(Node.engine_id).subquery()
+    )
+    held = (
+        select(Node.engine_id, func.count(Allocation.container_id.distinct()).label("containers"))
+        .join(Allocation, Allocation.node_id == Node.id)
+        .where(Allocation.released_at.is_(None))
+        .group_by(Node.engine_id)
+        .subquery()
+    )
+    return (
+        select(
+            EngineRow,
+            func.coalesce(nodes.c.nodes, 0).label("nodes"),
+            func.coalesce(held.c.containers, 0).label("containers"),
+        )
+        .outerjoin_from(EngineRow, nodes, nodes.c.engine_id == EngineRow.id)
+        .outerjoin(held, held.c.engine_id == EngineRow.id)
+    )
+
+
+def _views(seal: Seal, rows: Sequence[Row[Any]]) -> list[EngineView]:
+    return [
+        EngineView(
+            **{name: getattr(row.EngineRow, name) for name in _AS_THEY_ARE},
+            secrets=sorted(opened(seal, row.EngineRow.id, row.EngineRow.secrets)),
+            nodes=row.nodes,
+            containers=row.containers,
+            local=row.EngineRow.id == LOCAL_ENGINE,
+        )
+        for row in rows
+    ]
+
+
+_AS_THEY_ARE = ("id", "name", "kind", "settings", "state", "state_since", "last_error", "created_at")

@@ -1,0 +1,139 @@
+"""Engines by the API: added, changed and removed while everything runs."""
+
+from typing import Any
+
+from installation import Api, Caller
+from people import eventually
+from people_kit import said
+from sqlalchemy import text
+
+FAKE = {"name": "second", "kind": "fake", "settings": {"nodes": 2, "password": "open sesame"}}
+
+_EVERYTHING = """
+    SELECT to_jsonb(e)::text FROM engines e UNION ALL SELECT details::text FROM audit
+    UNION ALL SELECT data::text FROM events"""
+
+
+async def added(admin: Caller, **wanted: object) -> dict[str, Any]:
+    answer = await admin.post("/engines", {**FAKE, **wanted})
+    assert answer.status_code == 201, answer.text
+    return answer.json()  # type: ignore[no-any-return]
+
+
+async def test_the_kinds_say_what_they_are_set_up_with(api: Api):
+    admin = await api.as_("superadmin")
+    kinds = {one["kind"]: one for one in (await admin.get("/engine-kinds")).json()["items"]}
+    assert {"docker", "fake"} <= kinds.keys()
+    assert kinds["docker"]["settings"]["properties"]["url"]["default"] == "unix:///var/run/docker.sock"
+    assert kinds["fake"]["settings"]["properties"]["password"]["writeOnly"] is True
+
+
+async def test_an_engine_is_added_shown_without_its_secrets_and_written_down(api: Api):
+    admin = await api.as_("superadmin")
+    made = await added(admin)
+    assert (made["settings"], made["secrets"], made["state"]) == ({"nodes": 2}, ["password"], "UNKNOWN")
+    assert (await admin.get("/engines/second")).json() == made
+    assert [one["name"] for one in (await admin.get("/engines")).json()["items"]] == ["local", "second"]
+    assert said(await admin.post("/engines", FAKE)) == (409, "engine.name_taken")
+    async with api.database.transaction() as tx:
+        kept = "".join((await tx.execute(text(_EVERYTHING))).scalars())
+        kinds = (await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'engine'"))).scalars().all()
+    assert "sesame" not in kept
+    assert kinds == ["engine.created"]
+
+
+async def test_what_is_wrong_with_an_engine_is_said_and_nothing_is_added(api: Api):
+    admin = await api.as_("superadmin")
+    for wanted, answer in (
+        ({"kind": "none"}, (503, "plugin.unusable")),
+        ({"settings": {"nodes": 0}}, (422, "plugin.setting_invalid")),
+        ({"settings": {"color": "red"}}, (422, "plugin.setting_invalid")),
+        ({"kind": "docker", "settings": {"url": "unix:///nowhere.sock"}}, (503, "engine.unreachable")),
+        ({"name": "Two Words"}, (422, "request.invalid")),
+    ):
+        assert said(await admin.post("/engines", {**FAKE, **wanted}))[0] == answer[0], wanted
+    assert len((await admin.get("/engines")).json()["items"]) == 1
+
+
+async def test_secrets_stay_until_something_else_changes_and_are_given_again_then(api: Api):
+    admin = await api.as_("superadmin")
+    await added(admin)
+    renamed = (await admin.patch("/engines/second", {"name": "other"})).json()
+    assert (renamed["name"], renamed["secrets"]) == ("other", ["password"])
+    refused = await admin.patch("/engines/other", {"settings": {"nodes": 3}})
+    assert (said(refused), refused.json()["field"]) == ((422, "engine.secrets_again"), "settings.password")
+    changed = (await admin.patch("/engines/other", {"settings": {"nodes": 3, "password": None}})).json()
+    assert (changed["settings"], changed["secrets"]) == ({"nodes": 3}, [])
+    assert said(await admin.patch("/engines/other", {"name": "local"})) == (409, "engine.name_taken")
+
+
+async def test_the_local_engine_stays_where_the_start_found_it(api: Api):
+    admin = await api.as_("superadmin")
+    refused = await admin.patch("/engines/local", {"settings": {"url": "unix:///elsewhere.sock"}})
+    assert said(refused) == (409, "engine.local")
+    assert said(await admin.delete("/engines/local")) == (409, "engine.local")
+    assert (await admin.patch("/engines/local", {"name": "here"})).json()["local"] is True
+
+
+async def test_a_check_says_what_answers_and_what_does_not(api: Api):
+    admin = await api.as_("superadmin")
+    await added(admin)
+    found = (await admin.post("/engines/second/check")).json()
+    assert (found["ok"], found["nodes"]) == (True, ["fake-1", "fake-2"])
+    api.engine.world.go_away()
+    found = (await admin.post("/engines/local/check")).json()
+    assert (found["ok"], found["sentence"]) == (False, "The fake engine does not answer.")
+
+
+async def test_an_engine_that_is_added_while_everything_runs_takes_sessions_and_goes_when_it_is_empty(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    living.engine.world.nodes = []
+    await added(admin, settings={})
+
+    async def ready() -> bool:
+        return bool((await admin.get("/engines/second")).json()["state"] == "READY")
+
+    assert await eventually(ready)
+    session = await user.start()
+    shown = await living.until(user, session["id"], "RUNNING")
+    assert shown["node"] == "fake-1"
+    assert (await admin.get("/nodes/fake-1@second")).json()["engine"]["name"] == "second"
+    assert said(await admin.delete("/engines/second")) == (409, "engine.in_use")
+    await user.delete(f"/sessions/{session['id']}")
+    await living.until(user, session["id"], "TERMINATED")
+    assert (await admin.delete("/engines/second")).status_code == 204
+    assert said(await admin.get("/engines/second")) == (404, "engine.not_found")
+    assert said(await admin.get("/nodes/fake-1")) == (404, "node.not_found")
+    # What ended there still says where it was.
+    assert (await user.get(f"/sessions/{session['id']}")).json()["node"] == "fake-1"
+
+
+async def test_an_engine_that_stops_to_answer_says_why_and_since_when(living: Api):
+    admin = await living.as_("superadmin")
+
+    async def is_in(state: str) -> dict[str, Any] | None:
+        shown = (await admin.get("/engines/local")).json()
+        return shown if shown["state"] == state else None
+
+    ready = await eventually(lambda: is_in("READY"))
+    living.engine.world.go_away()
+    down = await eventually(lambda: is_in("DOWN"))
+    assert down["last_error"] == "The fake engine does not answer."
+    assert down["state_since"] > ready["state_since"]
+    living.engine.world.come_back()
+    assert (await eventually(lambda: is_in("READY")))["last_error"] is None
+
+
+async def test_a_name_that_nodes_of_two_engines_have_must_say_which(living: Api):
+    admin = await living.as_("superadmin")
+    await added(admin, settings={})
+
+    async def there() -> bool:
+        return (await admin.get("/nodes/fake-1@second")).status_code == 200
+
+    assert await eventually(there)
+    async with living.database.transaction() as tx:
+        await tx.execute(text("UPDATE nodes SET name = 'local' WHERE name = 'fake-1'"))
+    assert said(await admin.get("/nodes/local")) == (409, "node.ambiguous")
+    assert (await admin.get("/nodes/local@second")).json()["engine"]["name"] == "second"
+    assert (await admin.get("/nodes/local@local")).json()["engine"]["name"] == "local"
