@@ -132,8 +132,8 @@ KEEPING = {
     "copy", "cordon", "cp", "create", "download", "edit", "enable", "enrol", "events", "exec", "export", "find",
     "generate", "held", "history", "import", "invitations", "keep", "kinds", "login", "logout", "logs", "ls", "members",
     "mine", "mkdir", "mount-info", "move", "mv", "open", "over", "policy", "priority", "queue", "quota", "rename",
-    "resources", "restore", "set", "share", "shares", "show", "simulate", "status", "synth", "tasks", "terminal", "test",
-    "test-mail", "trace", "uncordon", "update", "upload", "usage", "verify", "weights", "whoami", "why", "zip",
+    "resources", "restore", "set", "share", "shares", "show", "simulate", "status", "synth", "tasks", "terminal",
+    "test", "test-mail", "trace", "uncordon", "update", "upload", "usage", "verify", "weights", "whoami", "why", "zip",
 }  # fmt: skip
 """Verbs of what looks, makes, changes, or can be taken back by the opposite verb."""
 REMOVING = {words for words in COMMANDS if words.split()[-1] in ENDING - {"drain"}}
