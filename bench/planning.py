@@ -21,12 +21,12 @@ from carrel.scheduling.snapshot import (
     GroupView,
     NodeView,
     Order,
+    PendingSession,
     Plan,
     ScopeView,
     Slots,
     Snapshot,
     Strategy,
-    Waiting,
 )
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -165,7 +165,7 @@ def _snapshot(
             for n in range(nodes)
         ),
         tuple(
-            Waiting(
+            PendingSession(
                 SessionId(f"s{n:06}"), dict(kinds[n % len(kinds)]), _NOW - timedelta(milliseconds=waiting - n),
                 path=("d", f"p{n % 5}", f"u{n % _OWNERS}"), scopes=("d", f"p{n % 5}", f"u{n % _OWNERS}"),
             )

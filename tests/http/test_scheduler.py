@@ -17,7 +17,7 @@ from carrel.engines.port import NodeInfo
 from carrel.images import service as images
 from carrel.nodes import service as nodes
 from carrel.queue import loading
-from carrel.scheduling.snapshot import Waiting
+from carrel.scheduling.snapshot import PendingSession
 
 GIB = 1 << 30
 ALL = {"cpu": 8000, "mem": 1 * GIB}
@@ -325,7 +325,7 @@ async def test_why_of_one_that_ends_while_it_is_looked_up(living: Api, monkeypat
     await waits(living, user, second["id"])
     waiting = loading.waiting
 
-    async def late(tx: AsyncSession, now: datetime) -> list[Waiting]:
+    async def late(tx: AsyncSession, now: datetime) -> list[PendingSession]:
         monkeypatch.undo()
         assert (await user.delete(f"/sessions/{second['id']}")).status_code == 202
         return await waiting(tx, now)

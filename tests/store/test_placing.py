@@ -22,7 +22,7 @@ from carrel.limits.scopes import scopes_of
 from carrel.nodes import service as nodes
 from carrel.queue import loading
 from carrel.scheduling.plan import plan
-from carrel.scheduling.snapshot import Cause, ClusterMode, Waiting
+from carrel.scheduling.snapshot import Cause, ClusterMode, PendingSession
 from carrel.sessions import service
 from carrel.sessions.spec import SessionSpec
 
@@ -119,7 +119,7 @@ async def test_a_session_goes_where_its_image_runs_and_why_says_so(database, peo
 async def test_a_keypairs_policy_limits_the_containers_of_a_session(database, people, clock):
     path = (people.user.domain_id, next(iter(people.user.projects)), people.user.user_id)
     one, two = (
-        Waiting(
+        PendingSession(
             SessionId(f"of-{count}"), SMALL, clock.now(), path=path, scopes=scopes_of(None, path), count=count,
             mode=ClusterMode.SINGLE_NODE,
         )

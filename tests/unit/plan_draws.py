@@ -13,11 +13,11 @@ from carrel.scheduling.snapshot import (
     GroupView,
     NodeView,
     Order,
+    PendingSession,
     ScopeView,
     ShareView,
     Snapshot,
     Strategy,
-    Waiting,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -86,9 +86,9 @@ def groups(draw: st.DrawFn, id: GroupId, *, patience: timedelta | None = None) -
 
 
 @st.composite
-def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> Waiting:
+def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> PendingSession:
     path = draw(st.sampled_from(OWNERS))
-    return Waiting(
+    return PendingSession(
         SessionId(f"s{number}"), draw(asked), NOW - timedelta(seconds=draw(st.integers(0, 600))),
         path=path, scopes=tuple(f"{kind}:{name}" for kind, name in zip("dpu", path, strict=True)),
         group=draw(mostly(GROUPS[0], GROUPS[1], GROUPS[1], GroupId("none"))),

@@ -13,6 +13,7 @@ from carrel.scheduling.snapshot import (
     NodeView,
     Order,
     Part,
+    PendingSession,
     Placement,
     Plan,
     ScopeView,
@@ -20,7 +21,6 @@ from carrel.scheduling.snapshot import (
     Slots,
     Snapshot,
     Strategy,
-    Waiting,
 )
 
 UNIT = {"device": 1000, "shares": 1}
@@ -32,7 +32,7 @@ def device_slots(node: NodeView, slots: Slots) -> dict[str, int]:
     return {slot: amount for slot, amount in slots.items() if amount and slot.rpartition(".")[0] in families}
 
 
-def admitted(node: NodeView, one: Waiting) -> bool:
+def admitted(node: NodeView, one: PendingSession) -> bool:
     same = not one.architecture or not node.architecture or node.architecture == one.architecture
     return node.group == one.group and not node.closed and (one.node is None or one.node == node.id) and same
 
@@ -90,7 +90,7 @@ def with_part(node: NodeView, slots: Slots, part: Part) -> NodeView:
     return replace(node, used=used, devices=cards)
 
 
-def most_on(node: NodeView, one: Waiting, most: int) -> int:
+def most_on(node: NodeView, one: PendingSession, most: int) -> int:
     """How many of its containers the node could take at once."""
     if most == 0 or not admitted(node, one):
         return 0
@@ -102,14 +102,14 @@ def most_on(node: NodeView, one: Waiting, most: int) -> int:
     return best
 
 
-def fits(snapshot: Snapshot, one: Waiting) -> bool:
+def fits(snapshot: Snapshot, one: PendingSession) -> bool:
     """All its containers could be placed now, whatever is kept for whom."""
     counts = [most_on(node, one, one.count) for node in snapshot.nodes]
     together = one.count == 1 or one.mode is ClusterMode.SINGLE_NODE
     return max(counts, default=0) >= one.count if together else sum(counts) >= one.count
 
 
-def preferred(snapshot: Snapshot, one: Waiting) -> NodeId:
+def preferred(snapshot: Snapshot, one: PendingSession) -> NodeId:
     """Where one container without devices goes now, by its group's strategy; it fits somewhere."""
     (group,) = [group for group in snapshot.groups if group.id == one.group]
     there = sorted((node for node in snapshot.nodes if most_on(node, one, 1)), key=lambda node: node.name)
@@ -148,11 +148,11 @@ def emptied(snapshot: Snapshot) -> Snapshot:
     )
 
 
-def counted(one: Waiting) -> dict[str, int]:
+def counted(one: PendingSession) -> dict[str, int]:
     return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
 
 
-def over(scope: ScopeView, one: Waiting) -> bool:
+def over(scope: ScopeView, one: PendingSession) -> bool:
     """One more would be too much for the scope."""
     return any(
         amount and scope.used.get(slot, 0) + amount > scope.ceiling[slot]
@@ -161,7 +161,7 @@ def over(scope: ScopeView, one: Waiting) -> bool:
     )
 
 
-def limited(snapshot: Snapshot, one: Waiting) -> bool:
+def limited(snapshot: Snapshot, one: PendingSession) -> bool:
     return any(over(snapshot.scopes[key], one) for key in one.scopes)
 
 
@@ -198,7 +198,7 @@ def with_placement(snapshot: Snapshot, placement: Placement) -> Snapshot:
     return replace(snapshot, nodes=tuple(nodes.values()), scopes=scopes, waiting=left, groups=tuple(group_of))
 
 
-def _having(group: GroupView, one: Waiting, last: str) -> GroupView:
+def _having(group: GroupView, one: PendingSession, last: str) -> GroupView:
     shares = dict(group.shares)
     more = counted(one)
     for path in (one.path[2:],) if group.order is Order.DRF else (one.path[:1], one.path[:2], one.path):

@@ -22,10 +22,10 @@ from carrel.scheduling.snapshot import (
     NodeView,
     Order,
     Part,
-    Running,
+    PendingSession,
+    RunningSession,
     ScopeView,
     Snapshot,
-    Waiting,
 )
 
 CUDA = {"cuda.device": 1000, "cuda.shares": 1}
@@ -57,20 +57,20 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
     )
     empty = Snapshot(nodes, (), NOW, groups, scopes)
     cluster = Cluster(empty)
-    running: list[Running] = []
+    running: list[RunningSession] = []
     for number in range(draw(st.integers(0, 5))):
         one = _asked(draw, f"r{number}")
         for place in plan(cluster.snapshot([one])).placements:
             ends = NOW + timedelta(hours=draw(st.integers(1, 9))) if draw(st.booleans()) else None
-            running.append(Running(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends))
+            running.append(RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends))
             cluster.take(running[-1])
     waiting = [_asked(draw, f"w{number}") for number in range(draw(st.integers(1, 4)))]
     return replace(cluster.snapshot(waiting), running=tuple(running))
 
 
-def _asked(draw: st.DrawFn, name: str) -> Waiting:
+def _asked(draw: st.DrawFn, name: str) -> PendingSession:
     owner = draw(st.sampled_from(OWNERS))
-    return Waiting(
+    return PendingSession(
         SessionId(name), {"cpu": draw(st.integers(1, 8)) * 1000, "mem": draw(st.integers(1, 8)) << 30},
         NOW - timedelta(seconds=draw(st.integers(0, 900))), draw(st.sampled_from(GROUPS)), ("d", "p", owner),
         (f"user:{owner}",), priority=draw(st.sampled_from([50, 50, 60])),
@@ -81,14 +81,14 @@ def started(snapshot: Snapshot) -> set[SessionId]:
     return {placement.session for placement in plan(snapshot).placements}
 
 
-def without(snapshot: Snapshot, ended: Sequence[Running]) -> Snapshot:
+def without(snapshot: Snapshot, ended: Sequence[RunningSession]) -> Snapshot:
     cluster = Cluster(snapshot)
     for other in ended:
         cluster.give_back(other)
     return cluster.snapshot(snapshot.waiting)
 
 
-def asked_anew(snapshot: Snapshot, one: Waiting, **fields: object) -> Snapshot:
+def asked_anew(snapshot: Snapshot, one: PendingSession, **fields: object) -> Snapshot:
     """It is given up and asked for otherwise, as people do: nothing changes what a session that waits asks for."""
     others = tuple(other for other in snapshot.waiting if other.id != one.id)
     return replace(snapshot, waiting=(*others, replace(one, since=NOW, **fields)))  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
     node = NodeView(NodeId("n"), "n", {"cpu": 8000})
     scopes = {"k": ScopeView("keypair k", {SESSIONS: 2}, containers=3)}
     three, four = (
-        Waiting(SessionId(f"s{n}"), {"cpu": 1000}, NOW, scopes=("k",), count=n, mode=mode)
+        PendingSession(SessionId(f"s{n}"), {"cpu": 1000}, NOW, scopes=("k",), count=n, mode=mode)
         for n, mode in ((3, ClusterMode.SINGLE_NODE), (4, ClusterMode.MULTI_NODE))
     )
     decided = plan(Snapshot((node,), (three, four), NOW, scopes=scopes))
@@ -162,7 +162,7 @@ def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
 
 def test_what_is_built_for_another_architecture_never_starts() -> None:
     node = NodeView(NodeId("n"), "n", {"cpu": 8000}, architecture="x86_64")
-    one = Waiting(SessionId("s"), {"cpu": 1000}, NOW, architecture="aarch64")
+    one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, architecture="aarch64")
     planning = Planning(Snapshot((node,), (one,), NOW))
     [refusal] = planning.run().refusals
     assert refusal.reason == "1 node: is x86_64, the image needs aarch64."
@@ -176,7 +176,7 @@ def test_the_designated_node_is_given_up_when_another_has_room() -> None:
     nodes = tuple(
         NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2)
     )
-    one = Waiting(SessionId("s"), {"cpu": 1000}, NOW, node=NodeId("n0"))
+    one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, node=NodeId("n0"))
     [change] = changes(Snapshot(nodes, (one,), NOW), one)
     assert (change.kind, change.cost) == (Kind.ANY_NODE, 0.0)
 
@@ -185,13 +185,13 @@ def test_whole_devices_are_counted_as_devices() -> None:
     cards = (DeviceView("a", "cuda", 500, slots=CUDA), DeviceView("b", "cuda", slots=CUDA))
     node = NodeView(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
     asked = [{"cuda.device": 1}, {"cuda.device": 1, "cuda.shares": 500}, {"cuda.device": 1, "cuda.shares": 501}]
-    lines = [(Waiting(SessionId("s"), slots, NOW),) for slots in asked]
+    lines = [(PendingSession(SessionId("s"), slots, NOW),) for slots in asked]
     assert [len(plan(Snapshot((node,), line, NOW)).placements) for line in lines] == [1, 1, 0]
 
 
 def test_what_is_offered_is_a_round_amount_and_all_of_what_is_not_short() -> None:
     node = NodeView(NodeId("n"), "n", {"cpu": 4000, "mem": 1 << 30}, {"cpu": 2750})
-    one = Waiting(SessionId("s"), {"cpu": 2000, "mem": 1000}, NOW)
+    one = PendingSession(SessionId("s"), {"cpu": 2000, "mem": 1000}, NOW)
     [change] = changes(Snapshot((node,), (one,), NOW), one)
     assert change.slots == {"cpu": 1200, "mem": 1000}
 
@@ -199,7 +199,7 @@ def test_what_is_offered_is_a_round_amount_and_all_of_what_is_not_short() -> Non
 def test_nobody_says_never_of_a_group_that_is_not_active() -> None:
     planning = Planning(Snapshot((), (), NOW))
     planning.run()
-    said = estimate_start(planning, Waiting(SessionId("s"), {"cpu": 1}, NOW, group=GroupId("closed")))
+    said = estimate_start(planning, PendingSession(SessionId("s"), {"cpu": 1}, NOW, group=GroupId("closed")))
     assert (said.starts, said.never, said.reason) == (False, False, "Its resource group is not active.")
 
 
@@ -215,7 +215,7 @@ def test_of_a_ceiling_others_get_what_is_beyond_what_is_kept() -> None:
 def test_less_is_offered_to_who_has_waited_past_the_patience_too() -> None:
     node = NodeView(NodeId("n"), "n", {"cpu": 2000}, {"cpu": 1000})
     for ago in (timedelta(seconds=1), timedelta(days=1)):
-        one = Waiting(SessionId("s"), {"cpu": 2000}, NOW - ago)
+        one = PendingSession(SessionId("s"), {"cpu": 2000}, NOW - ago)
         [change] = changes(Snapshot((node,), (one,), NOW), one)
         assert (change.kind, change.slots) == (Kind.SMALLER, {"cpu": 1000})
 
@@ -227,8 +227,8 @@ def test_another_group_is_not_offered_where_somebody_waits_for_what_is_left() ->
         NodeView(NodeId("n1"), "n1", {"cpu": 2000}, {"cpu": 1000}, group=there),
     )
     groups = tuple(GroupView(group, group) for group in GROUPS)
-    long_ago = Waiting(SessionId("s"), {"cpu": 1000}, NOW - timedelta(days=2), here)
-    patient = Waiting(SessionId("t"), {"cpu": 2000}, NOW - timedelta(days=1), there)
+    long_ago = PendingSession(SessionId("s"), {"cpu": 1000}, NOW - timedelta(days=2), here)
+    patient = PendingSession(SessionId("t"), {"cpu": 2000}, NOW - timedelta(days=1), there)
     snapshot = Snapshot(nodes, (long_ago, patient), NOW, groups)
     assert changes(snapshot, long_ago, groups=GROUPS) == []
     fresh = replace(snapshot, waiting=(long_ago, replace(patient, since=NOW)))
@@ -237,7 +237,7 @@ def test_another_group_is_not_offered_where_somebody_waits_for_what_is_left() ->
 
 def test_no_less_is_offered_than_it_can_do_with() -> None:
     node = NodeView(NodeId("n"), "n", {"cpu": 4000}, {"cpu": 3000})
-    one = Waiting(SessionId("s"), {"cpu": 2000}, NOW)
+    one = PendingSession(SessionId("s"), {"cpu": 2000}, NOW)
     snapshot = Snapshot((node,), (one,), NOW)
     assert [change.slots for change in changes(snapshot, one)] == [{"cpu": 1000}]
     assert changes(snapshot, one, least={"cpu": 1100}) == []
@@ -259,7 +259,7 @@ def test_what_is_said_of_a_request_behind_all_others_is_what_happens(snapshot: S
         assert said.reason
 
 
-def _emptied(snapshot: Snapshot, one: Waiting) -> Snapshot:
+def _emptied(snapshot: Snapshot, one: PendingSession) -> Snapshot:
     """Nothing runs, nothing else waits, every node is open."""
     nodes = tuple(replace(node, used={}, closed="") for node in snapshot.nodes)
     scopes = {key: replace(scope, used={}) for key, scope in snapshot.scopes.items()}
@@ -280,7 +280,7 @@ def test_never_is_said_of_those_who_could_not_start_even_alone(snapshot: Snapsho
 
 def test_room_is_what_is_left_under_the_ceilings() -> None:
     node = NodeView(NodeId("n"), "n", {"cpu": 4000, "mem": 8000}, {"cpu": 1000, "mem": 1000})
-    one = Waiting(SessionId("s"), {"cpu": 1}, NOW, scopes=("p",))
+    one = PendingSession(SessionId("s"), {"cpu": 1}, NOW, scopes=("p",))
 
     def room(ceiling: dict[str, int]) -> dict[str, Headroom]:
         scope = ScopeView("project p", ceiling, {"cpu": 1000, "mem": 1000, SESSIONS: 1})
@@ -301,10 +301,10 @@ def test_parts_are_where_they_were() -> None:
     """A running session is given back on its own node alone."""
     nodes = tuple(NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000}) for n in range(2))
     running = tuple(
-        Running(SessionId(f"r{n}"), {"cpu": 1000}, (Part(NodeId(f"n{n}")),), path=("d", "p", "ada"))
+        RunningSession(SessionId(f"r{n}"), {"cpu": 1000}, (Part(NodeId(f"n{n}")),), path=("d", "p", "ada"))
         for n in range(2)
     )
-    one = Waiting(SessionId("s"), {"cpu": 1000}, NOW, path=("d", "p", "ada"))
+    one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, path=("d", "p", "ada"))
     [change] = changes(Snapshot(nodes, (one,), NOW, running=running), one)
     assert (change.kind, change.sessions) == (Kind.END_OWN, ("r0",))
 
@@ -314,10 +314,12 @@ def test_several_are_to_be_ended_where_one_would_not_do() -> None:
     held = {"r0": 1000, "r1": 2000, "r2": 3000, "bobs": 1000}
     node = NodeView(NodeId("n"), "n", {"cpu": 8000}, {"cpu": sum(held.values())})
     running = tuple(
-        Running(SessionId(name), {"cpu": cpu}, (Part(node.id),), path=("d", "p", "bob" if name == "bobs" else "ada"))
+        RunningSession(
+            SessionId(name), {"cpu": cpu}, (Part(node.id),), path=("d", "p", "bob" if name == "bobs" else "ada")
+        )
         for name, cpu in held.items()
     )
-    one = Waiting(SessionId("s"), {"cpu": 5500}, NOW, path=("d", "p", "ada"))
+    one = PendingSession(SessionId("s"), {"cpu": 5500}, NOW, path=("d", "p", "ada"))
     [smaller, change] = changes(Snapshot((node,), (one,), NOW, running=running), one)
     assert smaller.kind is Kind.SMALLER
     assert (change.kind, change.sessions, change.cost) == (Kind.END_OWN, ("r1", "r2"), 2)

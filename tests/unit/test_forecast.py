@@ -16,11 +16,11 @@ from carrel.scheduling.snapshot import (
     NodeView,
     Order,
     Part,
-    Running,
+    PendingSession,
+    RunningSession,
     ScopeView,
     ShareView,
     Snapshot,
-    Waiting,
 )
 
 CUDA = {"cuda.device": 1000, "cuda.shares": 1}
@@ -35,23 +35,23 @@ def minutes(count: float) -> timedelta:
     return timedelta(minutes=count)
 
 
-def holder(name: str, cpu: int, *, ends: float | None = None, node: str = "n0", who: str = "") -> Running:
-    return Running(
+def holder(name: str, cpu: int, *, ends: float | None = None, node: str = "n0", who: str = "") -> RunningSession:
+    return RunningSession(
         SessionId(name), {"cpu": cpu}, (Part(NodeId(node)),), scopes=(who,) if who else (),
         path=("d", "p", who), ends=None if ends is None else NOW + minutes(ends),
     )  # fmt: skip
 
 
-def asker(name: str, cpu: int, *, lasts: float | None = None, waited: float = 1, who: str = "") -> Waiting:
-    return Waiting(
+def asker(name: str, cpu: int, *, lasts: float | None = None, waited: float = 1, who: str = "") -> PendingSession:
+    return PendingSession(
         SessionId(name), {"cpu": cpu}, NOW - minutes(waited), scopes=(who,) if who else (),
         path=("d", "p", who), lasts=None if lasts is None else minutes(lasts),
     )  # fmt: skip
 
 
 def world(
-    running: list[Running],
-    waiting: list[Waiting],
+    running: list[RunningSession],
+    waiting: list[PendingSession],
     *,
     nodes: int = 1,
     cpu: int = 4,
@@ -144,11 +144,11 @@ def test_a_device_is_given_back_whole():
     node = NodeView(
         NodeId("n0"), "n0", {"cuda.device": 1, "cuda.shares": 1000}, {"cuda.device": 1}, devices=(device,)
     )
-    held = Running(
+    held = RunningSession(
         SessionId("x"), {"cuda.device": 1}, (Part(node.id, {"cuda.device": {"gpu0": 1000}}),),
         ends=NOW + minutes(7),
     )  # fmt: skip
-    asked = Waiting(SessionId("a"), {"cuda.shares": 500}, NOW)
+    asked = PendingSession(SessionId("a"), {"cuda.shares": 500}, NOW)
     snapshot = Snapshot((node,), (asked,), NOW, running=(held,))
     assert forecast_start(snapshot, asked.id, DAY) == NOW + minutes(7)
 
@@ -184,7 +184,7 @@ def really(snapshot: Snapshot) -> dict[str, datetime]:
             waiting.remove(one)
             starts[one.id] = now
             ends = now + one.lasts if one.lasts else None
-            running.append(Running(one.id, one.slots, place.parts, one.scopes, one.path, ends=ends))
+            running.append(RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, ends=ends))
     return starts
 
 

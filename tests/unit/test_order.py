@@ -6,7 +6,7 @@ import pytest
 
 from carrel.core.ids import SessionId
 from carrel.scheduling import order
-from carrel.scheduling.snapshot import DEFAULT_PRIORITY, GroupView, Order, ShareView, Waiting
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, GroupView, Order, PendingSession, ShareView
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CAPACITY = {"cpu": 100, "mem": 100}
@@ -14,7 +14,7 @@ CAPACITY = {"cpu": 100, "mem": 100}
 
 def waits(name, minutes=1.0, *, path=("d", "p", "u"), priority=DEFAULT_PRIORITY, aside="", **slots):
     since = NOW - timedelta(minutes=minutes)
-    return Waiting(SessionId(name), slots or {"cpu": 10}, since, path=path, priority=priority, aside=aside)
+    return PendingSession(SessionId(name), slots or {"cpu": 10}, since, path=path, priority=priority, aside=aside)
 
 
 def of(owner, project="p", domain="d"):

@@ -15,18 +15,18 @@ from carrel.core.ids import NodeId, SessionId
 from carrel.scheduling import capacity_index, ranking
 from carrel.scheduling.placement import Room
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.shape import Requests
+from carrel.scheduling.requirements import DistinctRequirements
 from carrel.scheduling.snapshot import (
     DEFAULT_GROUP,
     Cause,
     GroupView,
     NodeView,
     Order,
+    PendingSession,
     Plan,
     ScopeView,
     Snapshot,
     Strategy,
-    Waiting,
 )
 
 NEVER = timedelta(days=1)
@@ -112,7 +112,7 @@ def _kept_and_given_back():
     return Snapshot(
         tuple(nodes),
         tuple(
-            Waiting(
+            PendingSession(
                 SessionId(f"s{n}"), {"mem": 0, **slots}, draws.NOW - timedelta(minutes=minutes),
                 path=("d", project, user), scopes=scopes, priority=priority,
             )
@@ -137,8 +137,8 @@ def test_nobody_is_asked_when_nobody_can_start(monkeypatch):
     starts = Planning.starts
     monkeypatch.setattr(Planning, "starts", lambda self, one: asked.append(one.id) or starts(self, one))
     node = NodeView(NodeId("n"), "n", {"cpu": 4}, {"cpu": 2})
-    large = [Waiting(SessionId(f"large{n}"), {"cpu": 3}, draws.NOW, scopes=("p",)) for n in range(50)]
-    small = [Waiting(SessionId(f"small{n}"), {"cpu": 1}, draws.NOW, scopes=("p",)) for n in range(50)]
+    large = [PendingSession(SessionId(f"large{n}"), {"cpu": 3}, draws.NOW, scopes=("p",)) for n in range(50)]
+    small = [PendingSession(SessionId(f"small{n}"), {"cpu": 1}, draws.NOW, scopes=("p",)) for n in range(50)]
     scopes = {"p": ScopeView("project p", {"sessions": 9})}
     full = Snapshot((node,), tuple(large), draws.NOW, scopes=scopes)
     assert not Planning(full).decide()
@@ -243,13 +243,14 @@ def test_a_node_of_which_part_was_kept_is_compared_by_all_that_it_has_free_again
     nodes = [NodeView(NodeId(f"n{used}"), f"n{used}", {"cpu": 16}, {"cpu": used}) for used in (4, 8)]
     room = Room(GroupView(DEFAULT_GROUP, strategy=strategy), nodes)
     large, small = (
-        Requests({}).of(Waiting(SessionId(f"wants {cpu}"), {"cpu": cpu}, draws.NOW)) for cpu in (16, 1)
+        DistinctRequirements({}).of(PendingSession(SessionId(f"wants {cpu}"), {"cpu": cpu}, draws.NOW))
+        for cpu in (16, 1)
     )
     room.expect(small)
     assert room.keep(large)
-    assert room.best(small.shape) == 1
+    assert room.best(small.container) == 1
     room.keep_nothing()
-    assert room.best(small.shape) == best
+    assert room.best(small.container) == best
 
 
 @given(draws.snapshots(patience=NEVER, plain=True))

@@ -9,7 +9,7 @@ from plan_draws import GROUPS, NOW, snapshots
 
 from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.snapshot import Cause, GroupView, NodeView, Order, ShareView, Snapshot, Waiting
+from carrel.scheduling.snapshot import Cause, GroupView, NodeView, Order, PendingSession, ShareView, Snapshot
 
 PAUSES = "The engine was busy."
 
@@ -34,8 +34,8 @@ def test_who_is_set_aside_changes_nothing_for_the_others(snapshot: Snapshot, asi
 
 
 def test_who_is_set_aside_does_not_speak_for_the_patient() -> None:
-    def asker(who: str, cpu: int, *, waited: int, aside: str = "") -> Waiting:
-        return Waiting(
+    def asker(who: str, cpu: int, *, waited: int, aside: str = "") -> PendingSession:
+        return PendingSession(
             SessionId(who), {"cpu": cpu}, NOW - timedelta(minutes=waited), path=("d", "p", who), aside=aside
         )
 

@@ -12,7 +12,7 @@ from plan_model import applied, fits, limited
 from carrel.core.ids import SessionId
 from carrel.scheduling.cluster import Cluster, started
 from carrel.scheduling.plan import plan
-from carrel.scheduling.snapshot import Cause, Running, Snapshot
+from carrel.scheduling.snapshot import Cause, RunningSession, Snapshot
 
 
 class Site(RuleBasedStateMachine):
@@ -21,7 +21,7 @@ class Site(RuleBasedStateMachine):
     @initialize(start=draws.snapshots())
     def opens(self, start: Snapshot) -> None:
         self.snapshot = start
-        self.running: list[Running] = []
+        self.running: list[RunningSession] = []
         self.came = {one.id for one in start.waiting}
         self.went: set[SessionId] = set()
         self.number = 100

@@ -20,11 +20,11 @@ from carrel.scheduling.snapshot import (
     GroupView,
     NodeView,
     Order,
+    PendingSession,
     ScopeView,
     ShareView,
     Snapshot,
     Strategy,
-    Waiting,
 )
 
 CUDA = {"cuda.device": 1000, "cuda.shares": 1}
@@ -40,9 +40,9 @@ GENEROUS = ScopeView("anybody", {"cpu": 10**6, SESSIONS: 10**6})
 class Days:
     """A cluster on which there is always more to do than it can: whenever few wait, more small sessions arrive."""
 
-    def __init__(self, snapshot: Snapshot, random: Random, small: list[Waiting], *, backlog: int = 8) -> None:
+    def __init__(self, snapshot: Snapshot, random: Random, small: list[PendingSession], *, backlog: int = 8) -> None:
         self.cluster = Cluster(snapshot)
-        self.waiting: dict[SessionId, Waiting] = {}
+        self.waiting: dict[SessionId, PendingSession] = {}
         self._random = random
         self._small = small
         self._backlog = backlog
@@ -53,7 +53,7 @@ class Days:
     def now(self) -> datetime:
         return self.cluster.now
 
-    def arrive(self, one: Waiting) -> SessionId:
+    def arrive(self, one: PendingSession) -> SessionId:
         one = replace(one, id=SessionId(f"s{next(self._numbers):05}"), since=self.now)
         self.waiting[one.id] = one
         return one.id
@@ -84,11 +84,11 @@ class Days:
                 self.arrive(replace(kind, lasts=lasts))
 
 
-def session(slots, path, *, group=GROUP, scopes=(), **more) -> Waiting:
-    return Waiting(SessionId(""), slots, NOW, group, path, scopes, lasts=LONGEST, **more)
+def session(slots, path, *, group=GROUP, scopes=(), **more) -> PendingSession:
+    return PendingSession(SessionId(""), slots, NOW, group, path, scopes, lasts=LONGEST, **more)
 
 
-def longest_wait(days: Days, large: list[Waiting], bound: timedelta) -> timedelta:
+def longest_wait(days: Days, large: list[PendingSession], bound: timedelta) -> timedelta:
     """Of those who are large and arrive when all is in full swing."""
     for _ in range(60):
         days.step()
@@ -191,7 +191,7 @@ def test_drf_gives_everybody_the_ideal_share_within_one_request(wanted, waited):
     )
     since = NOW - PATIENCE * 2 if waited else NOW
     line = tuple(
-        Waiting(SessionId(f"{owner}-{n:03}"), slots, since, GROUP, ("d", "p", f"u{owner}"))
+        PendingSession(SessionId(f"{owner}-{n:03}"), slots, since, GROUP, ("d", "p", f"u{owner}"))
         for owner, slots in enumerate(wanted)
         for n in range(400 // min(slots.values()))
     )

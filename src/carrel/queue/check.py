@@ -19,7 +19,7 @@ from carrel.queue import loading
 from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import DEFAULT_PRIORITY, ScopeView, Waiting
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeView
 from carrel.sessions import admission, mounting
 from carrel.sessions import service as sessions
 from carrel.sessions.admission import AdmittedSpec
@@ -109,10 +109,10 @@ async def _admitted(
 
 def _pending(
     actor: Actor, project: ProjectId, group: ResourceGroup, image: Image | None, spec: SessionSpec, now: datetime
-) -> Waiting:
+) -> PendingSession:
     """As it would be in the queue."""
     path = (actor.domain_id, project, actor.user_id)
-    return Waiting(
+    return PendingSession(
         id=ASKED,
         slots=spec.slots,
         since=now,

@@ -22,13 +22,13 @@ from carrel.scheduling.snapshot import (
     NodeView,
     Order,
     Part,
-    Running,
+    PendingSession,
+    RunningSession,
     ScopeView,
     ShareView,
     Slots,
     Snapshot,
     Strategy,
-    Waiting,
 )
 from carrel.sessions import admission, mounting
 from carrel.tables.groups import FairShareWeight, ScopeKind
@@ -50,7 +50,7 @@ class Holding:
 
 
 async def snapshot(
-    tx: AsyncSession, now: datetime, waiting: Sequence[Waiting], *, running: bool = False
+    tx: AsyncSession, now: datetime, waiting: Sequence[PendingSession], *, running: bool = False
 ) -> Snapshot:
     """Those who wait, and all that deciding about them depends on. running: with who holds what."""
     machines = (await tx.execute(_NODES)).all()
@@ -125,7 +125,7 @@ _AGAIN = "It waits to be tried again."
 _SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 
-async def waiting(tx: AsyncSession, now: datetime) -> list[Waiting]:
+async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     """Who waits. Set aside is who pauses after a failed start, lacks the storage that they need, or may no longer use
     the group.
     """
@@ -134,9 +134,9 @@ async def waiting(tx: AsyncSession, now: datetime) -> list[Waiting]:
     return [_request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, "")) for row in rows]
 
 
-def _request(row: Any, kept_back: str) -> Waiting:
+def _request(row: Any, kept_back: str) -> PendingSession:
     path = (row.domain_id, row.project_id, row.owner_id)
-    return Waiting(
+    return PendingSession(
         id=row.id,
         slots=row.slots,
         since=row.created_at,
@@ -160,7 +160,7 @@ def mode_of(containers: int) -> ClusterMode:
     return ClusterMode.MULTI_NODE if containers > 1 else ClusterMode.SINGLE_NODE
 
 
-async def _running(tx: AsyncSession) -> tuple[Running, ...]:
+async def _running(tx: AsyncSession) -> tuple[RunningSession, ...]:
     ledger: defaultdict[SessionId, dict[int, dict[str, Allocation]]] = defaultdict(lambda: defaultdict(dict))
     entries = (
         select(Allocation, Container.index)
@@ -173,7 +173,7 @@ async def _running(tx: AsyncSession) -> tuple[Running, ...]:
     return tuple(_holder(row, ledger[row.id]) for row in rows)
 
 
-def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Running:
+def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> RunningSession:
     """containers: what each holds, by its number."""
     parts = tuple(
         Part(
@@ -186,10 +186,10 @@ def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Run
     ends = (
         row.started_at + timedelta(seconds=row.time_limit_s) if row.started_at and row.time_limit_s else None
     )
-    return Running(row.id, row.slots, parts, scopes_of(row.access_key, path), path, row.group_id, ends)
+    return RunningSession(row.id, row.slots, parts, scopes_of(row.access_key, path), path, row.group_id, ends)
 
 
-def _names(waiting: Iterable[Waiting], machines: Iterable[Any]) -> frozenset[str]:
+def _names(waiting: Iterable[PendingSession], machines: Iterable[Any]) -> frozenset[str]:
     """Every slot that there is or that somebody wants."""
     return frozenset().union(*(one.slots for one in waiting), *(one.slots for one in machines))
 
@@ -247,7 +247,7 @@ async def _group(
     group: Any,
     holdings: Sequence[Holding],
     now: datetime,
-    waiting: Iterable[Waiting],
+    waiting: Iterable[PendingSession],
 ) -> GroupView:
     shares: Mapping[tuple[str, ...], ShareView] = {}
     if group.scheduler == Order.DRF:

@@ -17,7 +17,7 @@ from carrel.permissions.decide import Actor, Target, require, sight
 from carrel.queue import loading
 from carrel.queue.schemas import QueuedView, QueueQuery, QueueView, ShareNode, SharesView
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.snapshot import Plan, ShareView, Snapshot, Waiting
+from carrel.scheduling.snapshot import PendingSession, Plan, ShareView, Snapshot
 from carrel.sessions.schemas import GroupRef, OwnerRef
 from carrel.tables.groups import ResourceGroup, ScopeKind
 from carrel.tables.sessions import Session
@@ -109,7 +109,7 @@ async def _named(tx: AsyncSession, actor: Actor, sessions: Iterable[str]) -> Map
     return {row[0]: row for row in rows}
 
 
-def _queued(position: int, one: Waiting, named: Any, cause: Any, reason: str) -> QueuedView:
+def _queued(position: int, one: PendingSession, named: Any, cause: Any, reason: str) -> QueuedView:
     return QueuedView(
         position=position,
         session=named[0] if named else None,

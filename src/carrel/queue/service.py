@@ -18,7 +18,7 @@ from carrel.scheduling.changes import Change, changes
 from carrel.scheduling.forecast import forecast_start
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked
-from carrel.scheduling.snapshot import Snapshot, Waiting
+from carrel.scheduling.snapshot import PendingSession, Snapshot
 from carrel.sessions import admission
 from carrel.sessions import service as sessions
 from carrel.tables.images import Image
@@ -72,7 +72,7 @@ async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[Gro
 
 
 def explain(
-    snapshot: Snapshot, one: Waiting, usable: Iterable[GroupId] = (), least: Mapping[str, int] | None = None
+    snapshot: Snapshot, one: PendingSession, usable: Iterable[GroupId] = (), least: Mapping[str, int] | None = None
 ) -> Answer:
     """Pure. one: among those who wait in the snapshot."""
     planning = Planning(snapshot)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from carrel.scheduling.shape import Request
-from carrel.scheduling.snapshot import Waiting
+from carrel.scheduling.requirements import SessionRequirements
+from carrel.scheduling.snapshot import PendingSession
 
 
 class RemainingCandidates:
@@ -16,14 +16,14 @@ class RemainingCandidates:
 
     def __init__(
         self,
-        waiting: Iterable[tuple[Waiting, Request]],
-        has_room: Callable[[Waiting], bool],
-        may: Callable[[Waiting], bool],
+        waiting: Iterable[tuple[PendingSession, SessionRequirements]],
+        has_room: Callable[[PendingSession], bool],
+        may: Callable[[PendingSession], bool],
     ) -> None:
         self._has_room = has_room
         self._may = may
-        self._left: dict[Request, dict[tuple[str, ...], int]] = {}
-        self._one: dict[tuple[Request, tuple[str, ...]], Waiting] = {}
+        self._left: dict[SessionRequirements, dict[tuple[str, ...], int]] = {}
+        self._one: dict[tuple[SessionRequirements, tuple[str, ...]], PendingSession] = {}
         for one, request in waiting:
             left = self._left.setdefault(request, {})
             if one.scopes in left:
@@ -44,12 +44,12 @@ class RemainingCandidates:
                 del self._open[request]
         return False
 
-    def asked(self, one: Waiting, request: Request) -> None:
+    def asked(self, one: PendingSession, request: SessionRequirements) -> None:
         """The session was tried: it took capacity, reserved some, or did neither."""
         self._left[request][one.scopes] -= 1
         self._sure = False
 
-    def _one_of(self, request: Request, scopes: list[tuple[str, ...]]) -> bool:
+    def _one_of(self, request: SessionRequirements, scopes: list[tuple[str, ...]]) -> bool:
         """Whether one of them may start. Drops scopes that may not; the last that remains is the one that may."""
         if not self._has_room(self._one[request, scopes[-1]]):
             return False

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from carrel.core.ids import SessionId
-from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, Running, ScopeView, Slots, Waiting
+from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, PendingSession, RunningSession, ScopeView, Slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Limit:
         return self.asked > self.ceiling
 
 
-def demand(one: Waiting | Running) -> dict[str, int]:
+def demand(one: PendingSession | RunningSession) -> dict[str, int]:
     """What it counts for in each of its scopes."""
     return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
 
 
-def asked(one: Waiting) -> dict[str, int]:
+def asked(one: PendingSession) -> dict[str, int]:
     """The same, and how many containers it has."""
     return {**demand(one), CONTAINERS: one.count}
 

@@ -8,7 +8,7 @@ from carrel.core.ids import GroupId, SessionId
 from carrel.scheduling.ceilings import demand
 from carrel.scheduling.cluster import Cluster
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import NodeView, Running, Slots, Snapshot, Waiting
+from carrel.scheduling.snapshot import NodeView, PendingSession, RunningSession, Slots, Snapshot
 
 _GRAIN = {"cpu": 100, "mem": 64 << 20}
 """Amounts that are offered are whole multiples of these, where that leaves anything."""
@@ -39,7 +39,7 @@ class Change:
 
 def changes(
     snapshot: Snapshot,
-    one: Waiting,
+    one: PendingSession,
     *,
     groups: Iterable[GroupId] = (),
     least: Mapping[str, int] | None = None,
@@ -65,10 +65,12 @@ def changes(
     return sorted(found, key=lambda change: change.cost)
 
 
-_Try = tuple[Change, Waiting, Sequence[Running]]
+_Try = tuple[Change, PendingSession, Sequence[RunningSession]]
 
 
-def _starts(snapshot: Snapshot, one: Waiting, changed: Waiting, without: Sequence[Running]) -> bool:
+def _starts(
+    snapshot: Snapshot, one: PendingSession, changed: PendingSession, without: Sequence[RunningSession]
+) -> bool:
     if without:
         cluster = Cluster(snapshot)
         for other in without:
@@ -80,22 +82,22 @@ def _starts(snapshot: Snapshot, one: Waiting, changed: Waiting, without: Sequenc
     return any(placement.session == one.id for placement in Planning(tried).decide())
 
 
-def _without(snapshot: Snapshot, one: Waiting) -> Snapshot:
+def _without(snapshot: Snapshot, one: PendingSession) -> Snapshot:
     return replace(snapshot, waiting=tuple(other for other in snapshot.waiting if other.id != one.id))
 
 
-def _elsewhere(one: Waiting, groups: Iterable[GroupId]) -> Iterator[_Try]:
+def _elsewhere(one: PendingSession, groups: Iterable[GroupId]) -> Iterator[_Try]:
     for group in groups:
         if group != one.group:
             yield Change(Kind.GROUP, 0.0, group=group), replace(one, group=group, node=None), ()
 
 
-def _on_any_node(one: Waiting) -> Iterator[_Try]:
+def _on_any_node(one: PendingSession) -> Iterator[_Try]:
     if one.node is not None:
         yield Change(Kind.ANY_NODE, 0.0), replace(one, node=None), ()
 
 
-def _smaller(snapshot: Snapshot, one: Waiting, least: Mapping[str, int]) -> Iterator[_Try]:
+def _smaller(snapshot: Snapshot, one: PendingSession, least: Mapping[str, int]) -> Iterator[_Try]:
     """As much as the others leave on the node where the least has to be given up, and under its ceilings."""
     planning = Planning(_without(snapshot, one))
     planning.run()
@@ -127,7 +129,7 @@ def _offered(slot: str, asked: int, free: int, under: int | None) -> int:
     return most if most == asked or most < grain else most - most % grain
 
 
-def _ending_own(snapshot: Snapshot, one: Waiting) -> Iterator[_Try]:
+def _ending_own(snapshot: Snapshot, one: PendingSession) -> Iterator[_Try]:
     """One of them, the smallest that does; else several, of which none could be spared."""
     own = [other for other in snapshot.running if other.path[2] == one.path[2]]
     own = sorted(own, key=lambda other: _size(snapshot.nodes, other))[-_ENDINGS:]
@@ -141,7 +143,7 @@ def _ending_own(snapshot: Snapshot, one: Waiting) -> Iterator[_Try]:
         yield Change(Kind.END_OWN, float(len(own)), sessions=tuple(other.id for other in own)), one, own
 
 
-def _size(nodes: Sequence[NodeView], running: Running) -> tuple[float, str]:
+def _size(nodes: Sequence[NodeView], running: RunningSession) -> tuple[float, str]:
     """The greatest part of a node that one of its containers holds."""
     home = next((node for node in nodes if node.id == running.parts[0].node), None)
     capacity = home.capacity if home else {}

@@ -13,12 +13,12 @@ from carrel.scheduling.snapshot import (
     NodeView,
     Order,
     Part,
+    PendingSession,
     Placement,
-    Running,
+    RunningSession,
     ShareView,
     Slots,
     Snapshot,
-    Waiting,
 )
 
 Path = tuple[str, ...]
@@ -46,18 +46,18 @@ class Cluster:
             group.id: self._shares_of(group) for group in start.groups
         }
 
-    def take(self, one: Running) -> None:
+    def take(self, one: RunningSession) -> None:
         """It holds its places from now on."""
         self._change(one, 1)
         group = self._groups.get(one.group)
         if group is not None:
             self._groups[group.id] = replace(group, after=self._nodes[one.parts[-1].node].name)
 
-    def give_back(self, one: Running) -> None:
+    def give_back(self, one: RunningSession) -> None:
         """It holds nothing any more."""
         self._change(one, -1)
 
-    def snapshot(self, waiting: Iterable[Waiting]) -> Snapshot:
+    def snapshot(self, waiting: Iterable[PendingSession]) -> Snapshot:
         """How it is now, for those who wait."""
         line = tuple(waiting)
         paths: defaultdict[GroupId, set[Path]] = defaultdict(set)
@@ -72,7 +72,7 @@ class Cluster:
             shares[path] = _Share(self.now, dict(share.held), dict(share.past), share.weight)
         return shares
 
-    def _change(self, one: Running, times: int) -> None:
+    def _change(self, one: RunningSession, times: int) -> None:
         for part in one.parts:
             self._nodes[part.node] = _changed(self._nodes[part.node], one.slots, part, times)
         wanted = demand(one)
@@ -101,10 +101,10 @@ class Cluster:
         return views
 
 
-def started(one: Waiting, place: Placement, now: datetime) -> Running:
+def started(one: PendingSession, place: Placement, now: datetime) -> RunningSession:
     """The session that waited, in its place. It ends when its time limit says, if it has one."""
     ends = now + one.lasts if one.lasts else None
-    return Running(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends)
+    return RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends)
 
 
 def _levels(group: GroupView, path: Path) -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from carrel.scheduling.ceilings import asked
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked, more_than_ever, too_large
-from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, NodeView, Waiting
+from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, NodeView, PendingSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Headroom:
     by: str
 
 
-def estimate_start(planning: Planning, one: Waiting) -> StartEstimate:
+def estimate_start(planning: Planning, one: PendingSession) -> StartEstimate:
     """For a session with one container. planning: after `run`, without that session."""
     if planning.would_start(one):
         return StartEstimate(starts=True, never=False, reason="")
@@ -39,7 +39,7 @@ def estimate_start(planning: Planning, one: Waiting) -> StartEstimate:
     return StartEstimate(starts=False, never=bool(never), reason=never or blocked.sentence)
 
 
-def _never(planning: Planning, one: Waiting, nodes: Sequence[NodeView], blocked: Blocked) -> str:
+def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeView], blocked: Blocked) -> str:
     """Why it could not start on an empty cluster with every node open; "" when it could."""
     for limit in planning.ceilings.limits(one.scopes, asked(one)):
         if limit.never:
@@ -52,7 +52,7 @@ def _never(planning: Planning, one: Waiting, nodes: Sequence[NodeView], blocked:
     return too_large(one.slots, offers)[1] if offers else blocked.sentence if nodes else ""
 
 
-def headroom(planning: Planning, one: Waiting) -> Mapping[str, Headroom]:
+def headroom(planning: Planning, one: PendingSession) -> Mapping[str, Headroom]:
     """For each slot that the nodes of its group have, whatever it requests of the others."""
     room = planning.rooms[one.group]
     scopes = [planning.snapshot.scopes[scope] for scope in one.scopes]

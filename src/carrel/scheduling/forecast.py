@@ -9,9 +9,9 @@ from itertools import count
 from carrel.core.ids import SessionId
 from carrel.scheduling.cluster import Cluster, started
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import Running, Snapshot, Waiting
+from carrel.scheduling.snapshot import PendingSession, RunningSession, Snapshot
 
-_Ends = list[tuple[datetime, int, Running | Waiting]]
+_Ends = list[tuple[datetime, int, RunningSession | PendingSession]]
 
 MOST_EVENTS = 500
 MOST_WORK = 20_000
@@ -44,14 +44,14 @@ def forecast_start(snapshot: Snapshot, session: SessionId, horizon: timedelta) -
             return None
         cluster.now = ends[0][0]
         for ended in _ended(cluster.now, ends):
-            if isinstance(ended, Running):
+            if isinstance(ended, RunningSession):
                 cluster.give_back(ended)
             else:
                 waiting[ended.id] = replace(ended, aside="")
     return None
 
 
-def _ended(now: datetime, ends: _Ends) -> Iterator[Running | Waiting]:
+def _ended(now: datetime, ends: _Ends) -> Iterator[RunningSession | PendingSession]:
     """Remove and give the entries that are due."""
     while ends and ends[0][0] <= now:
         yield heapq.heappop(ends)[2]

@@ -14,7 +14,7 @@ from carrel.scheduling import devices
 from carrel.scheduling.snapshot import NodeView, Part, Slots
 
 Wanted = Sequence[tuple[str, int]]
-"""Slots and amounts of a `Shape`."""
+"""Slots and amounts of a `ContainerRequirements`."""
 
 
 class FreeCapacity:

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import pairwise, takewhile
 from typing import Protocol
 
-from carrel.scheduling.snapshot import GroupView, Order, ShareView, Slots, Waiting
+from carrel.scheduling.snapshot import GroupView, Order, PendingSession, ShareView, Slots
 
 _NOTHING = ShareView()
 
@@ -16,11 +16,11 @@ _NOTHING = ShareView()
 class Queue(Protocol):
     """line: everybody once. placed, guarded: the one given last has got a place, or nodes are kept for it now."""
 
-    def line(self, waiting: Iterable[Waiting]) -> Iterator[Waiting]: ...
+    def line(self, waiting: Iterable[PendingSession]) -> Iterator[PendingSession]: ...
 
-    def placed(self, one: Waiting) -> None: ...
+    def placed(self, one: PendingSession) -> None: ...
 
-    def guarded(self, one: Waiting) -> None: ...
+    def guarded(self, one: PendingSession) -> None: ...
 
 
 def queue(group: GroupView, capacity: Slots, now: datetime) -> Queue:
@@ -33,7 +33,7 @@ def queue(group: GroupView, capacity: Slots, now: datetime) -> Queue:
     return _Fair(group, capacity, now)
 
 
-def _by_arrival(waiting: Iterable[Waiting]) -> list[Waiting]:
+def _by_arrival(waiting: Iterable[PendingSession]) -> list[PendingSession]:
     return sorted(waiting, key=lambda one: (one.since, one.id))
 
 
@@ -44,17 +44,17 @@ class _Line:
         self._group = group
         self._now = now
 
-    def line(self, waiting: Iterable[Waiting]) -> Iterator[Waiting]:
+    def line(self, waiting: Iterable[PendingSession]) -> Iterator[PendingSession]:
         line = _by_arrival(waiting)
         if self._group.order is Order.LIFO:
             patient = sum(self._now - one.since > self._group.patience for one in line)
             line[patient:] = reversed(line[patient:])
         return iter(sorted(line, key=lambda one: -one.priority))
 
-    def placed(self, one: Waiting) -> None:
+    def placed(self, one: PendingSession) -> None:
         """Nothing depends on it."""
 
-    def guarded(self, one: Waiting) -> None:
+    def guarded(self, one: PendingSession) -> None:
         """Nothing depends on it."""
 
 
@@ -82,7 +82,7 @@ class _Standing:
         self.level = part / self.share.weight
 
 
-_Entry = tuple[float, datetime, str, str, Waiting]
+_Entry = tuple[float, datetime, str, str, PendingSession]
 """Level, arrival and id of who is next, name of the claimant, and who is next."""
 
 
@@ -98,7 +98,7 @@ class _Claimant:
     standing: _Standing
     children: dict[str, "_Claimant"] = field(default_factory=dict)
     heap: list[_Entry] = field(default_factory=list)
-    line: deque[Waiting] = field(default_factory=deque)
+    line: deque[PendingSession] = field(default_factory=deque)
     entry: _Entry | None = None
 
     def enter(self) -> None:
@@ -150,26 +150,26 @@ class _Fair:
         self._standings: dict[tuple[str, ...], _Standing] = {}
         # Root, domain, project and owner of everybody with the same priority, by path; of DRF root and owner.
         self._ways: dict[tuple[str, ...], tuple[_Claimant, ...]] = {}
-        self._elders: Iterator[Waiting] = iter(())
-        self._elder: Waiting | None = None
+        self._elders: Iterator[PendingSession] = iter(())
+        self._elder: PendingSession | None = None
 
-    def line(self, waiting: Iterable[Waiting]) -> Iterator[Waiting]:
-        bands: defaultdict[int, list[Waiting]] = defaultdict(list)
+    def line(self, waiting: Iterable[PendingSession]) -> Iterator[PendingSession]:
+        bands: defaultdict[int, list[PendingSession]] = defaultdict(list)
         for one in _by_arrival(waiting):
             bands[one.priority].append(one)
         for priority in sorted(bands, reverse=True):
             yield from self._band(bands[priority])
 
-    def placed(self, one: Waiting) -> None:
+    def placed(self, one: PendingSession) -> None:
         asks = self._asks(one)
         for claimant in self._ways[one.path][1:]:
             claimant.standing.take(asks)
         self._one_went(one)
 
-    def guarded(self, one: Waiting) -> None:
+    def guarded(self, one: PendingSession) -> None:
         self._one_went(one)
 
-    def _band(self, waiting: Sequence[Waiting]) -> Iterator[Waiting]:
+    def _band(self, waiting: Sequence[PendingSession]) -> Iterator[PendingSession]:
         root = self._tree(waiting)
         gone: set[str] = set()
         # Who is set aside speaks for nobody (tests/unit/test_plan_aside.py).
@@ -189,26 +189,26 @@ class _Fair:
             for child, above in pairwise(reversed(way)):
                 above.renew(child)
 
-    def _one_went(self, one: Waiting) -> None:
+    def _one_went(self, one: PendingSession) -> None:
         if one is self._elder:
             self._elder = None
             self._elders = iter(())
 
-    def _goes_before(self, elder: Waiting, first: Waiting) -> bool:
+    def _goes_before(self, elder: PendingSession, first: PendingSession) -> bool:
         for mine, other in zip(self._ways[elder.path], self._ways[first.path], strict=True):
             if mine is not other:
                 asks = max((amount / most for _, amount, most in self._asks(elder)), default=0.0)
                 return mine.standing.level <= other.standing.level + asks / mine.standing.share.weight
         return True
 
-    def _asks(self, one: Waiting) -> _Asks:
+    def _asks(self, one: PendingSession) -> _Asks:
         return [
             (slot, amount * one.count, most)
             for slot, amount in one.slots.items()
             if (most := self._capacity.get(slot))
         ]
 
-    def _tree(self, waiting: Iterable[Waiting]) -> _Claimant:
+    def _tree(self, waiting: Iterable[PendingSession]) -> _Claimant:
         root = _Claimant("", _Standing(_NOTHING, {}))
         self._ways = {}
         for one in waiting:
@@ -219,7 +219,7 @@ class _Fair:
         root.enter()
         return root
 
-    def _way(self, root: _Claimant, one: Waiting) -> tuple[_Claimant, ...]:
+    def _way(self, root: _Claimant, one: PendingSession) -> tuple[_Claimant, ...]:
         """From the root to its owner."""
         drf = self._group.order is Order.DRF
         way = [root]

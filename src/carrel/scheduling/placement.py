@@ -1,6 +1,7 @@
 """The nodes of one group while a plan is made: places for all containers of a session or for none, and why not.
 
-A shape that no node can take stays so, and so does everything that needs at least as much; it is not looked up again.
+Requirements that no node can meet stay so, and so does everything that needs at least as much; they are not looked up
+again.
 """
 
 from collections import Counter
@@ -14,13 +15,13 @@ from carrel.scheduling import ranking, reasons
 from carrel.scheduling.free_capacity import FreeCapacity, Wanted
 from carrel.scheduling.ranking import (
     Indexes,
-    ShapeClass,
-    ShapeState,
+    RequirementsClass,
+    RequirementsState,
     UnusedAccelerators,
     with_room,
 )
 from carrel.scheduling.reasons import Blocked, NodeCause
-from carrel.scheduling.shape import Request, Shape
+from carrel.scheduling.requirements import ContainerRequirements, SessionRequirements
 from carrel.scheduling.snapshot import GroupView, NodeView, Part, Slots
 
 _About = tuple[NodeId | None, frozenset[NodeId], str]
@@ -36,14 +37,14 @@ class Room:
         self._capacity = FreeCapacity(self.nodes)
         self._ranking = ranking.ranking_of(group, self._capacity)
         self._open = np.array([not node.closed for node in self.nodes], dtype=bool)
-        self._asked: dict[Shape, ShapeState] = {}
-        self._kinds: dict[tuple[_About, tuple[str, ...]], ShapeClass] = {}
+        self._asked: dict[ContainerRequirements, RequirementsState] = {}
+        self._kinds: dict[tuple[_About, tuple[str, ...]], RequirementsClass] = {}
         self._spare: dict[frozenset[str], UnusedAccelerators] = {}
         self._admitted: dict[_About, NDArray[np.bool_]] = {}
         self._too_much: dict[_About, list[Wanted]] = {}
-        self._misfits: set[Request] = set()
-        self._could: dict[Request, bool] = {}
-        self._blocked: dict[Request, Blocked] = {}
+        self._misfits: set[SessionRequirements] = set()
+        self._could: dict[SessionRequirements, bool] = {}
+        self._blocked: dict[SessionRequirements, Blocked] = {}
 
     @property
     def free(self) -> Sequence[Slots]:
@@ -58,45 +59,45 @@ class Room:
                 total.update(node.capacity)
         return dict(total)
 
-    def expect(self, request: Request) -> None:
-        """Say who will be asked for, so that each shape is looked up in the cheaper way."""
-        self._known(request.whole or request.shape).expected = True
+    def expect(self, request: SessionRequirements) -> None:
+        """Say who will be asked for, so that the requirements of each are looked up in the cheaper way."""
+        self._known(request.whole or request.container).expected = True
 
-    def place(self, request: Request) -> tuple[Part, ...] | None:
+    def place(self, request: SessionRequirements) -> tuple[Part, ...] | None:
         """Take places for all its containers, or for none."""
         parts = self._place(request)
-        if parts is None and request.shape.avoid:
+        if parts is None and request.container.avoid:
             parts = self._place(request.anywhere)
         if parts is not None:
             self._blocked.clear()
         return parts
 
-    def best(self, shape: Shape) -> int | None:
+    def best(self, container: ContainerRequirements) -> int | None:
         """The node for it, by index; None when none has room that is kept for nobody."""
-        asked = self._known(shape)
+        asked = self._known(container)
         if asked.full or self._is_too_much(asked):
             return None
         found = self._ranking.best(asked)
         if found is None:
             asked.full = True
-            asked.kind.too_much.append(shape.slots)
+            asked.kind.too_much.append(container.slots)
         return found
 
-    def fits(self, request: Request) -> bool:
+    def fits(self, request: SessionRequirements) -> bool:
         """It would get its places now."""
-        shape = request.whole or request.shape
+        container = request.whole or request.container
         if request.count == 1 or request.whole:
-            return self.best(shape) is not None
-        nodes = with_room(self._capacity, self._known(shape).kind.admits, shape.slots)
+            return self.best(container) is not None
+        nodes = with_room(self._capacity, self._known(container).kind.admits, container.slots)
         return self._fit_together(request, nodes)
 
-    def could_hold(self, request: Request) -> bool:
+    def could_hold(self, request: SessionRequirements) -> bool:
         """If all open nodes were empty."""
         if request not in self._could:
             self._could[request] = bool(self._nearest(request.anywhere))
         return self._could[request]
 
-    def keep(self, request: Request) -> bool:
+    def keep(self, request: SessionRequirements) -> bool:
         """Of the open nodes that have to free the least before it fits, keep what it needs.
 
         False: it would not fit if they were empty, or something is kept already.
@@ -104,7 +105,7 @@ class Room:
         request = request.anywhere
         chosen = [] if self.keeps else self._nearest(request)
         for index, times in chosen:
-            self._capacity.keep(index, {slot: amount * times for slot, amount in request.shape.slots})
+            self._capacity.keep(index, {slot: amount * times for slot, amount in request.container.slots})
         self.keeps = self.keeps or bool(chosen)
         return bool(chosen)
 
@@ -115,7 +116,7 @@ class Room:
             self._capacity.keep_nothing()
             self._forget()
 
-    def blocked(self, request: Request) -> Blocked:
+    def blocked(self, request: SessionRequirements) -> Blocked:
         """Why none of its nodes, or not enough of them, can take it."""
         if request not in self._blocked:
             self._blocked[request] = self._why(request.anywhere)
@@ -123,9 +124,9 @@ class Room:
 
     # Places.
 
-    def _place(self, request: Request) -> tuple[Part, ...] | None:
+    def _place(self, request: SessionRequirements) -> tuple[Part, ...] | None:
         if request.count == 1:
-            index = self.best(request.shape)
+            index = self.best(request.container)
             return None if index is None else (self._take(index, request),)
         if request in self._misfits:
             return None
@@ -134,35 +135,35 @@ class Room:
             self._misfits.add(request)
         return parts
 
-    def _on_one(self, request: Request) -> tuple[Part, ...] | None:
+    def _on_one(self, request: SessionRequirements) -> tuple[Part, ...] | None:
         index: int | None
         if request.whole:
             index = self.best(request.whole)
         else:
-            asked = self._known(request.shape)
-            nodes = self._ranking.order(asked, with_room(self._capacity, asked.kind.admits, asked.shape.slots))
+            asked = self._known(request.container)
+            nodes = self._ranking.order(asked, with_room(self._capacity, asked.kind.admits, asked.container.slots))
             index = next((int(one) for one in nodes if self._copies(one, request) == request.count), None)
         return None if index is None else tuple(self._take(index, request) for _ in range(request.count))
 
-    def _on_many(self, request: Request) -> tuple[Part, ...] | None:
-        asked = self._known(request.shape)
-        if not self._fit_together(request, with_room(self._capacity, asked.kind.admits, asked.shape.slots)):
+    def _on_many(self, request: SessionRequirements) -> tuple[Part, ...] | None:
+        asked = self._known(request.container)
+        if not self._fit_together(request, with_room(self._capacity, asked.kind.admits, asked.container.slots)):
             return None
         parts = []
         for _ in range(request.count):
-            index = self.best(request.shape)
+            index = self.best(request.container)
             assert index is not None, "counted before"
             parts.append(self._take(index, request))
         return tuple(parts)
 
-    def _take(self, index: int, request: Request) -> Part:
+    def _take(self, index: int, request: SessionRequirements) -> Part:
         self._ranking.took(index)
         return self._capacity.take(index, request.slots)
 
-    def _copies(self, index: int, request: Request, *, kept_too: bool = False) -> int:
-        return self._capacity.copies(int(index), request.shape.slots, request.count, kept_too=kept_too)
+    def _copies(self, index: int, request: SessionRequirements, *, kept_too: bool = False) -> int:
+        return self._capacity.copies(int(index), request.container.slots, request.count, kept_too=kept_too)
 
-    def _fit_together(self, request: Request, nodes: Indexes, *, kept_too: bool = False) -> bool:
+    def _fit_together(self, request: SessionRequirements, nodes: Indexes, *, kept_too: bool = False) -> bool:
         """All its containers fit on these nodes, or on one of them when they are to share it."""
         missing = request.count
         for index in nodes:
@@ -172,10 +173,10 @@ class Room:
                 return True
         return False
 
-    def _nearest(self, request: Request) -> list[tuple[int, int]]:
+    def _nearest(self, request: SessionRequirements) -> list[tuple[int, int]]:
         """Nodes, and how many of its containers would go there; none when it would not fit if they were empty."""
-        slots = request.shape.slots
-        could = self._known(request.shape).kind.admits
+        slots = request.container.slots
+        could = self._known(request.container).kind.admits
         for slot, amount in slots:
             could = could & (self._capacity.capacities(slot) >= amount)
         nodes = np.flatnonzero(could)
@@ -193,10 +194,10 @@ class Room:
 
     # Reasons.
 
-    def _why(self, request: Request) -> Blocked:
-        asked = self._known(request.whole or request.shape)
+    def _why(self, request: SessionRequirements) -> Blocked:
+        asked = self._known(request.whole or request.container)
         fits = asked.kind.admits
-        for slot, amount in asked.shape.slots:
+        for slot, amount in asked.container.slots:
             fits = fits & (self._capacity.with_kept(slot) >= amount)
         one = request.count == 1 or request.whole is not None
         if (
@@ -216,14 +217,14 @@ class Room:
             causes.append(NodeCause(int(fits.sum()), text))
         return reasons.by_nodes([*causes, *self._causes(asked, ~fits)])
 
-    def _causes(self, asked: ShapeState, left: NDArray[np.bool_]) -> list[NodeCause]:
+    def _causes(self, asked: RequirementsState, left: NDArray[np.bool_]) -> list[NodeCause]:
         """These nodes by what keeps each from taking it."""
         counted = Counter(
-            self._closed(asked.shape, int(i)) for i in np.flatnonzero(left & ~asked.kind.admits)
+            self._closed(asked.container, int(i)) for i in np.flatnonzero(left & ~asked.kind.admits)
         )
         causes = [NodeCause(count, text) for text, count in counted.items()]
         left = left & asked.kind.admits
-        for slot, amount in asked.shape.slots:
+        for slot, amount in asked.container.slots:
             column = self._capacity.with_kept(slot)
             short = left & (column < amount)
             if short.any():
@@ -231,41 +232,41 @@ class Room:
             left = left & ~short
         return sorted(causes, key=lambda cause: (-cause.count, cause.text))
 
-    def _closed(self, shape: Shape, index: int) -> str:
+    def _closed(self, container: ContainerRequirements, index: int) -> str:
         node = self.nodes[index]
-        if shape.node is not None and node.id != shape.node:
+        if container.node is not None and node.id != container.node:
             return "is not the one that was asked for"
-        return node.closed or f"is {node.architecture}, the image needs {shape.architecture}"
+        return node.closed or f"is {node.architecture}, the image needs {container.architecture}"
 
     # Shapes.
 
-    def _known(self, shape: Shape) -> ShapeState:
-        asked = self._asked.get(shape)
+    def _known(self, container: ContainerRequirements) -> RequirementsState:
+        asked = self._asked.get(container)
         if asked is None:
-            asked = self._asked[shape] = ShapeState(shape, self._kind(shape))
+            asked = self._asked[container] = RequirementsState(container, self._kind(container))
         return asked
 
-    def _kind(self, shape: Shape) -> ShapeClass:
-        about, slots = _about(shape), tuple([slot for slot, _ in shape.slots])
+    def _kind(self, container: ContainerRequirements) -> RequirementsClass:
+        about, slots = _about(container), tuple([slot for slot, _ in container.slots])
         kind = self._kinds.get((about, slots))
         if kind is None:
-            kind = self._kinds[about, slots] = ShapeClass(
+            kind = self._kinds[about, slots] = RequirementsClass(
                 self.group.slot_priority or slots,
-                self._admitting(shape),
+                self._admitting(container),
                 self._spare_for(frozenset(slots)),
                 self._too_much.setdefault(about, []),
             )
         return kind
 
-    def _admitting(self, shape: Shape) -> NDArray[np.bool_]:
-        if not (shape.node or shape.avoid or shape.architecture):
+    def _admitting(self, container: ContainerRequirements) -> NDArray[np.bool_]:
+        if not (container.node or container.avoid or container.architecture):
             return self._open
-        about = _about(shape)
+        about = _about(container)
         if about not in self._admitted:
             admits = [
-                (shape.node is None or node.id == shape.node)
-                and node.id not in shape.avoid
-                and node.runs(shape.architecture)
+                (container.node is None or node.id == container.node)
+                and node.id not in container.avoid
+                and node.runs(container.architecture)
                 for node in self.nodes
             ]
             self._admitted[about] = self._open & np.array(admits, dtype=bool)
@@ -278,13 +279,13 @@ class Room:
             spare = self._spare[wanted] = UnusedAccelerators(counts, np.array(counts), min(counts, default=0.0))
         return spare
 
-    def _is_too_much(self, asked: ShapeState) -> bool:
+    def _is_too_much(self, asked: RequirementsState) -> bool:
         """It needs at least as much as another for which there is no room."""
         known = asked.kind.too_much
         if asked.misfits == len(known):
             return False
         asked.misfits = len(known)
-        asked.full = any(_covers(asked.shape.slots, less) for less in known)
+        asked.full = any(_covers(asked.container.slots, less) for less in known)
         return asked.full
 
     def _forget(self) -> None:
@@ -303,9 +304,9 @@ def _unused(families: Mapping[str, str], wanted: frozenset[str]) -> int:
     return len(set(families.values()) - {families[slot] for slot in wanted if slot in families}) if families else 0
 
 
-def _about(shape: Shape) -> _About:
+def _about(container: ContainerRequirements) -> _About:
     """Which nodes it may go to."""
-    return shape.node, shape.avoid, shape.architecture
+    return container.node, container.avoid, container.architecture
 
 
 def _covers(more: Wanted, less: Wanted) -> bool:

@@ -23,8 +23,8 @@ from carrel.scheduling.ceilings import Ceilings
 from carrel.scheduling.order import Queue
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import Blocked
-from carrel.scheduling.shape import Request, Requests
-from carrel.scheduling.snapshot import Cause, Order, Part, Placement, Plan, Refusal, Snapshot, Waiting
+from carrel.scheduling.requirements import DistinctRequirements, SessionRequirements
+from carrel.scheduling.snapshot import Cause, Order, Part, PendingSession, Placement, Plan, Refusal, Snapshot
 
 
 def plan(snapshot: Snapshot) -> Plan:
@@ -38,7 +38,7 @@ def plan(snapshot: Snapshot) -> Plan:
 class Planning:
     """A plan being made; afterwards what is left, for questions about it."""
 
-    def __init__(self, snapshot: Snapshot, requests: Requests | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, requests: DistinctRequirements | None = None) -> None:
         """requests: what is known already of those who wait, from an earlier plan."""
         self.snapshot = snapshot
         self.ceilings = Ceilings(snapshot.scopes)
@@ -46,7 +46,7 @@ class Planning:
         for node in snapshot.nodes:
             by_group[node.group].append(node)
         self.rooms = {group.id: Room(group, by_group[group.id]) for group in snapshot.groups}
-        self._requests = requests or Requests(devices.units(snapshot.nodes))
+        self._requests = requests or DistinctRequirements(devices.units(snapshot.nodes))
 
     def run(self) -> Plan:
         """Once, and not after `decide`."""
@@ -65,10 +65,10 @@ class Planning:
         """Only who starts, and where: as `run` says, without asking those who cannot."""
         return self._decided(hasty=True)[0]
 
-    def _decided(self, *, hasty: bool) -> tuple[list[Placement], dict[GroupId, list[Waiting]]]:
+    def _decided(self, *, hasty: bool) -> tuple[list[Placement], dict[GroupId, list[PendingSession]]]:
         """And who waits, in the order of each queue unless it was done in haste."""
         # 1. learn who is there
-        lines: defaultdict[GroupId, list[Waiting]] = defaultdict(list)
+        lines: defaultdict[GroupId, list[PendingSession]] = defaultdict(list)
         for one in self.snapshot.waiting:
             lines[one.group].append(one)
         for request in dict.fromkeys(map(self._requests.of, self.snapshot.waiting)):
@@ -89,7 +89,7 @@ class Planning:
             again = len(placements) > before and self._may_change(lines)
         return placements, lines
 
-    def blocked(self, one: Waiting) -> Blocked:
+    def blocked(self, one: PendingSession) -> Blocked:
         """Why it did not start, or would not if it were asked for now."""
         room = self.rooms.get(one.group)
         if room is None:
@@ -104,12 +104,12 @@ class Planning:
             return reasons.held_back(f"the {slot} that {self.snapshot.scopes[scope].label} may still use")
         return room.blocked(request)
 
-    def would_start(self, one: Waiting) -> bool:
+    def would_start(self, one: PendingSession) -> bool:
         """If it were asked for now."""
         request = self._requests.of(one)
         return self._may(one, request) and self.rooms[one.group].fits(request.anywhere)
 
-    def starts(self, one: Waiting) -> tuple[Part, ...] | None:
+    def starts(self, one: PendingSession) -> tuple[Part, ...] | None:
         """Take places for it if it may start now; None when it may not."""
         request = self._requests.of(one)
         parts = self.rooms[one.group].place(request) if self._may(one, request) else None
@@ -117,7 +117,7 @@ class Planning:
             self.ceilings.take(one.scopes, request.demand)
         return parts
 
-    def _may(self, one: Waiting, request: Request) -> bool:
+    def _may(self, one: PendingSession, request: SessionRequirements) -> bool:
         return (
             not one.aside
             and one.group in self.rooms
@@ -132,13 +132,13 @@ class Planning:
     def _round(
         self,
         queues: Mapping[GroupId, Queue],
-        lines: Mapping[GroupId, list[Waiting]],
+        lines: Mapping[GroupId, list[PendingSession]],
         placements: list[Placement],
         *,
         hasty: bool,
-    ) -> dict[GroupId, list[Waiting]]:
+    ) -> dict[GroupId, list[PendingSession]]:
         """Ask everybody once, or until nobody can start when in haste; those who do not start, in order."""
-        refused: dict[GroupId, list[Waiting]] = {group: [] for group in lines}
+        refused: dict[GroupId, list[PendingSession]] = {group: [] for group in lines}
         remaining = self._remaining_candidates(lines) if hasty else None
         placed: set[SessionId] = set()
         if remaining is None or remaining:
@@ -156,7 +156,9 @@ class Planning:
             refused[group] = sorted(lines[group], key=lambda one: (-one.priority, one.since, one.id))
         return refused
 
-    def _asked(self, one: Waiting, queue: Queue, remaining: RemainingCandidates | None) -> tuple[Part, ...] | None:
+    def _asked(
+        self, one: PendingSession, queue: Queue, remaining: RemainingCandidates | None
+    ) -> tuple[Part, ...] | None:
         """Its places, or None after what it lacks was kept for it, when it has waited long."""
         if one.aside:
             return None
@@ -171,8 +173,8 @@ class Planning:
             remaining.asked(one, self._requests.of(one))
         return parts
 
-    def _remaining_candidates(self, lines: Mapping[GroupId, Iterable[Waiting]]) -> RemainingCandidates:
-        def has_room(one: Waiting) -> bool:
+    def _remaining_candidates(self, lines: Mapping[GroupId, Iterable[PendingSession]]) -> RemainingCandidates:
+        def has_room(one: PendingSession) -> bool:
             room = self.rooms.get(one.group)
             return room is not None and room.fits(self._requests.of(one).anywhere)
 
@@ -182,7 +184,7 @@ class Planning:
             self.would_start,
         )
 
-    def _keep_for(self, room: Room, one: Waiting) -> bool:
+    def _keep_for(self, room: Room, one: PendingSession) -> bool:
         """True: nodes."""
         request = self._requests.of(one)
         limits = self.ceilings.limits(one.scopes, request.demand)
@@ -204,7 +206,7 @@ class Planning:
         for room in self.rooms.values():
             room.keep_nothing()
 
-    def _may_change(self, lines: Mapping[GroupId, list[Waiting]]) -> bool:
+    def _may_change(self, lines: Mapping[GroupId, list[PendingSession]]) -> bool:
         """Asking again may give another answer: others rank first now, or something is kept for others."""
         waits = [room for group, room in self.rooms.items() if lines.get(group)]
         return any(
@@ -213,7 +215,7 @@ class Planning:
         )
 
 
-def _in_turn(lines: Mapping[GroupId, Iterator[Waiting]]) -> Iterator[Waiting]:
+def _in_turn(lines: Mapping[GroupId, Iterator[PendingSession]]) -> Iterator[PendingSession]:
     """Of the groups' next in line the one who has waited longest: ceilings are common to them."""
     if len(lines) == 1:
         yield from next(iter(lines.values()))
@@ -231,6 +233,6 @@ def _in_turn(lines: Mapping[GroupId, Iterator[Waiting]]) -> Iterator[Waiting]:
             heapq.heappop(heads)
 
 
-def _next(line: Iterator[Waiting]) -> Iterable[Waiting]:
+def _next(line: Iterator[PendingSession]) -> Iterable[PendingSession]:
     one = next(line, None)
     return () if one is None else (one,)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from carrel.scheduling.capacity_index import CapacityIndex, Key
 from carrel.scheduling.free_capacity import FreeCapacity, Wanted
-from carrel.scheduling.shape import Shape
+from carrel.scheduling.requirements import ContainerRequirements
 from carrel.scheduling.snapshot import GroupView, Strategy
 
 _TRIES = 32
@@ -31,8 +31,8 @@ Indexes = NDArray[np.intp]
 
 
 @dataclass(eq=False, slots=True)
-class ShapeClass:
-    """What all shapes share that request the same slots of the same nodes: nodes rank alike for them.
+class RequirementsClass:
+    """What all containers share that request the same slots of the same nodes: nodes rank alike for them.
 
     by: the slots that nodes are compared by. admits: the nodes that are allowed. too_much: amounts, of any slots, for
     which none of those nodes has room.
@@ -45,15 +45,15 @@ class ShapeClass:
 
 
 @dataclass(eq=False, slots=True)
-class ShapeState:
-    """A shape, and what is known of it during a plan.
+class RequirementsState:
+    """What a container needs, and what is known of that during a plan.
 
     expected: it will be looked up again. full: no node has room. misfits: how many entries of `too_much` it was
     compared with.
     """
 
-    shape: Shape
-    kind: ShapeClass
+    container: ContainerRequirements
+    kind: RequirementsClass
     expected: bool = False
     full: bool = False
     misfits: int = 0
@@ -73,9 +73,9 @@ class Ranking(Protocol):
     begin: capacity was given back.
     """
 
-    def best(self, asked: ShapeState) -> int | None: ...
+    def best(self, asked: RequirementsState) -> int | None: ...
 
-    def order(self, asked: ShapeState, nodes: Indexes) -> Indexes: ...
+    def order(self, asked: RequirementsState, nodes: Indexes) -> Indexes: ...
 
     def took(self, index: int) -> None: ...
 
@@ -107,11 +107,11 @@ class RoundRobin:
         self._capacity = capacity
         self._after = next((i for i, node in enumerate(capacity.nodes) if node.name > group.after), 0)
 
-    def best(self, asked: ShapeState) -> int | None:
+    def best(self, asked: RequirementsState) -> int | None:
         found = self._between(asked, self._after, len(self._capacity.nodes))
         return self._between(asked, 0, self._after) if found is None else found
 
-    def order(self, asked: ShapeState, nodes: Indexes) -> Indexes:
+    def order(self, asked: RequirementsState, nodes: Indexes) -> Indexes:
         return np.concatenate((nodes[nodes >= self._after], nodes[nodes < self._after]))
 
     def took(self, index: int) -> None:
@@ -120,12 +120,12 @@ class RoundRobin:
     def begin(self) -> None:
         """It looks at what is free each time."""
 
-    def _between(self, asked: ShapeState, start: int, end: int) -> int | None:
+    def _between(self, asked: RequirementsState, start: int, end: int) -> int | None:
         stretch = _STRETCH
         while start < end:
             here = slice(start, min(start + stretch, end))
             fits = asked.kind.admits[here]
-            for slot, amount in asked.shape.slots:
+            for slot, amount in asked.container.slots:
                 fits = fits & (self._capacity.column(slot)[here] >= amount)
             first = int(fits.argmax())
             if fits[first]:
@@ -143,7 +143,7 @@ class _Compared:
         self._capacity = capacity
         self._prior = group.slot_priority
 
-    def order(self, asked: ShapeState, nodes: Indexes) -> Indexes:
+    def order(self, asked: RequirementsState, nodes: Indexes) -> Indexes:
         """Of equals, the first by name."""
         # The last key is the first that counts.
         best_first: Indexes = np.lexsort((nodes, *reversed(self._keys(asked, nodes))))
@@ -152,9 +152,9 @@ class _Compared:
     def took(self, index: int) -> None:
         """It is among those that changed."""
 
-    def look_up(self, asked: ShapeState) -> int | None:
+    def look_up(self, asked: RequirementsState) -> int | None:
         """The best of all nodes."""
-        nodes = with_room(self._capacity, asked.kind.admits, asked.shape.slots)
+        nodes = with_room(self._capacity, asked.kind.admits, asked.container.slots)
         if not len(nodes):
             return None
         keys = self._keys(asked, nodes)
@@ -164,19 +164,19 @@ class _Compared:
             chosen = chosen[mine == mine.min()]
         return int(nodes[chosen[0]])
 
-    def _keys(self, asked: ShapeState, nodes: Indexes) -> list[NDArray[np.float64]]:
+    def _keys(self, asked: RequirementsState, nodes: Indexes) -> list[NDArray[np.float64]]:
         """By what nodes are compared, what counts most first."""
         left = [self._capacity.parts(slot)[nodes] for slot in asked.kind.by]
         if not self._prior and left:
             left = [np.minimum.reduce(left)]
         return [asked.kind.spare.column[nodes], *(self._sign * one for one in left)]
 
-    def _all(self, asked: ShapeState, nodes: Indexes) -> list[Key]:
+    def _all(self, asked: RequirementsState, nodes: Indexes) -> list[Key]:
         """As `_key` has it for each of them."""
         columns = [key.tolist() for key in self._keys(asked, nodes)]
         return list(zip(*columns, nodes.tolist(), strict=True))
 
-    def _key(self, asked: ShapeState, index: int) -> Key:
+    def _key(self, asked: RequirementsState, index: int) -> Key:
         """As `_keys` has it for one, and its index."""
         free, capacity = self._capacity.free[index], self._capacity.nodes[index].capacity
         left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in asked.kind.by]
@@ -190,9 +190,9 @@ class Dispersed(_Compared):
 
     def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
         super().__init__(group, capacity)
-        self._heaps: dict[ShapeClass, list[Key]] = {}
+        self._heaps: dict[RequirementsClass, list[Key]] = {}
 
-    def best(self, asked: ShapeState) -> int | None:
+    def best(self, asked: RequirementsState) -> int | None:
         """The freest."""
         heap = self._heap(asked)
         aside: list[Key] = []
@@ -202,7 +202,7 @@ class Dispersed(_Compared):
             now = self._key(asked, index)
             if now != heap[0]:
                 heapq.heapreplace(heap, now)
-            elif not self._capacity.holds(index, asked.shape.slots):
+            elif not self._capacity.holds(index, asked.container.slots):
                 aside.append(heapq.heappop(heap))
             else:
                 found = index
@@ -215,7 +215,7 @@ class Dispersed(_Compared):
         """A node may have become better."""
         self._heaps.clear()
 
-    def _heap(self, asked: ShapeState) -> list[Key]:
+    def _heap(self, asked: RequirementsState) -> list[Key]:
         heap = self._heaps.get(asked.kind)
         if heap is None:
             heap = self._heaps[asked.kind] = self._all(asked, np.flatnonzero(asked.kind.admits))
@@ -228,14 +228,14 @@ class Concentrated(_Compared):
 
     def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
         super().__init__(group, capacity)
-        self._indexes: dict[ShapeClass, CapacityIndex] = {}
+        self._indexes: dict[RequirementsClass, CapacityIndex] = {}
 
-    def best(self, asked: ShapeState) -> int | None:
+    def best(self, asked: RequirementsState) -> int | None:
         """The fullest that still has room."""
         if not asked.expected:
             # One question is not worth putting all nodes in order.
             return self.look_up(asked)
-        slots = asked.shape.slots
+        slots = asked.container.slots
         return self._up_to_date(asked).find(slots, (asked.kind.spare.least, self._least(slots)))
 
     def begin(self) -> None:
@@ -248,12 +248,12 @@ class Concentrated(_Compared):
             return dict(slots).get(first, 0) / self._capacity.largest(first)
         return min([amount / self._capacity.largest(slot) for slot, amount in slots], default=0.0)
 
-    def _up_to_date(self, asked: ShapeState) -> CapacityIndex:
+    def _up_to_date(self, asked: RequirementsState) -> CapacityIndex:
         changed = self._capacity.changed
         ordered = self._indexes.get(asked.kind)
         if ordered is None or len(changed) - ordered.seen > len(self._capacity.nodes):
             keys = self._all(asked, self.order(asked, np.flatnonzero(asked.kind.admits)))
-            slots = [slot for slot, _ in asked.shape.slots]
+            slots = [slot for slot, _ in asked.container.slots]
             ordered = self._indexes[asked.kind] = CapacityIndex(self._capacity, slots, keys)
         elif ordered.seen < len(changed):
             for index in set(changed[ordered.seen :]):

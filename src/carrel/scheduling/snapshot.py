@@ -123,7 +123,7 @@ class GroupView:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingSession:
     """A session that waits for a place.
 
     slots: of each of its `count` containers. path: (domain, project, owner). scopes: keys of `Snapshot.scopes`
@@ -158,7 +158,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningSession:
     """A session that holds slots. ends: when its time limit ends it; None: nobody knows."""
 
     id: SessionId
@@ -180,11 +180,11 @@ class Snapshot:
     """running: who holds what; needed to look ahead, and may be left out for deciding."""
 
     nodes: tuple[NodeView, ...]
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[PendingSession, ...]
     now: datetime
     groups: tuple[GroupView, ...] = (GroupView(DEFAULT_GROUP),)
     scopes: Mapping[str, ScopeView] = field(default_factory=dict)
-    running: tuple[Running, ...] = ()
+    running: tuple[RunningSession, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from carrel.core.units import Slots
 from carrel.scheduling import devices
-from carrel.scheduling.shape import Units
+from carrel.scheduling.requirements import Units
 from carrel.simulator.fairness import jain
 from carrel.simulator.installation import Installation
 from carrel.simulator.simulate import Fate, Replay, Stay

@@ -16,8 +16,8 @@ from carrel.core.ids import SessionId
 from carrel.scheduling import devices
 from carrel.scheduling.cluster import Cluster, started
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.shape import Requests
-from carrel.scheduling.snapshot import Order, Part, Placement, Running, Waiting
+from carrel.scheduling.requirements import DistinctRequirements
+from carrel.scheduling.snapshot import Order, Part, PendingSession, Placement, RunningSession
 from carrel.simulator.installation import Installation
 from carrel.simulator.traces import Arrival
 
@@ -82,11 +82,11 @@ class _Replaying:
         self._watch = watch
         self._arrivals = {one.id: one for one in arrivals}
         self._coming = list(reversed(arrivals))
-        self._waiting: dict[SessionId, Waiting] = {}
-        self._ends: list[tuple[datetime, int, Running]] = []
+        self._waiting: dict[SessionId, PendingSession] = {}
+        self._ends: list[tuple[datetime, int, RunningSession]] = []
         self._leaves: list[tuple[datetime, int, SessionId]] = []
         self._numbers = count()
-        self._requests = Requests(devices.units(installation.nodes))
+        self._requests = DistinctRequirements(devices.units(installation.nodes))
         self._stays: dict[SessionId, Stay] = {}
         self._plans = 0
         first = arrivals[0].at if arrivals else datetime.min
@@ -128,11 +128,11 @@ class _Replaying:
             ended = True
         return ended
 
-    def _come(self, now: datetime) -> list[Waiting]:
+    def _come(self, now: datetime) -> list[PendingSession]:
         came = []
         while self._coming and self._coming[-1].at <= now:
             one = self._coming.pop()
-            waits = self._waiting[one.id] = Waiting(
+            waits = self._waiting[one.id] = PendingSession(
                 id=one.id, slots=one.slots, since=one.at, group=one.group, path=one.path,
                 scopes=self._installation.scopes(one.path), priority=one.priority, count=one.count, mode=one.mode,
                 lasts=one.limit,
@@ -142,7 +142,7 @@ class _Replaying:
                 heapq.heappush(self._leaves, (one.at + patience, next(self._numbers), one.id))
         return came
 
-    def _blocked_as_before(self, before: datetime, came: list[Waiting]) -> bool:
+    def _blocked_as_before(self, before: datetime, came: list[PendingSession]) -> bool:
         """A plan would place nobody, when since the one before it some came and nothing else happened.
 
         None of them could start even if nobody else waited. What is kept is kept for the same ones, for the others

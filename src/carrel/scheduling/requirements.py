@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.core.slots import WHOLE
 from carrel.scheduling.ceilings import asked
-from carrel.scheduling.snapshot import ClusterMode, Waiting
+from carrel.scheduling.snapshot import ClusterMode, PendingSession
 
 Amounts = tuple[tuple[str, int], ...]
 """Of slots."""
@@ -16,7 +16,7 @@ Units = Mapping[str, tuple[str, int]]
 """Of slots of accelerators: the family, and the thousandths of a device that one takes; `devices.units` has them."""
 
 
-class Shape(NamedTuple):
+class ContainerRequirements(NamedTuple):
     """What a container needs of a node. slots: what a node has to have free of each, sorted.
 
     A family of accelerators of which both whole devices and parts are asked for: parts are those of both.
@@ -29,7 +29,7 @@ class Shape(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Request:
+class SessionRequirements:
     """What one or many sessions of a group ask for. slots: of a container, sorted. demand: of all of them, for scopes.
 
     together: more than one, on one node. whole: of those, where room for the sum is room for each; 600 and 600 shares
@@ -38,32 +38,32 @@ class Request:
 
     group: GroupId
     slots: Amounts
-    shape: Shape
+    container: ContainerRequirements
     count: int
     together: bool
-    whole: Shape | None
+    whole: ContainerRequirements | None
     demand: Mapping[str, int]
-    elsewhere: "Request | None" = None
+    elsewhere: "SessionRequirements | None" = None
 
     @property
-    def anywhere(self) -> "Request":
+    def anywhere(self) -> "SessionRequirements":
         """The same without nodes to avoid."""
         return self.elsewhere or self
 
 
-class Requests:
+class DistinctRequirements:
     """The different ones among many sessions. units: of all slots that nodes have."""
 
     def __init__(self, units: Units) -> None:
         self._units = units
         # By what else is asked, then by slots.
-        self._known: defaultdict[tuple[object, ...], dict[Amounts, Request]] = defaultdict(dict)
+        self._known: defaultdict[tuple[object, ...], dict[Amounts, SessionRequirements]] = defaultdict(dict)
         # Who was met, and what they ask for: not in pairs, which would be one more object of each session.
-        self._met: dict[SessionId, Waiting] = {}
-        self._of: dict[SessionId, Request] = {}
+        self._met: dict[SessionId, PendingSession] = {}
+        self._of: dict[SessionId, SessionRequirements] = {}
 
-    def of(self, one: Waiting) -> Request:
-        """The request of a session; those who ask for the same share it."""
+    def of(self, one: PendingSession) -> SessionRequirements:
+        """The requirements of a session; those who ask for the same share them."""
         if self._met.get(one.id) is one:
             return self._of[one.id]
         slots = tuple(one.slots.items())
@@ -75,17 +75,17 @@ class Requests:
         return request
 
 
-def _request(one: Waiting, asks: Amounts, units: Units) -> Request:
+def _request(one: PendingSession, asks: Amounts, units: Units) -> SessionRequirements:
     together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
     slots = tuple(sorted([pair for pair in asks if pair[1]]))
-    shape = Shape(_needed(slots, units), one.node, one.avoid, one.architecture)
-    whole = _whole(shape, one.count, units) if together else None
+    container = ContainerRequirements(_needed(slots, units), one.node, one.avoid, one.architecture)
+    whole = _whole(container, one.count, units) if together else None
     elsewhere = _request(replace(one, avoid=frozenset()), asks, units) if one.avoid else None
-    return Request(one.group, slots, shape, one.count, together, whole, asked(one), elsewhere)
+    return SessionRequirements(one.group, slots, container, one.count, together, whole, asked(one), elsewhere)
 
 
 def _needed(slots: Amounts, units: Units) -> Amounts:
-    """Of a node: see `Shape`."""
+    """Of a node: see `ContainerRequirements`."""
     amounts = dict(slots)
     for slot, _ in slots:
         family, unit = units.get(slot, ("", WHOLE))
@@ -96,8 +96,8 @@ def _needed(slots: Amounts, units: Units) -> Amounts:
     return tuple(amounts.items())
 
 
-def _whole(shape: Shape, count: int, units: Units) -> Shape | None:
+def _whole(container: ContainerRequirements, count: int, units: Units) -> ContainerRequirements | None:
     """So many of them as one; None where room for the sum need not be room for each."""
-    if any(slot in units and amount * units[slot][1] % WHOLE for slot, amount in shape.slots):
+    if any(slot in units and amount * units[slot][1] % WHOLE for slot, amount in container.slots):
         return None
-    return shape._replace(slots=tuple((slot, amount * count) for slot, amount in shape.slots))
+    return container._replace(slots=tuple((slot, amount * count) for slot, amount in container.slots))
