@@ -163,13 +163,37 @@ describe("small files", () => {
     expect(wire.single).toHaveLength(1);
   });
 
-  test("that arrived though nobody heard of it are there, and another file of the name is asked about", async () => {
+  test("of which nobody heard go together once more, and what had arrived is there", async () => {
+    vi.useFakeTimers();
     add("a", "b");
-    (await pack(0)).answer({ problem: failure(0, "server.unreachable") });
+    await vi.advanceTimersByTimeAsync(10);
+    wire.packs[0]?.answer({ problem: failure(503) });
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(wire.packs).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(wire.packs).toHaveLength(2);
     wire.there.set("a", { size_bytes: 7, modified_at: new Date(MODIFIED).toISOString() });
     wire.there.set("b", { size_bytes: 8, modified_at: new Date(MODIFIED).toISOString() });
-    for (const path of ["a", "b"]) (await single(path)).onProblem(failure(409, "file.exists"));
+    wire.packs[1]?.answer({ refused: ["a", "b"].map((path) => refusal(path, "file.exists")) });
     await states({ a: "done", b: "asking" });
+    expect(wire.single).toHaveLength(0);
+    vi.useRealTimers();
+  });
+
+  test("of which nobody heard twice go one by one", async () => {
+    vi.useFakeTimers();
+    add("a", "b");
+    await vi.advanceTimersByTimeAsync(10);
+    wire.packs[0]?.answer({ problem: failure(0, "server.unreachable") });
+    await vi.advanceTimersByTimeAsync(4_000);
+    wire.packs[1]?.answer({ problem: failure(503) });
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(wire.packs).toHaveLength(2);
+    wire.there.set("a", { size_bytes: 7, modified_at: new Date(MODIFIED).toISOString() });
+    (await single("a")).onProblem(failure(409, "file.exists"));
+    (await single("b")).onDone();
+    await states({ a: "done", b: "done" });
+    vi.useRealTimers();
   });
 
   test("are paused together, and go on", async () => {

@@ -75,6 +75,8 @@ const TELL_MS_EACH = 0.05;
 const TOO_MANY = 429;
 const TAKEN = "file.exists";
 const USUAL_REST_S = 10;
+/** Until a server that restarts, or a line that broke, is tried again. */
+const LINE_REST_S = 3;
 const GONE: readonly number[] = [404, 410];
 /** Nobody is signed in any more; another request is at it; too many requests. */
 const NOT_NOW: readonly number[] = [401, 423, TOO_MANY];
@@ -320,18 +322,26 @@ export class UploadQueue {
     // Those that were paused or given up meanwhile are left as they are.
     const those = tasks.filter((task) => task.pack === pack);
     for (const task of those) task.pack = null;
-    if (outcome instanceof Problem) this.putBack(those, outcome);
-    else await this.settleTogether(those, outcome);
+    if (outcome instanceof Problem) {
+      if (those.length > 0) this.putBack(those, outcome);
+    } else await this.settleTogether(those, outcome);
     this.pump();
   }
 
-  /** Sends files by themselves, or later, after a request with all of them failed. */
+  /**
+   * Sends files later, or by themselves, after a request with all of them failed. A line that broke and a server that
+   * restarts are no reason to send thousands one by one: they go together once more.
+   */
   private putBack(tasks: Task[], problem: Problem): void {
-    if (problem.status === TOO_MANY) this.rest(problem);
     const unheard = problem.status === 0 || problem.status >= 500;
+    if (problem.status === TOO_MANY) this.rest(restOf(problem));
+    else if (unheard) this.rest(LINE_REST_S);
     for (const task of tasks) {
       if (problem.status === TOO_MANY) Object.assign(task, { state: "waiting", problem });
-      else Object.assign(task, { state: "waiting", alone: true, unheard: task.unheard || unheard });
+      else {
+        const alone = task.unheard || !unheard;
+        Object.assign(task, { state: "waiting", alone, unheard: task.unheard || unheard });
+      }
     }
   }
 
@@ -367,8 +377,7 @@ export class UploadQueue {
   }
 
   /** Begins nothing for so long. */
-  private rest(problem: Problem): void {
-    const seconds = Number(problem.details.retry_after_s) || USUAL_REST_S;
+  private rest(seconds: number): void {
     this.resting ??= setTimeout(() => {
       this.resting = null;
       this.pump();
@@ -423,7 +432,7 @@ export class UploadQueue {
           return;
         }
         if (problem.status === TOO_MANY) {
-          this.rest(problem);
+          this.rest(restOf(problem));
           return settle("waiting", problem);
         }
         // The server keeps what has arrived for a day only.
@@ -446,6 +455,9 @@ export class UploadQueue {
     );
   }
 }
+
+/** How many seconds after too many requests the server wants none. */
+const restOf = ({ details }: Problem): number => Number(details.retry_after_s) || USUAL_REST_S;
 
 /** Whether it can go with others: it is small, and nothing of it was begun. */
 const canTravel = (task: Task): task is Task & { file: File } =>
