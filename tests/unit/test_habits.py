@@ -94,3 +94,28 @@ def test_limits_of_policies_are_read_by_name_where_they_are_kept():
     for file in FILES:
         if relative(file).split("/")[0] not in ("limits", "tables") and "versions" not in file.parts:
             assert not re.search(r"\blimits(\[[\"']|\.get\(| -> ')", file.read_text()), relative(file)
+
+
+# Rules about who may what, each with the one place that writes it down, in Python or in SQL.
+RULES = {
+    # what a role is worth
+    r"(==|!=|\bis|\bis not|\bin) \(?Role\.[A-Z]|\brole (==|!=|is) [\"']\w*(user|admin)\b|RANKS\.index":
+        {"permissions/roles.py", "tables/tenancy.py"},
+    # who may use a resource group
+    r"\bGroupAccess\.kind|FROM resource_group_access|JOIN resource_group_access|resource_groups\.is_\(":
+        {"nodes/groups/service.py"},
+    # whom a share gives a folder
+    r"FolderShare\.state == ShareState\.ACCEPTED|\bshare\.state == ShareState\.ACCEPTED|FROM vfolder_shares":
+        {"folders/access.py"},
+    # who may keep folders on a storage host
+    r"\bStorageHostAccess\.kind|\bDomain\.storage_hosts\.is_": {"folders/hosts/queries.py"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_about_people_is_written_once(rule: str):
+    writing = {
+        relative(file) for file in FILES if "versions" not in file.parts and re.search(rule, file.read_text())
+    }
+    assert writing <= RULES[rule]
+    assert writing, "nothing is looked for any more"

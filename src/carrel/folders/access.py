@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, case, exists, or_, select
+from sqlalchemy import ARRAY, ColumnElement, String, case, exists, func, literal, literal_column, or_, select
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from carrel.core.errors import Conflict, Forbidden, NotFound
+from carrel.core.ids import FolderId
 from carrel.db.scope import reaches
 from carrel.permissions.decide import Actor, Target, allows, refusal, within
 from carrel.tables.folder_states import FolderState, remedy
@@ -15,12 +19,6 @@ from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
 IN_USE = frozenset(FolderState) - {FolderState.TRASHED, FolderState.DELETING}
 """States of a folder that holds its name."""
 ORDER = list(Permission)
-GIVEN = """(
-    SELECT coalesce(json_agg(s.permission), '[]') FROM vfolder_shares s
-    WHERE s.folder_id = f.id AND s.state = 'accepted'
-        AND (s.user_id = %(user)s OR s.project_id = ANY(%(projects)s))
-)"""
-"""What `permission_of` asks, as a part of a statement of text about a folder `f`; for `most`."""
 _NAMED = 6
 
 
@@ -45,9 +43,35 @@ def missing(ref: str) -> NotFound:
 
 def shared_with(actor: Actor) -> ColumnElement[bool]:
     """A condition for shares that give the actor a folder now."""
-    accepted = FolderShare.state == ShareState.ACCEPTED
-    projects = sorted(actor.projects)
-    return accepted & or_(FolderShare.user_id == actor.user_id, FolderShare.project_id.in_(projects))
+    return _given_to(FolderShare, literal(actor.user_id), literal(sorted(actor.projects), ARRAY(String)))
+
+
+def accepted(folder: FolderId) -> ColumnElement[bool]:
+    """A condition for shares that give anybody this folder now."""
+    return (FolderShare.folder_id == folder) & (FolderShare.state == ShareState.ACCEPTED)
+
+
+def given_as_text() -> str:
+    """The permissions of `shared_with` as a JSON array, as a part of a statement of text about a folder f; for `most`.
+
+    Bound: user, projects.
+    """
+    share = aliased(FolderShare, name="s")
+    given = select(func.coalesce(func.json_agg(share.permission), literal_column("'[]'"))).where(
+        share.folder_id == literal_column("f.id"),
+        _given_to(share, literal_column("%(user)s"), literal_column("%(projects)s")),
+    )
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    text = str(given.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+    return f"({text.replace('%%', '%')})"
+
+
+def _given_to(
+    share: type[FolderShare], user: ColumnElement[Any], projects: ColumnElement[Any]
+) -> ColumnElement[bool]:
+    """Whether the share gives its folder to this person, or to somebody in these projects, now."""
+    theirs = or_(share.user_id == user, share.project_id == func.any(projects))
+    return (share.state == ShareState.ACCEPTED) & theirs
 
 
 def owned_by(actor: Actor) -> ColumnElement[bool]:

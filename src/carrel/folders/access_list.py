@@ -13,7 +13,7 @@ from carrel.folders.access import ORDER
 from carrel.folders.mounted import mounts_beyond
 from carrel.folders.schemas import AccessEntry, MountedIn
 from carrel.permissions.decide import Actor, refusal
-from carrel.tables.folders import FolderMount, FolderShare, Permission, ShareState, VFolder
+from carrel.tables.folders import FolderMount, FolderShare, Permission, VFolder
 from carrel.tables.tenancy import Membership, Project, User, UserState
 
 
@@ -75,12 +75,12 @@ async def still_held(tx: AsyncSession, actor: Actor, person: UserId) -> list[Mou
 
 
 def _ways(folder: VFolder) -> list[Select[*tuple[Any, ...]]]:
-    accepted = (FolderShare.folder_id == folder.id) & (FolderShare.state == ShareState.ACCEPTED)
+    given = rights.accepted(folder.id)
     since = func.coalesce(FolderShare.accepted_at, FolderShare.created_at)
     shared = select(
         FolderShare.user_id.label("user_id"), FolderShare.permission.label("permission"),
         literal("share").label("via"), cast(null(), String).label("project_id"), since.label("since"),
-    ).where(accepted, FolderShare.user_id.is_not(None))  # fmt: skip
+    ).where(given, FolderShare.user_id.is_not(None))  # fmt: skip
     by_project = (
         select(
             Membership.user_id,
@@ -90,7 +90,7 @@ def _ways(folder: VFolder) -> list[Select[*tuple[Any, ...]]]:
             func.greatest(since, Membership.since),
         )
         .join(FolderShare, FolderShare.project_id == Membership.project_id)
-        .where(accepted)
+        .where(given)
     )
     ways: list[Select[*tuple[Any, ...]]] = [shared, by_project]
     began: datetime = folder.owned_at

@@ -5,10 +5,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import UserId
 from carrel.events import service as events
-from carrel.folders.access import target
+from carrel.folders.access import accepted, target
 from carrel.folders.schemas import TaskView
 from carrel.permissions.decide import Target
-from carrel.tables.folders import FolderShare, FolderTask, ShareState, VFolder
+from carrel.tables.folders import FolderShare, FolderTask, VFolder
 from carrel.tables.tenancy import Membership
 
 
@@ -36,9 +36,9 @@ async def task_changed(tx: AsyncSession, task: FolderTask, folder: VFolder | Non
 
 async def _others(tx: AsyncSession, folder: VFolder) -> list[UserId]:
     """Everybody but the owner who has the folder, by a share or a project."""
-    accepted = (FolderShare.folder_id == folder.id) & (FolderShare.state == ShareState.ACCEPTED)
-    shared = select(FolderShare.user_id).where(accepted, FolderShare.user_id.is_not(None))
-    projects = select(FolderShare.project_id).where(accepted, FolderShare.project_id.is_not(None))
+    given = accepted(folder.id)
+    shared = select(FolderShare.user_id).where(given, FolderShare.user_id.is_not(None))
+    projects = select(FolderShare.project_id).where(given, FolderShare.project_id.is_not(None))
     members = select(Membership.user_id).where(
         (Membership.project_id == folder.project_id) | Membership.project_id.in_(projects)
     )

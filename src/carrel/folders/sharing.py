@@ -125,11 +125,7 @@ async def leave(tx: AsyncSession, actor: Actor, ref: str) -> ShareChanged:
     """
     require(actor, "vfolder.join", Target(owner_id=actor.user_id))
     folder = (await access.find(tx, actor, ref, "vfolder.read", lock=True)).folder
-    mine = select(FolderShare).where(
-        FolderShare.folder_id == folder.id,
-        FolderShare.user_id == actor.user_id,
-        FolderShare.state == ShareState.ACCEPTED,
-    )
+    mine = select(FolderShare).where(access.accepted(folder.id), FolderShare.user_id == actor.user_id)
     found = (await tx.execute(mine)).scalar()
     if found is None:
         raise Conflict(

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Forbidden
 from carrel.core.ids import DomainId, ImageId, new_id
 from carrel.engines.references import LOCAL, registry_of
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
+from carrel.permissions.roles import sees_everything
 from carrel.tables.images import Image
 from carrel.tables.tenancy import Domain
 
@@ -56,7 +56,7 @@ async def catalogue(tx: AsyncSession) -> list[Image]:
 async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
     """The images from registries that the actor's domain may use, by name; for a superadmin all."""
     found = await catalogue(tx)
-    allowed = None if actor.role is Role.SUPERADMIN else await _registries(tx, actor.domain_id)
+    allowed = None if sees_everything(actor) else await _registries(tx, actor.domain_id)
     return [image for image in found if _may_use(allowed, registry_of(image.reference))]
 
 

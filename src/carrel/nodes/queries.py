@@ -16,10 +16,11 @@ from carrel.http import paging
 from carrel.http.paging import Sort
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.schemas import EngineRef
-from carrel.nodes.groups.queries import administers, seen
 from carrel.nodes.groups.schemas import GroupRef
+from carrel.nodes.groups.service import seen_by
 from carrel.nodes.schemas import DeviceView, NodeDetail, NodeList, NodeQuery, NodeSession, NodeView
 from carrel.permissions.decide import Actor
+from carrel.permissions.roles import sees_everything
 from carrel.site import service as site
 from carrel.tables.engines import EngineRow
 from carrel.tables.groups import ResourceGroup
@@ -44,7 +45,7 @@ def is_on(node: NodeId) -> ColumnElement[bool]:
 async def page(tx: AsyncSession, actor: Actor, wanted: NodeQuery) -> NodeList:
     """The nodes that the actor may see. Raises: Forbidden when they are shown to nobody but administrators."""
     await _require_shown(tx, actor)
-    chosen = _rows().where(seen(actor), IS_KNOWN)
+    chosen = _rows().where(seen_by(actor), IS_KNOWN)
     if wanted.q:
         # Nodes are thousands at most: no index is needed to find a part of a name.
         chosen = chosen.where(Node.name.ilike(f"%{escaped(wanted.q)}%"))
@@ -67,7 +68,7 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
     wanted = (
         select(Node)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
-        .where(nodes.called(ref), seen(actor), IS_KNOWN)
+        .where(nodes.called(ref), seen_by(actor), IS_KNOWN)
     )
     found = nodes.the_one((await tx.execute(wanted)).scalars().all(), ref)
     if found is None:
@@ -93,7 +94,7 @@ async def detail(tx: AsyncSession, actor: Actor, node: NodeId) -> NodeDetail:
 
 
 async def _require_shown(tx: AsyncSession, actor: Actor) -> None:
-    if not administers(actor) and not (await site.settings(tx)).nodes_visible:
+    if not sees_everything(actor) and not (await site.settings(tx)).nodes_visible:
         raise Forbidden(
             "node.hidden",
             "Nodes are shown to superadmins only.",

@@ -17,7 +17,6 @@ from carrel.db.database import notify
 from carrel.engines.port import NodeInfo
 from carrel.events import service as events
 from carrel.nodes.groups import service as groups
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target
 from carrel.scheduling.devices import available, families
 from carrel.scheduling.snapshot import DeviceView
@@ -294,10 +293,8 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
 
     What is free on a cordoned node is not left: nothing can start there.
     """
-    wanted = select(Node).where(Node.state == NodeState.READY)
-    if actor.role != Role.SUPERADMIN:
-        usable = groups.may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
-        wanted = wanted.join(ResourceGroup, ResourceGroup.id == Node.group_id).where(usable)
+    known = select(Node).where(Node.state == NodeState.READY)
+    wanted = known.outerjoin(ResourceGroup, ResourceGroup.id == Node.group_id).where(groups.seen_by(actor))
     nodes = (await tx.execute(wanted)).scalars().all()
     usage, on = await held(tx), await on_devices(tx)
     nothing: dict[str, int] = {"cpu": 0, "mem": 0}

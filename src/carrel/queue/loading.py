@@ -14,6 +14,7 @@ from carrel.core.hosts import architecture
 from carrel.core.ids import GroupId, SessionId
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import service as nodes
+from carrel.nodes.groups import service as groups
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
@@ -95,25 +96,18 @@ _GROUPS = text("""
     FROM resource_groups WHERE active
 """)
 
-# Whom `nodes.groups.service.may_use` would no longer let in is shut out: that can change while they wait. An
+# Who may no longer use the group is shut out: that can change while they wait. An
 # inactive group is for the plan to see.
-_WAITING = text("""
+_WAITING = text(f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
         s.spec ->> 'node' AS node, s.avoided_nodes, s.time_limit_s, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers,
-        g.active AND (
-            NOT coalesce(g.name = ANY(d.resource_groups), true) OR NOT :kind = ANY(g.session_kinds)
-            OR NOT g.public AND NOT EXISTS (
-                SELECT FROM resource_group_access a WHERE a.group_id = g.id AND (a.kind, a.scope_id) IN (
-                    ('domain', s.domain_id), ('project', s.project_id), ('user', s.owner_id)
-                )
-            )
-        ) AS shut_out
+        g.active AND NOT (:kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
     WHERE s.state = 'PENDING'
-""")
+""")  # noqa: S608 - no input in it
 
 _HOLDERS = select(
     Session.id, Session.slots, Session.group_id, Session.domain_id, Session.project_id, Session.owner_id,

@@ -12,7 +12,6 @@ from carrel.core.clock import Clock
 from carrel.db.database import Database
 from carrel.db.scope import reaches
 from carrel.nodes.groups import service as groups
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target, require, sight
 from carrel.queue import loading
 from carrel.queue.schemas import QueuedView, QueueQuery, QueueView, ShareNode, SharesView
@@ -85,9 +84,7 @@ async def queue(
 
 
 async def _group(tx: AsyncSession, actor: Actor, ref: str) -> ResourceGroup:
-    everything = actor.role is Role.SUPERADMIN
-    seen = None if everything else groups.may_use(actor.user_id, actor.domain_id, actor.projects)
-    return await groups.find(tx, ref, seen=seen)
+    return await groups.find(tx, ref, seen=groups.seen_by(actor))
 
 
 async def _named(tx: AsyncSession, actor: Actor, sessions: Iterable[str]) -> Mapping[str, Any]:

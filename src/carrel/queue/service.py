@@ -11,8 +11,8 @@ from carrel.core.clock import Clock
 from carrel.core.ids import GroupId
 from carrel.images import service as images
 from carrel.nodes.groups import service as groups
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
+from carrel.permissions.roles import sees_everything
 from carrel.queue import loading
 from carrel.scheduling.changes import Change, changes
 from carrel.scheduling.forecast import forecast_start
@@ -65,7 +65,7 @@ async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[Gro
     """The groups in which its owner may ask for it, of those that the actor may know of."""
     place = session.domain_id, session.project_id
     usable = [group.id for group in await admission.usable_groups(tx, session.owner_id, *place)]
-    if actor.user_id == session.owner_id or actor.role is Role.SUPERADMIN:
+    if actor.user_id == session.owner_id or sees_everything(actor):
         return usable
     known = {group.id for group in await groups.usable(tx, actor.user_id, *place)}
     return [group for group in usable if group in known]

@@ -148,3 +148,6 @@ class Membership(Table):
     )
     admin: Mapped[bool] = mapped_column(default=False)
     since: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+
+
+IS_SUPERADMIN, IS_DOMAIN_ADMIN = User.role == Role.SUPERADMIN, User.role == Role.DOMAIN_ADMIN

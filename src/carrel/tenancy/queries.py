@@ -10,7 +10,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from carrel.core.errors import Conflict, NotFound
 from carrel.db.scope import reaches
 from carrel.permissions.decide import Actor, Target, require, sight
-from carrel.tables.tenancy import Domain, Membership, Project, User, UserState
+from carrel.tables.tenancy import IS_SUPERADMIN, Domain, Membership, Project, User, UserState
 
 T = TypeVar("T")
 _SUPERADMINS = 0x5375706572
@@ -157,7 +157,7 @@ async def superadmin_left(tx: AsyncSession, *, without: ColumnElement[bool]) -> 
     left = (
         select(User.id)
         .join(Domain, Domain.id == User.domain_id)
-        .where(User.role == "superadmin", User.state == UserState.ACTIVE, Domain.active, ~without)
+        .where(IS_SUPERADMIN, User.state == UserState.ACTIVE, Domain.active, ~without)
         .limit(1)
     )
     return (await tx.execute(left)).first() is not None

@@ -11,6 +11,7 @@ from carrel.core.ids import DomainId, ProjectId, UserId, new_id
 from carrel.identity.passwords import hash_password
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
+from carrel.permissions.roles import outranks
 from carrel.tables.tenancy import Domain, Membership, Project, User, UserState
 
 
@@ -69,12 +70,9 @@ async def add_user(
     return user
 
 
-RANKS = [Role.USER, Role.DOMAIN_ADMIN, Role.SUPERADMIN]
-
-
 def require_rank(actor: Actor, user: User) -> None:
     """Nobody acts on a user who ranks above them. Raises: Forbidden."""
-    if user.id != actor.user_id and RANKS.index(user.role) > RANKS.index(actor.role):
+    if user.id != actor.user_id and outranks(user.role, actor.role):
         raise Forbidden(
             "user.ranks_higher",
             f"{user.email} ranks above you.",

@@ -12,10 +12,9 @@ from carrel.db.scope import reaches
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
 from carrel.tables.sessions import IS_LIVE, Session
-from carrel.tables.tenancy import Domain, Project, User, UserState
+from carrel.tables.tenancy import IS_DOMAIN_ADMIN, Domain, Project, User, UserState
 
 _SORT = Sort({"name": Domain.name, "created_at": Domain.created_at}, tie=Domain.id, default="name")
 
@@ -45,7 +44,7 @@ def _views() -> Select[*tuple[Any, ...]]:
         func.json_agg(
             aggregate_order_by(func.json_build_object("id", User.id, "email", User.email), User.email)
         )
-    ).where(User.domain_id == Domain.id, User.role == Role.DOMAIN_ADMIN, User.state == UserState.ACTIVE)
+    ).where(User.domain_id == Domain.id, IS_DOMAIN_ADMIN, User.state == UserState.ACTIVE)
     live = (
         select(Session.domain_id, func.count().label("sessions"))
         .where(IS_LIVE)

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.accounts.users.schemas import UserCreate
 from carrel.core.errors import CarrelError, Conflict, Invalid, NotFound
 from carrel.core.ids import DomainId
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target, allows, refusal
+from carrel.permissions.roles import is_administrator
 from carrel.signin.logins.passwords import require_good
 from carrel.site.schemas import SiteSettings
 from carrel.tables.tenancy import Domain, Project, User
@@ -95,7 +95,7 @@ def check(actor: Actor, wanted: UserCreate, around: Surroundings) -> tuple[Draft
         domain = None
     elif not allows(actor, "user.create", domain_target(domain)):
         problems.append(refusal(actor, "user.create"))
-    if wanted.role is not Role.USER and not allows(actor, "user.appoint", Target()):
+    if is_administrator(wanted.role) and not allows(actor, "user.appoint", Target()):
         problems.append(refusal(actor, "user.appoint"))
     if wanted.email.lower() in around.taken:
         problems.append(email_taken(wanted.email))

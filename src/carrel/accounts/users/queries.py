@@ -25,8 +25,8 @@ from carrel.db.scope import reaches
 from carrel.db.search import has_part
 from carrel.http import paging
 from carrel.http.paging import Sort
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
+from carrel.permissions.roles import is_of_projects
 from carrel.tables.keypairs import Keypair
 from carrel.tables.logins import Login, Passkey, Totp
 from carrel.tables.providers import ExternalIdentity, Provider
@@ -62,7 +62,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: UserQuery) -> UserList:
 
 def _filters(actor: Actor, wanted: UserQuery) -> list[ColumnElement[bool]]:
     conditions: list[Any] = [User.state == wanted.state if wanted.state else User.state != UserState.PURGED]
-    if wanted.role is Role.PROJECT_ADMIN:
+    if wanted.role and is_of_projects(wanted.role):
         conditions.append(exists().where(Membership.user_id == User.id, Membership.admin))
     elif wanted.role:
         conditions.append(User.role == wanted.role)

@@ -23,7 +23,7 @@ from carrel.accounts.users.schemas import (
 from carrel.http.auth import CurrentActor, RecentlyConfirmed, names, require_confirmed
 from carrel.http.query import QueryBool
 from carrel.http.services import Services, ServicesOf
-from carrel.permissions.actions import Role
+from carrel.permissions.roles import is_administrator
 from carrel.signin.logins.schemas import RecoveryLink
 from carrel.tenancy import queries as tenancy
 from carrel.tenancy import service as places
@@ -76,7 +76,7 @@ async def create(
     request: Request, services: ServicesOf[Services], actor: CurrentActor, body: UserCreate
 ) -> UserCreated:
     """Make a user. A generated password or a link is in this answer and nowhere else."""
-    if body.role != Role.USER:
+    if is_administrator(body.role):
         await require_confirmed(request)
     made = await service.create(_means(services), actor, body)
     async with services.database.transaction() as tx:

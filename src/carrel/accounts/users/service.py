@@ -28,6 +28,7 @@ from carrel.folders import inheritance
 from carrel.identity.passwords import hash_password
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target, require
+from carrel.permissions.roles import is_domain_admin, is_superadmin
 from carrel.sessions import live_sessions
 from carrel.signin.logins import links
 from carrel.signin.logins.links import Link
@@ -142,7 +143,7 @@ async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted:
         raise Conflict("user.purged", "This user was deleted for good.", hint="Make a new one.")
     given = wanted.model_dump(exclude_unset=True)
     domain = await _target_domain(tx, actor, user, wanted)
-    if domain and "role" not in given and user.role == Role.DOMAIN_ADMIN:
+    if domain and "role" not in given and is_domain_admin(user.role):
         # Who was trusted with one domain is not thereby trusted with another.
         given["role"] = Role.USER
     after = {field: given[field] for field in _PLAIN & given.keys() if given[field] != getattr(user, field)}
@@ -189,7 +190,7 @@ async def _require_others(
     """Somebody must be left to administer everything; nobody shuts themselves out."""
     disabled = after.get("state", user.state) != UserState.ACTIVE
     loses = disabled or "role" in after or (domain is not None and not domain.active)
-    was = user.role == Role.SUPERADMIN and user.state == UserState.ACTIVE
+    was = is_superadmin(user.role) and user.state == UserState.ACTIVE
     if was and loses and not await tenancy.superadmin_left(tx, without=User.id == user.id):
         raise Conflict(
             "user.last_superadmin",

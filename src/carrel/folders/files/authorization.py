@@ -22,7 +22,7 @@ from carrel.tables.uploads import Upload
 _ACTION = "vfolder.use"
 _FOLDER = ("id", "name", "host_id", "owner_id", "project_id", "domain_id", "scope", "permission", "state")
 _KNOWN = f"""'folder', json_build_object({", ".join(f"'{name}', f.{name}" for name in _FOLDER)}),
-    'given', {access.GIVEN}"""
+    'given', {access.given_as_text()}"""
 _MEANT = f"""vfolders f WHERE f.id = %(ref)s OR (f.owner_id = %(user)s AND f.name = %(ref)s
         AND f.state IN ({", ".join(f"'{state}'" for state in sorted(access.IN_USE))}))
     ORDER BY f.id = %(ref)s DESC LIMIT 1"""

@@ -35,8 +35,8 @@ from carrel.folders.hosts.schemas import (
 from carrel.http import paging
 from carrel.http.paging import Sort
 from carrel.limits.scopes import policy_of
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
+from carrel.permissions.roles import sees_everything
 from carrel.storage.make import make
 from carrel.storage.port import Clone, HardQuota
 from carrel.tables.storage_hosts import BackendKind, HostScopeKind, StorageHost, StorageHostAccess
@@ -63,14 +63,9 @@ _ACCESS = text("""
     WHERE x.host_id = ANY(:hosts) AND coalesce(d.id, p.id) IS NOT NULL ORDER BY 4, 3""")
 
 
-def administers(actor: Actor) -> bool:
-    """Whether the actor sees every host, its root, and who may use it."""
-    return actor.role == Role.SUPERADMIN
-
-
 async def seen(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
     """A condition for the hosts that the actor may know of: those open to them, which may take nothing new."""
-    return true() if administers(actor) else await may_use(tx, actor)
+    return true() if sees_everything(actor) else await may_use(tx, actor)
 
 
 async def may_use(tx: AsyncSession, actor: Actor, project: ProjectId | None = None) -> ColumnElement[bool]:
@@ -167,7 +162,7 @@ def _rows(actor: Actor) -> Select[*tuple[Any, ...]]:
 
 
 async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> list[StorageHostView]:
-    administered = administers(actor)
+    administered = sees_everything(actor)
     access = await _access(tx, [row.id for row in rows]) if administered else {}
     return [
         StorageHostView.model_validate(

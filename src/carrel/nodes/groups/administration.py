@@ -15,7 +15,6 @@ from carrel.core.ids import DEFAULT_GROUP, GroupId, new_id
 from carrel.db.database import notify
 from carrel.events import service as events
 from carrel.nodes import service as nodes
-from carrel.nodes.groups import queries
 from carrel.nodes.groups import service as groups
 from carrel.nodes.groups.schemas import (
     AccessChange,
@@ -214,7 +213,7 @@ async def _scopes(
 
 async def _found(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:
     """The group, locked, for a change that the actor may make."""
-    group = await groups.find(tx, ref, seen=queries.seen(actor))
+    group = await groups.find(tx, ref, seen=groups.seen_by(actor))
     require(actor, action, Target())
     await tx.refresh(group, with_for_update={"key_share": True})
     return group

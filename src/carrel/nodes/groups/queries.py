@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, select, text, true
+from sqlalchemy import Row, Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import GroupId
@@ -15,8 +15,8 @@ from carrel.http.paging import Sort
 from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
 from carrel.nodes.groups.schemas import AccessView, GroupList, GroupQuery, GroupView, WeightsView
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
+from carrel.permissions.roles import sees_everything
 from carrel.tables.groups import ResourceGroup, ScopeKind
 from carrel.tables.nodes import IS_KNOWN, Node, NodeState
 from carrel.tables.session_states import SessionState
@@ -40,21 +40,9 @@ _WEIGHTS = text(_NAMED.format(table="fair_share_weights", more="x.weight"))
 _PLURAL = {ScopeKind.DOMAIN: "domains", ScopeKind.PROJECT: "projects", ScopeKind.USER: "users"}
 
 
-def administers(actor: Actor) -> bool:
-    """Whether the actor sees every group and node, and who may use them."""
-    return actor.role == Role.SUPERADMIN
-
-
-def seen(actor: Actor) -> ColumnElement[bool]:
-    """A condition for the groups that the actor may see: those they may use."""
-    if administers(actor):
-        return true()
-    return groups.may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
-
-
 async def page(tx: AsyncSession, actor: Actor, wanted: GroupQuery) -> GroupList:
     """The groups that the actor may see."""
-    chosen = _rows().where(seen(actor))
+    chosen = _rows().where(groups.seen_by(actor))
     if wanted.q:
         # Groups are few: no index is needed to find a part of a name.
         chosen = chosen.where(ResourceGroup.name.ilike(f"%{escaped(wanted.q)}%"))
@@ -96,7 +84,7 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
     held = await nodes.held(tx)
     access, weights = (
         ({}, {})
-        if not administers(actor)
+        if not sees_everything(actor)
         else (await _named(tx, _ACCESS, ids), await _named(tx, _WEIGHTS, ids))
     )
     return [

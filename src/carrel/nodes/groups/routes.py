@@ -58,7 +58,7 @@ async def create(services: ServicesOf[Services], actor: CurrentActor, body: Grou
 async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> GroupView:
     """One resource group."""
     async with services.database.transaction() as tx:
-        group = await lookup.find(tx, ref, seen=queries.seen(actor))
+        group = await lookup.find(tx, ref, seen=lookup.seen_by(actor))
         return await queries.detail(tx, actor, group.id)
 
 

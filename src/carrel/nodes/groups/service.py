@@ -1,14 +1,21 @@
 """Which resource groups somebody may use, and finding one by what people call it."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, exists, func, literal, literal_column, or_, select, true, union
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from carrel.core.errors import NotFound
 from carrel.core.ids import DEFAULT_GROUP, DomainId, GroupId, ProjectId, UserId
+from carrel.permissions.decide import Actor
+from carrel.permissions.roles import sees_everything
 from carrel.tables.groups import GroupAccess, ResourceGroup, ScopeKind
-from carrel.tables.tenancy import Domain
+from carrel.tables.tenancy import Domain, Project, User
+
+Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 
 
 async def usable(
@@ -23,46 +30,80 @@ async def usable(
     return found.scalars().all()
 
 
+def seen_by(actor: Actor) -> ColumnElement[bool]:
+    """A condition for the groups that the actor may know of: those they may use in one of their projects, or all."""
+    if sees_everything(actor):
+        return true()
+    return may_use(actor.user_id, actor.domain_id, actor.projects)
+
+
 def may_use(user: UserId, domain: DomainId, projects: Iterable[ProjectId]) -> ColumnElement[bool]:
     """A condition for the groups that somebody of this domain may use in one of these projects.
 
     The group is active, is public or names the domain, one of the projects or the user, and the domain lets its
     people into it.
     """
-    named = exists().where(
-        GroupAccess.group_id == ResourceGroup.id,
-        or_(
-            (GroupAccess.kind == ScopeKind.DOMAIN) & (GroupAccess.scope_id == domain),
-            (GroupAccess.kind == ScopeKind.PROJECT) & GroupAccess.scope_id.in_(list(projects)),
-            (GroupAccess.kind == ScopeKind.USER) & (GroupAccess.scope_id == user),
-        ),
+    named = names(
+        ResourceGroup.id,
+        GroupAccess,
+        (GroupAccess.kind == ScopeKind.DOMAIN) & (GroupAccess.scope_id == domain),
+        (GroupAccess.kind == ScopeKind.PROJECT) & GroupAccess.scope_id.in_(sorted(projects)),
+        (GroupAccess.kind == ScopeKind.USER) & (GroupAccess.scope_id == user),
     )
-    let_in = exists().where(
-        Domain.id == domain,
-        or_(Domain.resource_groups.is_(None), ResourceGroup.name == func.any(Domain.resource_groups)),
-    )
+    let_in = exists().where(Domain.id == domain, lets_in(Domain, ResourceGroup))
     return ResourceGroup.active & or_(ResourceGroup.public, named) & let_in
 
 
-_AUDIENCE = text("""
-    WITH g AS (SELECT id, name, public FROM resource_groups WHERE id = :group),
-    let_in AS (
-        SELECT d.id FROM domains d, g
-        WHERE d.resource_groups IS NULL OR g.name = ANY(d.resource_groups)
+def lets_in(domain: type[Domain], group: type[ResourceGroup]) -> ColumnElement[bool]:
+    """Whether the domain lets its people into the group."""
+    return or_(domain.resource_groups.is_(None), group.name == func.any(domain.resource_groups))
+
+
+def names(group: Column, access: type[GroupAccess], *scopes: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether the group of this id names one of these scopes, which are conditions on `access`."""
+    return exists().where(access.group_id == group, or_(*scopes))
+
+
+def as_text() -> str:
+    """Whether a session's owner may use its group, active or not, as SQL about sessions s, groups g and domains d."""
+    group, domain, access = aliased(ResourceGroup, name="g"), aliased(Domain, name="d"), aliased(GroupAccess, name="a")
+    named = names(
+        literal_column("g.id"),
+        access,
+        *(
+            (access.kind == kind) & (access.scope_id == literal_column(f"s.{column}"))
+            for kind, column in (
+                (ScopeKind.DOMAIN, "domain_id"),
+                (ScopeKind.PROJECT, "project_id"),
+                (ScopeKind.USER, "owner_id"),
+            )
+        ),
     )
-    SELECT 'domain:' || l.id FROM let_in l, g WHERE g.public
-    UNION SELECT 'domain:' || l.id FROM let_in l
-        JOIN resource_group_access a ON a.group_id = :group AND a.kind = 'domain' AND a.scope_id = l.id
-    UNION SELECT 'project:' || p.id FROM let_in l JOIN projects p ON p.domain_id = l.id
-        JOIN resource_group_access a ON a.group_id = :group AND a.kind = 'project' AND a.scope_id = p.id
-    UNION SELECT 'user:' || u.id FROM let_in l JOIN users u ON u.domain_id = l.id
-        JOIN resource_group_access a ON a.group_id = :group AND a.kind = 'user' AND a.scope_id = u.id
-""")
+    whole = or_(group.public, named) & lets_in(domain, group)
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    return str(whole.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
 
 
 async def audience(tx: AsyncSession, group: GroupId) -> set[str]:
     """Whom an event about the group reaches besides superadmins: those who may use it while it is active."""
-    return set((await tx.execute(_AUDIENCE, {"group": group})).scalars())
+    lets = lets_in(Domain, ResourceGroup)
+    everybody = or_(ResourceGroup.public, _names(ScopeKind.DOMAIN, Domain.id))
+    ways = (
+        select(literal("domain:") + Domain.id).join_from(ResourceGroup, Domain, lets).where(everybody),
+        select(literal("project:") + Project.id)
+        .join_from(ResourceGroup, Domain, lets)
+        .join(Project, Project.domain_id == Domain.id)
+        .where(_names(ScopeKind.PROJECT, Project.id)),
+        select(literal("user:") + User.id)
+        .join_from(ResourceGroup, Domain, lets)
+        .join(User, User.domain_id == Domain.id)
+        .where(_names(ScopeKind.USER, User.id)),
+    )
+    return set((await tx.execute(union(*[way.where(ResourceGroup.id == group) for way in ways]))).scalars())
+
+
+def _names(kind: ScopeKind, scope: Column) -> ColumnElement[bool]:
+    return names(ResourceGroup.id, GroupAccess, (GroupAccess.kind == kind) & (GroupAccess.scope_id == scope))
 
 
 async def find(tx: AsyncSession, ref: str, *, seen: ColumnElement[bool] | None = None) -> ResourceGroup:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select, true
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -14,7 +14,6 @@ from carrel.core.ids import GroupId, PresetId, new_id
 from carrel.events import service as events
 from carrel.nodes.groups import service as groups
 from carrel.nodes.presets.schemas import PresetCreate, PresetGroup, PresetUpdate, PresetView
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target, require
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
@@ -26,9 +25,9 @@ async def offered(tx: AsyncSession, actor: Actor, group: str | None) -> list[Pre
 
     By name. Raises: NotFound.
     """
-    condition: ColumnElement[bool] = or_(Preset.group_id.is_(None), _seen(actor))
+    condition: ColumnElement[bool] = or_(Preset.group_id.is_(None), groups.seen_by(actor))
     if group is not None:
-        wanted = (await groups.find(tx, group, seen=_seen(actor))).id
+        wanted = (await groups.find(tx, group, seen=groups.seen_by(actor))).id
         condition = or_(Preset.group_id.is_(None), Preset.group_id == wanted)
     rows = await tx.execute(_rows().where(condition).order_by(func.lower(Preset.name), Preset.id))
     return [_view(row) for row in rows]
@@ -74,12 +73,6 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 async def _require_possible(tx: AsyncSession, slots: Mapping[str, int]) -> None:
     await slot_kinds.require_known(tx, slots, field="slots")
     await slot_kinds.require_possible(tx, slots)
-
-
-def _seen(actor: Actor) -> ColumnElement[bool]:
-    if actor.role == Role.SUPERADMIN:
-        return true()
-    return groups.may_use(actor.user_id, actor.domain_id, sorted(actor.projects))
 
 
 async def _group(tx: AsyncSession, ref: str | None) -> GroupId | None:

@@ -19,8 +19,9 @@ from carrel.http.auth import (
 )
 from carrel.http.auth import set_cookie as carry
 from carrel.http.services import Identity, ServicesOf
-from carrel.permissions.actions import ACTIONS, Role
+from carrel.permissions.actions import ACTIONS
 from carrel.permissions.decide import widest
+from carrel.permissions.roles import sees_everything
 from carrel.signin.logins import links, passkeys, passwords, proofs, service, sign_up
 from carrel.signin.logins.links import Post
 from carrel.signin.logins.passkeys import site_of
@@ -320,7 +321,7 @@ async def describe(services: SignInServices, identity: Identity) -> Me:
     actor = identity.actor
     async with services.database.transaction() as tx:
         profile = await tenancy.profile(tx, actor.user_id)
-        nodes_shown = (await site.settings(tx)).nodes_visible or actor.role == Role.SUPERADMIN
+        nodes_shown = (await site.settings(tx)).nodes_visible or sees_everything(actor)
     return Me(
         user=UserProfile(
             id=profile.user.id,

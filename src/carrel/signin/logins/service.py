@@ -17,8 +17,8 @@ from carrel.core.errors import Forbidden, Unauthorized
 from carrel.core.ids import UserId, new_id
 from carrel.db.database import Database
 from carrel.identity.passwords import hash_password, needs_rehash, password_matches
-from carrel.permissions.actions import Role
 from carrel.permissions.decide import Target
+from carrel.permissions.roles import is_administrator
 from carrel.signin.keypairs.service import digest
 from carrel.signin.logins import attempts, renewals
 from carrel.signin.logins.attempts import TooManyAttempts
@@ -253,7 +253,7 @@ def must_have_factor(settings: SiteSettings, user: User) -> bool:
         case Whom.EVERYBODY:
             return True
         case Whom.ADMINISTRATORS:
-            return user.role != Role.USER
+            return is_administrator(user.role)
         case Whom.NOBODY:
             return False
 

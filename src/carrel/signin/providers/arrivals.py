@@ -14,12 +14,13 @@ from carrel.events import service as events
 from carrel.identity.port import Claims
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
+from carrel.permissions.roles import highest, is_administrator, is_superadmin, outranks
 from carrel.signin.providers.schemas import LdapOptions, OidcOptions, ProviderKind, options_of
 from carrel.tables.providers import ExternalIdentity, Provider
 from carrel.tables.tenancy import Membership, Project, User
 from carrel.tenancy.queries import project_target, superadmin_left, user_data, user_target
 from carrel.tenancy.schemas import Email
-from carrel.tenancy.service import RANKS, actor_of, add_user, user_by_email
+from carrel.tenancy.service import actor_of, add_user, user_by_email
 
 _LONGEST_NAME = 64
 _EMAIL: TypeAdapter[str] = TypeAdapter(Email)
@@ -129,7 +130,7 @@ def _proven_email(provider: Provider, options: OidcOptions | LdapOptions, claims
 
 def _require_trusted(provider: Provider, options: OidcOptions | LdapOptions, user: User) -> None:
     """Raises: Conflict unless the provider may decide whose this account is."""
-    above = user.role == Role.SUPERADMIN and not options.may_appoint_superadmins
+    above = is_superadmin(user.role) and not options.may_appoint_superadmins
     if _is_trusted(options, user.email) and not above:
         return
     raise Conflict(
@@ -168,12 +169,12 @@ async def _given(
             continue
         if project := rule["project"]:
             projects[project] = projects.get(project, False) or rule["admin"]
-        if rule["role"] and (rule["role"] != Role.SUPERADMIN or options.may_appoint_superadmins):
+        if rule["role"] and (not is_superadmin(rule["role"]) or options.may_appoint_superadmins):
             roles.add(Role(rule["role"]))
     there = await tx.execute(
         select(Project.id).where(Project.id.in_(projects), Project.domain_id == provider.domain_id)
     )
-    return _Given({project: projects[project] for project in there.scalars()}, max(roles, key=RANKS.index))
+    return _Given({project: projects[project] for project in there.scalars()}, highest(roles))
 
 
 async def _apply_projects(
@@ -228,13 +229,13 @@ async def _apply_role(
     tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, wanted: Role
 ) -> None:
     """Give the role, or take one back that the groups gave; one that was given by hand is not lowered."""
-    lower = RANKS.index(wanted) < RANKS.index(user.role)
+    lower = outranks(user.role, wanted)
     if wanted == user.role or (lower and identity.role != user.role):
         return
-    if user.role == Role.SUPERADMIN and not await superadmin_left(tx, without=User.id == user.id):
+    if is_superadmin(user.role) and not await superadmin_left(tx, without=User.id == user.id):
         return  # nobody were left to administer everything
     before, user.role = user.role, wanted
-    identity.role = None if wanted == Role.USER else wanted
+    identity.role = wanted if is_administrator(wanted) else None
     await _note_user(tx, actor, user, before={"role": before}, after={"role": wanted})
 
 

@@ -13,6 +13,7 @@ from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import DomainId, new_id
 from carrel.db.encryption import Seal
 from carrel.permissions.decide import Actor, Target, require
+from carrel.permissions.roles import is_superadmin
 from carrel.signin.logins import service as logins
 from carrel.signin.providers.adapters import purpose, require_sound
 from carrel.signin.providers.schemas import (
@@ -171,7 +172,7 @@ def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
                 "provider.rule_empty", f"The rule for {rule.group} gives nothing.",
                 hint="Give a project, a role, or both.", field=field,
             )  # fmt: skip
-        if rule.role == "superadmin" and not superadmins:
+        if is_superadmin(rule.role) and not superadmins:
             raise Invalid(
                 "provider.rule_superadmin",
                 "The groups of this provider may not make superadmins.",
