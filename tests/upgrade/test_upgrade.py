@@ -187,7 +187,7 @@ _ASKS = """
         SELECT s.id, 0, f.id, f.name, s.owner_id, '/data', 'train', true, now() FROM sessions s, vfolders f
         WHERE s.name = 'kept' AND f.name = 'work'
 """
-_LAST_WITHOUT_SPECS = "0026"
+_LAST_WITHOUT_SPECS, _FIRST_WITH_SPECS = "0026", "0027"
 
 
 async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(empty: str, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(empty
             "SELECT f.id, s.project_id, s.image FROM vfolders f, sessions s WHERE f.name = 'work'"
         ).fetchone() or ("", "", "")
     # There and back, nothing is lost.
-    migrate(empty)
+    _bring_to(empty, _FIRST_WITH_SPECS)
     _bring_to(empty, _LAST_WITHOUT_SPECS)
     with psycopg.connect(empty) as connection:
         assert connection.execute("SELECT env, wanted_node FROM sessions").fetchall() == before

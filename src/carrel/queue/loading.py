@@ -100,7 +100,7 @@ _GROUPS = text("""
 # inactive group is for the plan to see.
 _WAITING = text(f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
-        s.spec ->> 'node' AS node, s.avoided_nodes, s.time_limit_s, s.reason,
+        s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers,
@@ -140,7 +140,7 @@ def _request(row: Any, kept_back: str) -> PendingSession:
         priority=row.priority,
         count=row.containers,
         mode=mode_of(row.containers),
-        node=row.node,
+        node=row.wanted_node,
         avoid=frozenset(row.avoided_nodes),
         architecture=architecture(row.architecture),
         lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,

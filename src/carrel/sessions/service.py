@@ -115,6 +115,7 @@ def _row(
         access_key=admitted.access_key,
         priority=admitted.priority,
         time_limit_s=spec.time_limit_s,
+        wanted_node=NodeId(spec.node) if spec.node else None,
         image=spec.image,
         image_name=image.name if image else None,
         apps=image.apps if image else [],

@@ -38,12 +38,12 @@ class Session(Table):
     such as "out_of_memory", each at most once.
 
     access_key: the keypair that asked for it; None: its owner did on the page, or with a token. priority: 0..100,
-    the highest goes first. avoided_nodes: where it failed to start. time_limit_s: how long it may run. idle_ends_at:
-    when it ends for being idle, once that was said.
+    the highest goes first. wanted_node: where an administrator wants it, and nowhere else. avoided_nodes: where it
+    failed to start. time_limit_s: how long it may run. idle_ends_at: when it ends for being idle, once that was said.
 
     spec: what was asked, as it was admitted: a `sessions.spec.SessionSpec` as JSON. It stays; what is listed, joined,
-    sorted by or changed later has a column of its own beside it. Only those who ask for it load it
-    (`sessions.queries.with_specs`).
+    sorted by, changed later, or read in each pass of the scheduler has a column of its own beside it. Only those who
+    ask for it load it (`sessions.queries.with_specs`).
     """
 
     __tablename__ = "sessions"
@@ -74,6 +74,7 @@ class Session(Table):
     )
     access_key: Mapped[str | None] = mapped_column(String(24))
     priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("50"))
+    wanted_node: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
     avoided_nodes: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     time_limit_s: Mapped[int | None]
     image: Mapped[str] = mapped_column(String(512))
