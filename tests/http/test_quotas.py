@@ -25,7 +25,6 @@ from carrel.folders.hosts.storages import Storages
 from carrel.storage.fake import FakeBackend, FakeQuotaBackend
 from carrel.storage.port import Measure, Place
 from carrel.tables.folders import VFolder
-from carrel.tables.storage_hosts import BackendKind
 
 MIB = 1 << 20
 Limit = Callable[..., Awaitable[None]]
@@ -61,7 +60,7 @@ class Care:
             Tools(api.database, only(api.database, FakeEngine()), self.clock, leader, Seal(b"0" * 32), self.storages)
         )
 
-    def _made(self, kind: BackendKind, root: Path) -> FakeBackend:
+    def _made(self, kind: str, root: Path, settings: object) -> FakeBackend:
         fake = {"hard": FakeQuotaBackend, "late": Late}.get(root.name, FakeBackend)
         return self.backends.setdefault(root.name, fake(root))
 

@@ -10,13 +10,17 @@ import pytest
 from pydantic import BaseModel, Field, SecretStr
 
 from carrel import plugins
+from carrel.accelerators.make import make as make_accelerators
+from carrel.accelerators.port import Attachment, DeviceNode
 from carrel.core.errors import Invalid, Unavailable
+from carrel.core.slots import SlotType
+from carrel.engines.accelerated import attachment_of, node_with
+from carrel.engines.port import ContainerSpec, NodeInfo
 from carrel.plugins import Plugin, Port, find, kinds, secrets_of
 from carrel.signin.providers.schemas import ProviderKind
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
 from carrel.storage.posix import PosixBackend
-from carrel.tables.storage_hosts import BackendKind
 
 MODULE = dedent("""
     from carrel.plugins import Plugin
@@ -28,6 +32,28 @@ MODULE = dedent("""
 
     PLUGIN = Plugin(StorageSettings, lambda settings: Shelf(settings.root))
     NO_PLUGIN = Shelf
+
+    from pydantic import BaseModel
+    from carrel.accelerators.port import Attachment, Device, DeviceNode
+    from carrel.core.slots import SlotKind, SlotType
+
+    class NpuSettings(BaseModel):
+        count: int = 1
+
+    class Npus:
+        def __init__(self, count):
+            self.ids = [f"npu-{number}" for number in range(count)]
+
+        def discover(self):
+            return [Device(id, "npu") for id in self.ids]
+
+        def kinds(self):
+            return [SlotKind("npu.core-2", "npu", SlotType.UNIQUE)]
+
+        def attach(self, held):
+            return Attachment(nodes=tuple(DeviceNode(f"/dev/{id}") for id in self.ids if id in held))
+
+    NPU = Plugin(NpuSettings, lambda settings: Npus(settings.count), "NPU")
 """)
 Install = Callable[..., None]
 
@@ -36,14 +62,14 @@ Install = Callable[..., None]
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Installs a distribution with these entry points, by group."""
 
-    def installed(name: str, **kinds: str) -> None:
+    def installed(name: str, group: str = "carrel.storage", /, **kinds: str) -> None:
         site = tmp_path / name
         described = site / f"{name}-1.0.dist-info"
         described.mkdir(parents=True)
         (site / f"{name}.py").write_text(MODULE)
         (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         lines = [f"{kind} = {name}:{value}" for kind, value in kinds.items()]
-        (described / "entry_points.txt").write_text("\n".join(["[carrel.storage]", *lines, ""]))
+        (described / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines, ""]))
         monkeypatch.syspath_prepend(site)
 
     find.cache_clear()
@@ -66,16 +92,25 @@ def test_a_back_end_of_another_distribution_is_made(install: Install):
     assert (type(backend).__module__, backend.root) == ("acme", Path("/srv"))
 
 
+def test_accelerators_of_another_distribution_reach_nodes_and_containers(install: Install):
+    install("acme", Port.ACCELERATOR, npu="NPU")
+    everything = make_accelerators({"npu": {"count": 2}})
+    node = node_with(everything, NodeInfo("one", "x86_64", {"cpu": 1000}, "Fake 1"))
+    assert node.slots == {"cpu": 1000, "npu.core-2": 2}
+    assert [kind.type for kind in node.slot_kinds] == [SlotType.UNIQUE]
+    wanted = ContainerSpec("some", "image", {}, devices={"npu-1": 1000})
+    assert attachment_of(everything, wanted) == Attachment(nodes=(DeviceNode("/dev/npu-1"),))
+
+
 def test_ours_come_by_entry_points_and_nobody_stands_in_for_them(install: Install):
     install("acme", posix="PLUGIN")
     assert (type(make("posix", Path("/srv"))), type(make("btrfs", Path("/srv")))) == (PosixBackend, BtrfsBackend)
 
 
-@pytest.mark.parametrize(("port", "kinds"), [(Port.STORAGE, BackendKind), (Port.IDENTITY, ProviderKind)])
-def test_every_kind_that_the_api_knows_has_its_plugin(port: Port, kinds: type[BackendKind] | type[ProviderKind]):
-    entries = plugins.distribution(plugins.DISTRIBUTION).entry_points.select(group=port)
-    assert {entry.name for entry in entries} == set(kinds)
-    assert all(find(port, kind) for kind in kinds)
+def test_every_kind_that_the_api_knows_has_its_plugin():
+    entries = plugins.distribution(plugins.DISTRIBUTION).entry_points.select(group=Port.IDENTITY)
+    assert {entry.name for entry in entries} == set(ProviderKind)
+    assert all(find(Port.IDENTITY, kind) for kind in ProviderKind)
 
 
 def test_what_cannot_be_used_says_why(install: Install):

@@ -217,7 +217,7 @@ def _services(
         elsewhere=Directories(ground),
         events=EventStream(database, listener),
         plans=Plans(database, clock),
-        storages=Storages(database),
+        storages=Storages(database, seal=seal),
         file_changes=FileChanges(database, clock),
         file_notes=FileNotes(database),
         arrivals=Arrivals(),
@@ -240,7 +240,7 @@ async def controllers(
     listener = Listener(database.url)
     listener.subscribe(ENGINES_CHANGED, engines.forget)
     seal = Seal(settings.key())
-    storages = Storages(database)
+    storages = Storages(database, seal=seal)
 
     def make(leader: Leader) -> "list[loop.Controller]":
         tools = loop.Tools(database, engines, clock or SystemClock(), leader, seal, storages)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from carrel.core.ids import FolderId
 
@@ -93,9 +93,11 @@ class Advance:
 
 
 class StorageSettings(BaseModel):
-    """What every back end is made from. root: an absolute path."""
+    """Folders are kept in directories below a root."""
 
-    root: Path
+    root: Path = Field(
+        description="A directory of the server, which is there on the machines that run sessions too."
+    )
 
 
 Tick = Callable[[Advance], None]

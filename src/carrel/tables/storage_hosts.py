@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, String, text
+from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, LargeBinary, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import StorageHostId
@@ -13,9 +13,8 @@ TOPIC = "storage_hosts"
 """Announced when a host was added, changed or removed."""
 
 
-class BackendKind(StrEnum):
-    POSIX = "posix"
-    BTRFS = "btrfs"
+POSIX = "posix"
+"""The kind of storage that a host has where nobody says another."""
 
 
 class HostState(StrEnum):
@@ -38,7 +37,8 @@ def _one_of(column: str, kind: type[StrEnum]) -> CheckConstraint:
 
 
 class StorageHost(Table):
-    """root: a directory on the machine of the control plane, where containers' machines have it too.
+    """backend: the kind of its plug-in. root: a directory on the machine of the control plane, where containers'
+    machines have it too. settings: what its kind has besides, sealed; None: nothing.
 
     active: it takes new folders. public: whoever's domain may use it may; else only those in
     `storage_host_access`. total_bytes, free_bytes, state, problem: as last seen, at checked_at.
@@ -46,7 +46,6 @@ class StorageHost(Table):
 
     __tablename__ = "storage_hosts"
     __table_args__ = (
-        _one_of("backend", BackendKind),
         _one_of("state", HostState),
         Index("uq_storage_hosts_name_lower", text("lower(name)"), unique=True),
     )
@@ -54,8 +53,9 @@ class StorageHost(Table):
     id: Mapped[StorageHostId] = mapped_column(String, primary_key=True)
     name: Mapped[str] = mapped_column(String(64))
     description: Mapped[str] = mapped_column(String(500), server_default="")
-    backend: Mapped[BackendKind] = mapped_column(String(20))
+    backend: Mapped[str] = mapped_column(String(60))
     root: Mapped[str] = mapped_column(String(4096))
+    settings: Mapped[bytes | None] = mapped_column(LargeBinary)
     active: Mapped[bool] = mapped_column(server_default=text("true"))
     public: Mapped[bool] = mapped_column(server_default=text("true"))
     state: Mapped[HostState] = mapped_column(String(12), server_default=HostState.UNKNOWN)

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { storageHostsList, storageHostsShow } from "@/api/generated/sdk.gen";
+import { storageHostKindsList, storageHostsList, storageHostsShow } from "@/api/generated/sdk.gen";
 import type { StorageHostsListData } from "@/api/generated/types.gen";
 import { everyPage } from "./every-page";
 
@@ -23,6 +23,12 @@ export const everyHost = (filter: HostFilter) =>
 export const hostsChoiceQuery = queryOptions({
   queryKey: ["hosts", "choice"] as const,
   queryFn: () => everyHost({ sort: "name" }),
+});
+
+/** The kinds of storage that are installed, with the settings of each. */
+export const hostKindsQuery = queryOptions({
+  queryKey: ["hosts", "kinds"] as const,
+  queryFn: async ({ signal }) => (await storageHostKindsList({ signal })).data.items,
 });
 
 /** One storage host, by id. */

@@ -74,11 +74,12 @@ export function HostDrawer({ opened, id, acts, onEdit, onClose }: Props) {
 function HostFacts({ host }: { host: StorageHost }) {
   const { t, i18n } = useLingui();
   const { total_bytes: total, free_bytes: free } = host;
+  const words = BACKENDS[host.backend];
   return (
     <Facts
       facts={[
         [t`State`, <HostBadge key="state" host={host} />],
-        [t`Kind`, i18n._(BACKENDS[host.backend].title)],
+        [t`Kind`, words ? i18n._(words.title) : host.backend],
         [t`Root`, host.root],
         [t`Description`, host.description],
         [

@@ -3,9 +3,11 @@ import { Drawer, Select, Skeleton, Switch, Textarea, TextInput } from "@mantine/
 import { useQuery } from "@tanstack/react-query";
 import type { StorageHost, StorageHostCreate, StorageHostUpdate } from "@/api/types";
 import { useCreateHost, useUpdateHost } from "@/queries/hosts-change";
-import { hostsShowQuery } from "@/queries/hosts-list";
+import { hostKindsQuery, hostsShowQuery } from "@/queries/hosts-list";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { SettingFields } from "@/ui/form/SettingFields";
+import { givenSettings, settingsOf, settingWords } from "@/ui/form/settings";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { BACKENDS } from "./words";
@@ -56,6 +58,7 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
         name: host?.name ?? "",
         backend: host?.backend ?? "posix",
         root: host?.root ?? "",
+        settings: {} as Record<string, unknown>,
         description: host?.description ?? "",
         active: host?.active ?? true,
         public: host?.public ?? true,
@@ -71,12 +74,21 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
     sent.error,
   );
   const { values } = form;
+  const { data: kinds = [] } = useQuery(hostKindsQuery);
+  const kind = kinds.find((one) => one.kind === values.backend);
+  const words = BACKENDS[values.backend];
+  const own = settingsOf(kind?.settings).filter(({ name }) => name !== "root");
+  const given = givenSettings(own, values.settings);
   const changed: StorageHostUpdate = host
     ? Object.fromEntries(CHANGED.filter((key) => values[key] !== host[key]).map((key) => [key, values[key]]))
     : {};
   const nothing = host !== undefined && Object.keys(changed).length === 0;
+  const titleOf = (one: { kind: string; title: string }) => {
+    const known = BACKENDS[one.kind];
+    return known ? i18n._(known.title) : one.title;
+  };
   const save = form.onSubmit(() => {
-    if (!host) return create.mutate(values, { onSuccess: onDone });
+    if (!host) return create.mutate({ ...values, settings: given }, { onSuccess: onDone });
     if (nothing) return onDone();
     update.mutate({ id: host.id, ...changed }, { onSuccess: onDone });
   }, focusFirst(form));
@@ -87,7 +99,7 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
       onCancel={onDone}
       busy={sent.isPending}
       problem={sent.error}
-      command={nothing ? undefined : hostCommand(host, values, changed)}
+      command={nothing ? undefined : hostCommand(host, values, changed, settingWords(own, given))}
     >
       <TextInput
         label={t`Name`}
@@ -100,12 +112,12 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
       />
       <Select
         label={t`Kind`}
-        description={i18n._(BACKENDS[values.backend].text)}
+        description={words ? i18n._(words.text) : kind?.description}
         disabled={host !== undefined}
         allowDeselect={false}
-        data={(Object.keys(BACKENDS) as StorageHost["backend"][]).map((value) => ({
-          value,
-          label: i18n._(BACKENDS[value].title),
+        data={(kinds.length ? kinds : [{ kind: values.backend, title: values.backend }]).map((one) => ({
+          value: one.kind,
+          label: titleOf(one),
         }))}
         {...form.getInputProps("backend")}
       />
@@ -122,6 +134,14 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
         placeholder="/srv/folders"
         {...form.getInputProps("root")}
       />
+      {!host && (
+        <SettingFields
+          settings={own}
+          values={values.settings}
+          errorOf={(name) => form.errors[`settings.${name}`]}
+          onChange={(name, value) => form.setFieldValue("settings", { ...values.settings, [name]: value })}
+        />
+      )}
       <Textarea
         label={t`Description`}
         description={t`What it is good for; people see it where they choose.`}
@@ -145,7 +165,12 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
 }
 
 /** The line that adds the same host, or makes the same change. */
-function hostCommand(host: StorageHost | undefined, values: Values, changed: StorageHostUpdate): string {
+function hostCommand(
+  host: StorageHost | undefined,
+  values: Values,
+  changed: StorageHostUpdate,
+  settings: readonly string[],
+): string {
   const flag = (on: boolean | undefined, yes: string, no: string) =>
     on === undefined ? [] : [on ? yes : no];
   if (host) {
@@ -167,6 +192,7 @@ function hostCommand(host: StorageHost | undefined, values: Values, changed: Sto
     values.name || "fast",
     values.root || "/srv/folders",
     ...(values.backend === "posix" ? [] : ["--backend", values.backend]),
+    ...settings,
     ...(values.description ? ["--description", values.description] : []),
     ...(values.active ? [] : ["--inactive"]),
     ...(values.public ? [] : ["--closed"]),

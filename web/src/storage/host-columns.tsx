@@ -13,7 +13,8 @@ import { BACKENDS } from "./words";
 
 function BackendText({ backend }: { backend: StorageHost["backend"] }) {
   const { i18n } = useLingui();
-  return i18n._(BACKENDS[backend].title);
+  const words = BACKENDS[backend];
+  return words ? i18n._(words.title) : backend;
 }
 
 /** The keys of those that can be sorted by are the server's. */

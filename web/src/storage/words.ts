@@ -2,17 +2,17 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { StorageHost } from "@/api/types";
 
-export const BACKENDS: Record<StorageHost["backend"], { title: MessageDescriptor; text: MessageDescriptor }> =
-  {
-    posix: {
-      title: msg`Directory`,
-      text: msg`Any mounted file system: ext4, XFS, NFS, CephFS and others. Quotas are measured, not enforced while a session writes.`,
-    },
-    btrfs: {
-      title: msg`Btrfs`,
-      text: msg`Quotas are enforced at once, in sessions too; clones are instant.`,
-    },
-  };
+/** What the kinds of storage that Carrel brings are called; others have the words of their plug-ins. */
+export const BACKENDS: Readonly<Record<string, { title: MessageDescriptor; text: MessageDescriptor }>> = {
+  posix: {
+    title: msg`Directory`,
+    text: msg`Any mounted file system: ext4, XFS, NFS, CephFS and others. Quotas are measured, not enforced while a session writes.`,
+  },
+  btrfs: {
+    title: msg`Btrfs`,
+    text: msg`Quotas are enforced at once, in sessions too; clones are instant.`,
+  },
+};
 
 export const HOST_STATES: Record<
   StorageHost["state"],

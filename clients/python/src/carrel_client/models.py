@@ -158,9 +158,6 @@ class AuditObject(TypedDict):
     name: str
 
 
-BackendKind = Literal["posix", "btrfs"]
-
-
 By = Literal["node", "group", "user", "keypair", "project", "domain"]
 
 
@@ -2225,17 +2222,37 @@ class StorageHostAccessView(TypedDict):
 
 
 class StorageHostCreate(TypedDict):
-    """backend: what kind of storage it is; btrfs enforces quotas by itself. root: a directory on the server.
+    """backend: what kind of storage it is, as `GET /storage-host-kinds` names it. settings: those that the
+    kind has besides the root; never shown again. root: a directory on the server.
 
     active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
     names."""
 
     active: NotRequired[bool]
-    backend: NotRequired[BackendKind]
+    backend: NotRequired[str]
     description: NotRequired[str]
     name: str
     public: NotRequired[bool]
     root: str
+    settings: NotRequired[dict[str, Any]]
+
+
+class StorageHostKind(TypedDict):
+    """settings: JSON schema of what it is set up with, `root` among it; secrets are writeOnly.
+
+    hard_quota, instant_clone: see StorageHostView."""
+
+    description: str
+    hard_quota: bool
+    instant_clone: bool
+    kind: str
+    settings: dict[str, Any]
+    title: str
+
+
+class StorageHostKindList(TypedDict):
+    items: list[StorageHostKind]
+    next_cursor: str | None
 
 
 class StorageHostList(TypedDict):
@@ -2267,7 +2284,7 @@ class StorageHostView(TypedDict):
 
     access: StorageHostAccessView | None
     active: bool
-    backend: BackendKind
+    backend: str
     checked_at: str | None
     created_at: str
     description: str

@@ -1542,6 +1542,13 @@ class SshKeys(Group):
         self._transport.call("DELETE", f"/api/v1/ssh-keys/{segment(key)}")
 
 
+class StorageHostKinds(Group):
+    def list(self) -> models.StorageHostKindList:
+        """The kinds of storage that are installed, with the settings of each."""
+        answer: models.StorageHostKindList = self._transport.call("GET", "/api/v1/storage-host-kinds")
+        return answer
+
+
 class StorageHosts(Group):
     def create(
         self,
@@ -1549,16 +1556,23 @@ class StorageHosts(Group):
         name: str,
         root: str,
         active: bool = UNSET,
-        backend: models.BackendKind = UNSET,
+        backend: str = UNSET,
         description: str = UNSET,
         public: bool = UNSET,
+        settings: dict[str, Any] = UNSET,
     ) -> models.StorageHostView:
         """Add a storage host. Its root is tried first; what is wrong with it is said."""
         answer: models.StorageHostView = self._transport.call(
             "POST",
             "/api/v1/storage-hosts",
             body=_given(
-                active=active, backend=backend, description=description, name=name, public=public, root=root
+                active=active,
+                backend=backend,
+                description=description,
+                name=name,
+                public=public,
+                root=root,
+                settings=settings,
             ),
         )
         return answer
@@ -2036,6 +2050,7 @@ class Operations:
         self.site = Site(transport)
         self.slot_kinds = SlotKinds(transport)
         self.ssh_keys = SshKeys(transport)
+        self.storage_host_kinds = StorageHostKinds(transport)
         self.storage_hosts = StorageHosts(transport)
         self.tokens = Tokens(transport)
         self.totp = Totp(transport)

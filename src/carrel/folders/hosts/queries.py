@@ -22,12 +22,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel import plugins
+from carrel.core.errors import Unavailable
 from carrel.core.ids import ProjectId, StorageHostId
 from carrel.db.scope import reaches
 from carrel.db.search import escaped
 from carrel.folders.hosts.schemas import (
     Level,
     StorageHostAccessView,
+    StorageHostKind,
     StorageHostList,
     StorageHostQuery,
     StorageHostView,
@@ -37,9 +40,10 @@ from carrel.http.paging import Sort
 from carrel.limits.scopes import policy_of
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import sees_everything
+from carrel.plugins import Port
 from carrel.storage.make import make
 from carrel.storage.port import Clone, HardQuota
-from carrel.tables.storage_hosts import BackendKind, HostScopeKind, StorageHost, StorageHostAccess
+from carrel.tables.storage_hosts import HostScopeKind, StorageHost, StorageHostAccess
 from carrel.tables.tenancy import Domain, Project
 from carrel.tenancy.schemas import DomainRef, ProjectRef
 
@@ -127,11 +131,32 @@ def level_of(total: int | None, free: int | None) -> Level:
     return "caution" if used < _INSUFFICIENT else "insufficient"
 
 
+def capabilities(kind: str) -> dict[str, bool]:
+    """What back ends of this kind can do beyond the port; nothing while its plug-in cannot be used."""
+    try:
+        return _capabilities(kind)
+    except Unavailable:
+        return {"hard_quota": False, "instant_clone": False}
+
+
 @cache
-def capabilities(kind: BackendKind) -> dict[str, bool]:
-    """What back ends of this kind can do beyond the port."""
+def _capabilities(kind: str) -> dict[str, bool]:
     backend = make(kind, Path("/"))
     return {"hard_quota": isinstance(backend, HardQuota), "instant_clone": isinstance(backend, Clone)}
+
+
+def kinds() -> list[StorageHostKind]:
+    """The kinds of storage that are installed."""
+    return [
+        StorageHostKind(
+            kind=kind,
+            title=plugin.title or kind,
+            description=(plugin.settings.__doc__ or "").strip(),
+            settings=plugin.schema(),
+            **capabilities(kind),
+        )
+        for kind, plugin in plugins.kinds(Port.STORAGE).items()
+    ]
 
 
 def _rows(actor: Actor) -> Select[*tuple[Any, ...]]:

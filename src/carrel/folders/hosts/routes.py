@@ -8,6 +8,7 @@ from carrel.folders.hosts import queries, service
 from carrel.folders.hosts.schemas import (
     StorageHostAccessUpdate,
     StorageHostCreate,
+    StorageHostKindList,
     StorageHostList,
     StorageHostQuery,
     StorageHostUpdate,
@@ -19,6 +20,17 @@ from carrel.http.services import ServicesOf
 
 router = APIRouter(tags=["storage hosts"])
 Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get(
+    "/storage-host-kinds",
+    operation_id="storage_host_kinds.list",
+    summary="List kinds of storage",
+    openapi_extra=names("storage_host.read"),
+)
+async def list_kinds(actor: CurrentActor) -> StorageHostKindList:
+    """The kinds of storage that are installed, with the settings of each."""
+    return StorageHostKindList(items=queries.kinds())
 
 
 @router.get(

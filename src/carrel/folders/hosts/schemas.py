@@ -1,14 +1,14 @@
 """Wire types of storage hosts."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.core.ids import StorageHostId
 from carrel.http.paging import PageQuery
 from carrel.http.rules import says
-from carrel.tables.storage_hosts import BackendKind, HostState
+from carrel.tables.storage_hosts import POSIX, HostState
 from carrel.tenancy.schemas import Description, DomainRef, ProjectRef, Ref
 
 HostName = Annotated[
@@ -23,8 +23,31 @@ Root = Annotated[
 ]
 
 
+Kind = Annotated[str, StringConstraints(min_length=1, max_length=60)]
+
+
+class StorageHostKind(BaseModel):
+    """settings: JSON schema of what it is set up with, `root` among it; secrets are writeOnly.
+
+    hard_quota, instant_clone: see StorageHostView.
+    """
+
+    kind: str
+    title: str
+    description: str
+    settings: dict[str, Any]
+    hard_quota: bool
+    instant_clone: bool
+
+
+class StorageHostKindList(BaseModel):
+    items: list[StorageHostKind]
+    next_cursor: str | None = None
+
+
 class StorageHostCreate(BaseModel):
-    """backend: what kind of storage it is; btrfs enforces quotas by itself. root: a directory on the server.
+    """backend: what kind of storage it is, as `GET /storage-host-kinds` names it. settings: those that the
+    kind has besides the root; never shown again. root: a directory on the server.
 
     active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
     names.
@@ -33,8 +56,9 @@ class StorageHostCreate(BaseModel):
     model_config = {"extra": "forbid"}
 
     name: HostName
-    backend: BackendKind = BackendKind.POSIX
+    backend: Kind = POSIX
     root: Root
+    settings: dict[str, Any] = Field(default={}, max_length=50)
     description: Description = ""
     active: bool = True
     public: bool = True
@@ -80,7 +104,7 @@ class StorageHostView(BaseModel):
     id: StorageHostId
     name: str
     description: str
-    backend: BackendKind
+    backend: str
     root: str | None
     active: bool
     public: bool

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel import plugins
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
@@ -21,11 +22,12 @@ from carrel.folders.hosts.schemas import StorageHostAccessUpdate, StorageHostCre
 from carrel.folders.hosts.storages import Storages
 from carrel.limits import service as limits
 from carrel.permissions.decide import Actor, Target, require
+from carrel.plugins import Port
 from carrel.storage.make import make
 from carrel.storage.port import Capacity, StorageError
 from carrel.tables.storage_hosts import (
+    POSIX,
     TOPIC,
-    BackendKind,
     HostScopeKind,
     HostState,
     StorageHost,
@@ -51,7 +53,7 @@ async def ensure_local(database: Database, data_dir: Path) -> None:
         return
     host = StorageHost(
         id=StorageHostId(new_id()), name=LOCAL, description="On the disk of the server.",
-        backend=BackendKind.POSIX, root=str(root),
+        backend=POSIX, root=str(root),
     )  # fmt: skip
     async with database.transaction() as tx:
         await _one_at_a_time(tx)
@@ -61,7 +63,7 @@ async def ensure_local(database: Database, data_dir: Path) -> None:
             await notify(tx, TOPIC)
     # It also says that there was a host: made last, so that whoever is interrupted begins again.
     root.mkdir(mode=0o700, exist_ok=True)
-    make(BackendKind.POSIX, root).claim()
+    make(POSIX, root).claim()
 
 
 async def follow(tx: AsyncSession, old: Path, new: Path) -> None:
@@ -96,10 +98,19 @@ async def create(
     Raises: Forbidden; Invalid for a root that cannot be one; Conflict when the name or the root is taken.
     """
     require(actor, _CHANGES, Target())
+    if wanted.backend not in plugins.kinds(Port.STORAGE):
+        raise Invalid(
+            "storage_host.kind_unknown",
+            f"No plug-in for storage of the kind {wanted.backend} is installed.",
+            hint=f"There are {', '.join(plugins.kinds(Port.STORAGE))}.",
+            field="backend",
+        )
     root, capacity = await _tried(database, storages, wanted, data_dir)
     now = clock.now()
+    id_ = StorageHostId(new_id())
     host = StorageHost(
-        **wanted.model_dump(exclude={"root"}), id=StorageHostId(new_id()), root=str(root), state=HostState.OK,
+        **wanted.model_dump(exclude={"root", "settings"}), id=id_, root=str(root), state=HostState.OK,
+        settings=storages.sealed(id_, wanted.settings),
         total_bytes=capacity.total_bytes, free_bytes=capacity.free_bytes, checked_at=now, created_at=now,
     )  # fmt: skip
     async with database.transaction() as tx:
@@ -107,7 +118,7 @@ async def create(
         roots.require_fit(root, data_dir=data_dir, others=await _roots(tx))
         tx.add(host)
         await _flush(tx, wanted.name)
-        after = {**wanted.model_dump(mode="json"), "root": str(root)}
+        after = {**wanted.model_dump(mode="json", exclude={"settings"}), "root": str(root)}
         await _record(tx, actor, _ADDED, host, after=after)
     return host.id
 
@@ -116,13 +127,13 @@ async def _tried(
     database: Database, storages: Storages, wanted: StorageHostCreate, data_dir: Path
 ) -> tuple[Path, Capacity]:
     """The root without symlinks, and what it has room for."""
-    storage = storages.tried(wanted.name, wanted.backend, Path(wanted.root))
+    storage = storages.tried(wanted.name, wanted.backend, Path(wanted.root), wanted.settings)
     try:
         root = Path(await storage.threads.call(os.path.realpath, wanted.root))
         # Before anything is written there.
         async with database.transaction() as tx:
             roots.require_fit(root, data_dir=data_dir, others=await _roots(tx))
-        backend = storages.tried(wanted.name, wanted.backend, root).backend
+        backend = storages.tried(wanted.name, wanted.backend, root, wanted.settings).backend
         capacity = await storage.threads.call(backend.probe)
         # Else what never came to be there could not be told from what is gone with its disk.
         await storage.threads.call(backend.claim)

@@ -1,6 +1,7 @@
 """The storages of this process: for each host its back end and its threads, made when first needed."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,13 +11,14 @@ from sqlalchemy import select
 from carrel.core.errors import CarrelError, NotFound, Refused, Unavailable
 from carrel.core.ids import StorageHostId
 from carrel.db.database import Database
+from carrel.db.encryption import Seal
 from carrel.storage.make import make
 from carrel.storage.port import OverQuota, StorageBackend, StorageError, StorageFull
 from carrel.storage.threads import DEADLINE_S, Threads
-from carrel.tables.storage_hosts import BackendKind, StorageHost
+from carrel.tables.storage_hosts import StorageHost
 
 T = TypeVar("T")
-Make = Callable[[BackendKind, Path], StorageBackend]
+Make = Callable[[str, Path, Mapping[str, Any]], StorageBackend]
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,17 @@ def refusal(error: StorageError) -> CarrelError:
     return Unavailable(code, error.message, hint="Try again later, or ask an administrator.")
 
 
-class Storages:
-    """Every host's storage by its id. A host's back end and root never change."""
+def _purpose(host: StorageHostId) -> str:
+    return f"storage_host:{host}"
 
-    def __init__(self, database: Database, make: Make = make) -> None:
+
+class Storages:
+    """Every host's storage by its id. A host's back end, root and settings never change."""
+
+    def __init__(self, database: Database, make: Make = make, *, seal: Seal | None = None) -> None:
+        """seal: opens the settings of hosts that have some."""
         self._database = database
+        self._seal = seal
         self._make = make
         self._known: dict[StorageHostId, Storage] = {}
 
@@ -64,12 +72,26 @@ class Storages:
                 row = (await tx.execute(select(StorageHost).where(StorageHost.id == host))).scalar()
             if row is None:
                 raise NotFound("storage_host.not_found", f"There is no storage host {host}.")
-            found = self._known.setdefault(host, self.tried(row.name, row.backend, Path(row.root)))
+            found = self._known.setdefault(host, self.tried(row.name, row.backend, Path(row.root), self._settings(row)))
         return found
 
-    def tried(self, name: str, kind: BackendKind, root: Path) -> Storage:
-        """A storage that is no host yet, to look whether it could be one."""
-        return Storage(name, self._make(kind, root), Threads(name))
+    def tried(self, name: str, kind: str, root: Path, settings: Mapping[str, Any]) -> Storage:
+        """A storage that is no host yet, to look whether it could be one. Raises: Invalid for its settings."""
+        return Storage(name, self._make(kind, root, settings), Threads(name))
+
+    def sealed(self, host: StorageHostId, settings: Mapping[str, Any]) -> bytes | None:
+        """The settings as they are kept; None when there are none."""
+        if not settings:
+            return None
+        assert self._seal, "made with one where hosts are added"
+        return self._seal.close(json.dumps(settings).encode(), _purpose(host))
+
+    def _settings(self, row: StorageHost) -> Mapping[str, Any]:
+        if row.settings is None:
+            return {}
+        assert self._seal, "made with one where hosts are used"
+        opened: Mapping[str, Any] = json.loads(self._seal.open(row.settings, _purpose(row.id)))
+        return opened
 
     def close(self) -> None:
         """Let its threads end."""

@@ -392,11 +392,6 @@ export type AuditObject = {
 };
 
 /**
- * BackendKind
- */
-export type BackendKind = 'posix' | 'btrfs';
-
-/**
  * By
  *
  * What sums over the ledger are grouped by.
@@ -5985,7 +5980,8 @@ export type StorageHostAccessView = {
 /**
  * StorageHostCreate
  *
- * backend: what kind of storage it is; btrfs enforces quotas by itself. root: a directory on the server.
+ * backend: what kind of storage it is, as `GET /storage-host-kinds` names it. settings: those that the
+ * kind has besides the root; never shown again. root: a directory on the server.
  *
  * active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
  * names.
@@ -5995,7 +5991,10 @@ export type StorageHostCreate = {
      * Active
      */
     active?: boolean;
-    backend?: BackendKind;
+    /**
+     * Backend
+     */
+    backend?: string;
     /**
      * Description
      */
@@ -6012,6 +6011,62 @@ export type StorageHostCreate = {
      * Root
      */
     root: string;
+    /**
+     * Settings
+     */
+    settings?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * StorageHostKind
+ *
+ * settings: JSON schema of what a host of the kind is set up with, `root` among it; secrets are writeOnly.
+ *
+ * hard_quota, instant_clone: see StorageHostView.
+ */
+export type StorageHostKind = {
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Hard Quota
+     */
+    hard_quota: boolean;
+    /**
+     * Instant Clone
+     */
+    instant_clone: boolean;
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Settings
+     */
+    settings: {
+        [key: string]: unknown;
+    };
+    /**
+     * Title
+     */
+    title: string;
+};
+
+/**
+ * StorageHostKindList
+ */
+export type StorageHostKindList = {
+    /**
+     * Items
+     */
+    items: Array<StorageHostKind>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
 };
 
 /**
@@ -6082,7 +6137,10 @@ export type StorageHostView = {
      * Active
      */
     active: boolean;
-    backend: BackendKind;
+    /**
+     * Backend
+     */
+    backend: string;
     /**
      * Checked At
      */
@@ -12445,6 +12503,35 @@ export type SshKeysRemoveResponses = {
 };
 
 export type SshKeysRemoveResponse = SshKeysRemoveResponses[keyof SshKeysRemoveResponses];
+
+export type StorageHostKindsListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/storage-host-kinds';
+};
+
+export type StorageHostKindsListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or something that it depends on does not answer
+     */
+    '5XX': Problem;
+};
+
+export type StorageHostKindsListError = StorageHostKindsListErrors[keyof StorageHostKindsListErrors];
+
+export type StorageHostKindsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: StorageHostKindList;
+};
+
+export type StorageHostKindsListResponse = StorageHostKindsListResponses[keyof StorageHostKindsListResponses];
 
 export type StorageHostsListData = {
     body?: never;

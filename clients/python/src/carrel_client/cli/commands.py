@@ -182,6 +182,7 @@ COMMANDS = {
         Command("engine rm", "engines:rm", "Remove engines that hold no container"),
         Command("storage-host ls", "storage_hosts:ls", "List storage hosts"),
         Command("storage-host show", "storage_hosts:show", "Show one storage host"),
+        Command("storage-host kinds", "storage_hosts:kinds", "List kinds of storage, with their settings"),
         Command("storage-host create", "storage_hosts:create", "Add a storage host"),
         Command("storage-host update", "storage_hosts:update", "Change a storage host"),
         Command("storage-host access", "storage_hosts:access", "Show or change who may use a storage host"),

@@ -7,7 +7,7 @@ import argparse
 from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
-from carrel_client.cli.parser import Arguments
+from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each, given, list_arguments, listed
 from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
@@ -63,12 +63,41 @@ def show(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
+def kinds_arguments(parser: Arguments) -> None:
+    parser.explain("List the kinds of storage that are installed, and what a host of each is set up with.")
+    parser.example("carrel storage-host kinds", "carrel storage-host kinds -o json | jq '.items[].settings'")
+
+
+def kinds(args: argparse.Namespace, context: Context) -> int:
+    """List kinds of storage, with their settings."""
+    found = context.client.storage_host_kinds.list()
+    rows = [
+        [kind["kind"], name, "required" if name in kind["settings"]["required"] else "", one.get("description", "")]
+        for kind in found["items"]
+        for name, one in kind["settings"]["properties"].items()
+    ]
+    columns = [Column(title) for title in ("KIND", "SETTING", "", "WHAT IT IS")]
+    context.answer(found, lambda: print_table(columns, rows))
+    return 0
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise ValueError(f"{text!r} is not KEY=VALUE")
+    return key, value
+
+
 def create_arguments(parser: Arguments) -> None:
     parser.add_argument("name", metavar="NAME", help="small letters, digits and _ . - between them")
     parser.add_argument("root", metavar="ROOT", help="a directory on the server, as /srv/folders")
     parser.add_argument(
-        "--backend", help="what kind of storage it is: posix (default), or btrfs, which enforces quotas"
+        "--backend", help="what kind of storage it is: posix (default), or one that `carrel storage-host kinds` lists"
     )
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", type=reading(_setting), default=[], dest="settings",
+        help="a setting of the kind besides its root; again for another",
+    )  # fmt: skip
     _settings(parser)
     parser.explain("Add a storage host. Its root is tried first, and what is wrong with it is said.")
     parser.example("carrel storage-host create fast /srv/nvme --backend btrfs --description 'NVMe, 20 TB'")
@@ -77,7 +106,10 @@ def create_arguments(parser: Arguments) -> None:
 def create(args: argparse.Namespace, context: Context) -> int:
     """Add a storage host."""
     made = context.client.storage_hosts.create(
-        name=args.name, root=args.root, **given(args, "backend", "description", "active", "public")
+        name=args.name,
+        root=args.root,
+        settings=dict(args.settings),
+        **given(args, "backend", "description", "active", "public"),
     )
     context.answer(made, lambda: print_line(f"{made['name']} is added ({made['id']})"))
     return 0

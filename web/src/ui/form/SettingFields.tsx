@@ -1,0 +1,89 @@
+import { NumberInput, PasswordInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Setting, SettingValues } from "./settings";
+
+interface Props {
+  settings: readonly Setting[];
+  values: SettingValues;
+  /** What is wrong with a setting. */
+  errorOf: (name: string) => ReactNode;
+  disabled?: boolean;
+  onChange: (name: string, value: unknown) => void;
+}
+
+/** The fields of the settings that a plug-in describes, whatever they are. */
+export function SettingFields({ settings, ...rest }: Props) {
+  return settings.map((setting) => <SettingField key={setting.name} setting={setting} {...rest} />);
+}
+
+function SettingField({
+  setting,
+  values,
+  errorOf,
+  disabled,
+  onChange,
+}: Omit<Props, "settings"> & { setting: Setting }) {
+  const { name, kind, title, description, required, usual, choices, min, max } = setting;
+  const value = values[name];
+  const common = {
+    label: title,
+    description: description || undefined,
+    error: errorOf(name),
+    disabled,
+    withAsterisk: required,
+    placeholder: usual === undefined || usual === null ? undefined : String(usual),
+  };
+  const written = typeof value === "string" ? value : "";
+  const change = (given: unknown) => onChange(name, given);
+  switch (kind) {
+    case "switch": {
+      const { withAsterisk: _, placeholder: __, ...plain } = common;
+      const on = typeof value === "boolean" ? value : usual === true;
+      return <Switch {...plain} checked={on} onChange={(event) => change(event.currentTarget.checked)} />;
+    }
+    case "number":
+      return (
+        <NumberInput
+          {...common}
+          clampBehavior="none"
+          min={min}
+          max={max}
+          value={typeof value === "number" ? value : ""}
+          onChange={(given) => change(given === "" ? undefined : Number(given))}
+        />
+      );
+    case "choice":
+      return (
+        <Select
+          {...common}
+          data={choices}
+          allowDeselect={!required}
+          value={written || (typeof usual === "string" ? usual : null)}
+          onChange={(given) => change(given ?? undefined)}
+        />
+      );
+    case "list":
+      return (
+        <TagsInput {...common} value={Array.isArray(value) ? value.map(String) : []} onChange={change} />
+      );
+    case "secret":
+      return (
+        <PasswordInput
+          {...common}
+          autoComplete="new-password"
+          value={written}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+      );
+    default:
+      return (
+        <TextInput
+          {...common}
+          autoComplete="off"
+          spellCheck={false}
+          value={written}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+      );
+  }
+}
