@@ -36,11 +36,13 @@ class Plugin(Generic[Settings, Backend]):
 
     settings: what one is made from; secrets are SecretStr. make: touches neither disk nor network. Raises: Invalid for
     settings with which none could work. title: its name for people; empty: its kind.
+    makes: the class of the back end, which tells what the kind can where nothing is set up; None: nothing is known.
     """
 
     settings: type[Settings]
     make: Callable[[Settings], Backend]
     title: str = ""
+    makes: type[Backend] | None = None
 
     def made(self, **values: object) -> Backend:
         """A back end with these settings; those that it has no use for are left out. Raises: as `make`."""

@@ -32,7 +32,7 @@ class AcmeBackend(FakeBackend):
         self.settings = settings
 
 
-PLUGIN = Plugin(AcmeSettings, AcmeBackend, "ACME filer")
+PLUGIN = Plugin(AcmeSettings, AcmeBackend, "ACME filer", AcmeBackend)
 ACME = {"backend": "acme", "settings": {"stripes": "4", "token": "hunter2"}}
 
 
@@ -53,7 +53,9 @@ def acme(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 async def test_kinds_are_listed_with_their_settings(api: Api, acme: None):
-    listed = (await (await api.as_("superadmin")).get("/storage-host-kinds")).json()["items"]
+    answer = await (await api.as_("superadmin")).get("/storage-host-kinds")
+    assert answer.status_code == 200, answer.text
+    listed = answer.json()["items"]
     assert [(one["kind"], one["hard_quota"]) for one in listed][:2] == [("btrfs", True), ("posix", False)]
     [theirs] = [one for one in listed if one["kind"] == "acme"]
     assert (theirs["title"], theirs["description"]) == ("ACME filer", "Folders on an ACME filer.")

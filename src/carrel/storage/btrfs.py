@@ -351,4 +351,4 @@ def _run(*arguments: str, keep: tuple[int, ...], may_say: tuple[int, ...] = ()) 
     raise StorageError(f"btrfs {arguments[0]} {arguments[1]}: {said}")
 
 
-PLUGIN = Plugin(StorageSettings, lambda settings: BtrfsBackend(settings.root), "Btrfs")
+PLUGIN = Plugin(StorageSettings, lambda settings: BtrfsBackend(settings.root), "Btrfs", BtrfsBackend)

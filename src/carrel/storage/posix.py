@@ -286,4 +286,4 @@ def _directories(parent: int) -> Iterator[str]:
                 yield entry.name
 
 
-PLUGIN = Plugin(StorageSettings, lambda settings: PosixBackend(settings.root), "Any POSIX file system")
+PLUGIN = Plugin(StorageSettings, lambda settings: PosixBackend(settings.root), "Any POSIX file system", PosixBackend)

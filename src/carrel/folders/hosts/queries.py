@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -41,7 +40,6 @@ from carrel.limits.scopes import policy_of
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import sees_everything
 from carrel.plugins import Port
-from carrel.storage.make import make
 from carrel.storage.port import Clone, HardQuota
 from carrel.tables.storage_hosts import HostScopeKind, StorageHost, StorageHostAccess
 from carrel.tables.tenancy import Domain, Project
@@ -141,8 +139,8 @@ def capabilities(kind: str) -> dict[str, bool]:
 
 @cache
 def _capabilities(kind: str) -> dict[str, bool]:
-    backend = make(kind, Path("/"))
-    return {"hard_quota": isinstance(backend, HardQuota), "instant_clone": isinstance(backend, Clone)}
+    made = plugins.find(Port.STORAGE, kind).makes or object
+    return {"hard_quota": issubclass(made, HardQuota), "instant_clone": issubclass(made, Clone)}
 
 
 def kinds() -> list[StorageHostKind]:
