@@ -6022,7 +6022,7 @@ export type StorageHostCreate = {
 /**
  * StorageHostKind
  *
- * settings: JSON schema of what a host of the kind is set up with, `root` among it; secrets are writeOnly.
+ * settings: JSON schema of what it is set up with, `root` among it; secrets are writeOnly.
  *
  * hard_quota, instant_clone: see StorageHostView.
  */
