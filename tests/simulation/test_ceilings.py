@@ -83,7 +83,8 @@ def _policy(kind: PolicyKind) -> ResourcePolicy:
         "slots": {"cpu": ceiling["cpu"], "*": "unlimited"}, "sessions": ceiling["sessions"],
         "pending_sessions": "unlimited", "pending_slots": {"*": "unlimited"},
         "containers_per_session": "unlimited", "lifetime_s": "unlimited", "idle_timeout_s": "unlimited",
-        "idle_use": "unlimited", "max_priority": 50,
+        "idle_use": "unlimited", "max_priority": 50, "storage_hosts": "unlimited", "folders": "unlimited",
+        "folder_bytes": "unlimited",
     }  # fmt: skip
     return ResourcePolicy(id=PolicyId(f"tight-{kind}"), kind=kind, name="tight", limits=limits)
 
