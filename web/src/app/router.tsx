@@ -277,6 +277,13 @@ const groupsRoute = createRoute({
   component: lazyRouteComponent(() => loadAgain(() => import("@/resources/GroupsPage")), "GroupsPage"),
 });
 
+const enginesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/resources/engines",
+  validateSearch: placesSearch,
+  component: lazyRouteComponent(() => loadAgain(() => import("@/resources/EnginesPage")), "EnginesPage"),
+});
+
 const presetsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources/presets",
@@ -386,6 +393,7 @@ export const router = createRouter({
       resourcesRoute,
       groupsRoute,
       presetsRoute,
+      enginesRoute,
       policiesRoute,
       agentsRoute,
       auditRoute,

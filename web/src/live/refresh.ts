@@ -45,6 +45,7 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   project: ["projects", "users", "domains", "check", "why"],
   domain: ["domains", "projects", "users", "check", "why"],
   node: ["nodes", "groups", "check", "why", "queue", "slot-kinds"],
+  engine: ["engines", "nodes"],
   group: ["groups", "nodes", "presets", "check", "why", "queue", "shares"],
   preset: ["presets", "check"],
   policy: ["policies", "over", "check", "why", "quotas"],

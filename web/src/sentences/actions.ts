@@ -86,6 +86,8 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "app.read": msg`See the apps of a session.`,
   "event.read": msg`Follow what happens to your sessions.`,
   "storage_host.read": msg`See the storage hosts that you may keep folders on.`,
+  "engine.read": msg`See the engines that run containers, and how each is set up.`,
+  "engine.update": msg`Add, change, check or remove an engine.`,
   "storage_host.update": msg`Add, change or remove a storage host, and say who may use it.`,
   "vfolder.read": msg`See a folder, who has it and what is being done with it.`,
   "vfolder.create": msg`Make a folder of your own; administrators also make those of projects.`,

@@ -23,6 +23,19 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
   "group.not_found": { detail: msg`There is no such resource group that you may use for this.` },
   "node.hidden": { detail: msg`Nodes are shown to superadmins only.` },
   "node.no_such_slot": { detail: msg`The node has no such slot.` },
+  "engine.in_use": {
+    detail: msg`The engine holds containers of sessions.`,
+    hint: msg`Drain its nodes first.`,
+  },
+  "engine.local": { detail: msg`This machine's engine stays where the start of Carrel found it.` },
+  "engine.name_taken": { detail: msg`There is an engine with this name.`, hint: msg`Choose another name.` },
+  "engine.not_found": { detail: msg`There is no such engine.` },
+  "engine.other": { detail: msg`With these settings, what runs on the engine cannot be found.` },
+  "engine.secrets_again": {
+    detail: msg`The secrets were given for the engine as it was set up.`,
+    hint: msg`Give them together with what changes.`,
+  },
+  "engine.unreachable": { detail: msg`The engine does not answer with these settings.` },
   "node.ambiguous": {
     detail: msg`Nodes of several engines have this name.`,
     hint: msg`Write NODE@ENGINE, or the id of the node.`,
