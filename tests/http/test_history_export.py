@@ -1,13 +1,14 @@
 """The past as a trace and the present as a policy: what is in them, who may have them, and that a replay reads them."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from command_line import command_line
 from installation import API, SMALL, Api
-from sqlalchemy import insert, text
+from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.accelerators.port import Device, whole_and_shares
@@ -18,6 +19,7 @@ from carrel.queue import history, loading
 from carrel.queue.policy_file import SchedulerPolicy, installation
 from carrel.scheduling.shares import moved_on
 from carrel.sessions import containers
+from carrel.sessions.spec import SessionSpec
 from carrel.simulator.traces import Arrival, read
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.nodes import Allocation, Node
@@ -76,8 +78,9 @@ async def past(
 
 async def several(tx: AsyncSession, session: SessionId, count: int) -> list[ContainerId]:
     """The containers of a session that has one, once it has so many."""
-    row = await tx.get_one(Session, session)
-    tx.add_all(containers.make(session, row.image, row.slots, count)[1:])
+    stored = (await tx.execute(select(Session.spec).where(Session.id == session))).scalar_one()
+    spec = replace(SessionSpec.from_json(stored), containers=count)
+    tx.add_all(containers.make(session, spec)[1:])
     await tx.flush()
     return [one.id for one in await containers.of(tx, session)]
 
