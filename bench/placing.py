@@ -21,7 +21,7 @@ from carrel.controllers.schedule import Schedule
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.db.leader import lead
 from carrel.db.migrate import migrate
 from carrel.engines.fake import FakeEngine
@@ -141,7 +141,7 @@ async def _at_once(place: _Place) -> float:
             Engines(place.database, lambda row: place.engine),
             SystemClock(),
             leader,
-            Seal(place.settings.key()),
+            SecretBox(place.settings.key()),
             Storages(place.database),
         )
     )

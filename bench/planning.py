@@ -18,12 +18,12 @@ from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
 from carrel.scheduling import ranking
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import (
-    GroupView,
-    NodeView,
-    Order,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
     Plan,
-    ScopeView,
+    QueueOrder,
+    ScopeSnapshot,
     Slots,
     Snapshot,
     Strategy,
@@ -47,7 +47,7 @@ def _thousand() -> Iterator[Line]:
         for strategy in Strategy:
             took = {
                 order: _took(_snapshot(1_000, 1_000, shapes, strategy, order, busy=True), times=5)
-                for order in Order
+                for order in QueueOrder
             }
             slowest = max(took, key=lambda order: took[order])
             ms = took[slowest] * 1000
@@ -59,9 +59,9 @@ def _thousand() -> Iterator[Line]:
 
 def _many() -> Iterator[Line]:
     """Placements a second when everything is large."""
-    cases = [(_PRESETS, strategy, Order.FIFO) for strategy in Strategy]
-    cases += [(_DIFFERENT, strategy, Order.FIFO) for strategy in Strategy]
-    others = [order for order in Order if order is not Order.FIFO]
+    cases = [(_PRESETS, strategy, QueueOrder.FIFO) for strategy in Strategy]
+    cases += [(_DIFFERENT, strategy, QueueOrder.FIFO) for strategy in Strategy]
+    others = [order for order in QueueOrder if order is not QueueOrder.FIFO]
     cases += [(_PRESETS, Strategy.DISPERSED, order) for order in others]
     cases += [(_DIFFERENT, Strategy.CONCENTRATED, order) for order in others]
     for shapes, strategy, order in cases:
@@ -79,7 +79,7 @@ def _curve() -> Iterator[Line]:
         cost: dict[int, float] = {}
         for waiting in _WAITING:
             for nodes in _NODES:
-                snapshot = _snapshot(nodes, waiting, shapes, strategy, Order.FIFO, large=True)
+                snapshot = _snapshot(nodes, waiting, shapes, strategy, QueueOrder.FIFO, large=True)
                 # The nodes themselves are read once, whoever waits.
                 idle = _took(replace(snapshot, waiting=snapshot.waiting[:1]), times=3)
                 cost[nodes] = (_took(snapshot) - idle) / waiting
@@ -128,7 +128,7 @@ def _looked() -> Iterator[list[ranking.Asked]]:
 
 
 def _misfit(count: int, strategy: Strategy) -> Snapshot:
-    snapshot = _snapshot(1_000, count, 1, strategy, Order.FIFO)
+    snapshot = _snapshot(1_000, count, 1, strategy, QueueOrder.FIFO)
     return replace(snapshot, waiting=tuple(replace(one, slots={"cpu": 65_000}) for one in snapshot.waiting))
 
 
@@ -149,7 +149,7 @@ def _snapshot(
     waiting: int,
     shapes: int,
     strategy: Strategy,
-    order: Order,
+    order: QueueOrder,
     *,
     large: bool = False,
     busy: bool = False,
@@ -161,7 +161,7 @@ def _snapshot(
     kinds = [_slots(random) for _ in range(min(shapes, waiting))]
     return Snapshot(
         tuple(
-            NodeView(NodeId(f"n{n:05}"), f"n{n:05}", capacity, _used(capacity, random) if busy else {})
+            NodeSnapshot(NodeId(f"n{n:05}"), f"n{n:05}", capacity, _used(capacity, random) if busy else {})
             for n in range(nodes)
         ),
         tuple(
@@ -172,9 +172,9 @@ def _snapshot(
             for n in range(waiting)
         ),
         _NOW,
-        (GroupView(DEFAULT_GROUP, order=order, strategy=strategy),),
+        (GroupSnapshot(DEFAULT_GROUP, order=order, strategy=strategy),),
         {
-            scope: ScopeView(scope, {"cpu": 10**12, "sessions": 10**9})
+            scope: ScopeSnapshot(scope, {"cpu": 10**12, "sessions": 10**9})
             for scope in ("d", *(f"p{n}" for n in range(5)), *(f"u{n}" for n in range(_OWNERS)))
         },
     )  # fmt: skip

@@ -7,7 +7,7 @@ import psycopg
 from sqlalchemy import text
 
 from carrel.audit import proof, sealing, service
-from carrel.audit.chain import Link
+from carrel.audit.chain import ChainLink
 from carrel.audit.proof import Fault
 from carrel.db.database import Database
 from carrel.permissions.decide import Actor
@@ -39,7 +39,7 @@ async def sealed(database: Database, actor: Actor, count: int) -> None:
 
 
 async def faults(
-    database: Database, *, expected: Link | None = None, batch: int = proof.BATCH
+    database: Database, *, expected: ChainLink | None = None, batch: int = proof.BATCH
 ) -> list[Fault]:
     """What is wrong with the whole chain."""
     found: list[Fault] = []
@@ -59,13 +59,13 @@ async def places(database: Database, *, batch: int = proof.BATCH) -> list[tuple[
     return [(str(fault.kind), fault.position) for fault in await faults(database, batch=batch)]
 
 
-async def links(database: Database) -> list[Link]:
+async def links(database: Database) -> list[ChainLink]:
     """Every sealed place, in order."""
     async with database.transaction() as tx:
         rows = await tx.execute(
             text("SELECT position, hash FROM audit WHERE position IS NOT NULL ORDER BY position")
         )
-        return [Link(row.position, bytes(row.hash)) for row in rows]
+        return [ChainLink(row.position, bytes(row.hash)) for row in rows]
 
 
 @contextmanager

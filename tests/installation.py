@@ -20,7 +20,7 @@ from starlette.datastructures import State
 from carrel.core.clock import SystemClock
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.engines.context import EngineContext
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import Engine
@@ -190,7 +190,7 @@ async def serving(app: FastAPI, http: type[ZeroCopyProtocol] = ZeroCopyProtocol)
 
 def only(database: Database, engine: Engine, settings: Settings | None = None) -> Engines:
     """An installation's engines, of which the local one is this. settings: for those that are added."""
-    others = Connector(Seal(settings.key()), EngineContext("test")) if settings else None
+    others = Connector(SecretBox(settings.key()), EngineContext("test")) if settings else None
     return Engines(database, lambda row: others(row) if others and row.id != LOCAL_ENGINE else engine)
 
 

@@ -14,7 +14,7 @@ from carrel.accelerators.fake import FakeAccelerators
 from carrel.core.ids import new_id
 from carrel.engines.conformance import EngineConformance
 from carrel.engines.conformance_kit import (
-    Harness,
+    EngineHarness,
     ProgressLog,
     Ran,
     eventually,
@@ -71,7 +71,7 @@ class DockerHarness:
 @pytest.fixture
 async def harness(
     docker_engine: DockerEngine, installation: str, docker: aiodocker.Docker
-) -> AsyncIterator[Harness]:
+) -> AsyncIterator[EngineHarness]:
     harness = DockerHarness(docker_engine, installation, docker)
     harness.image = await ensure_tiny_image()
     harness.shellless_image = await ensure_tiny_image("shellless")
@@ -101,7 +101,7 @@ async def _forget_image(docker: aiodocker.Docker, reference: str) -> None:
 
 
 class TestDockerEngine(EngineConformance):
-    async def test_a_process_that_is_left_alone_is_hung_up_on(self, harness: Harness) -> None:
+    async def test_a_process_that_is_left_alone_is_hung_up_on(self, harness: EngineHarness) -> None:
         container = await running(harness)
         script = "sleep 4321 & echo up; while true; do :; done"
         async with harness.engine.exec(container, ("sh", "-c", script), env={}, terminal=None) as process:
@@ -112,14 +112,14 @@ class TestDockerEngine(EngineConformance):
 
         await eventually(harness, gone, "both processes ended")
 
-    async def test_what_a_finished_command_leaves_behind_stays(self, harness: Harness) -> None:
+    async def test_what_a_finished_command_leaves_behind_stays(self, harness: EngineHarness) -> None:
         container = await running(harness)
         await run(harness.engine, container, "sh", "-c", "sleep 4321 >/dev/null 2>&1 & true")
         assert b"4321" in (await run(harness.engine, container, "ps")).stdout
 
 
 class TestDockerEngineOptional(OptionalConformance):
-    async def test_the_kernel_holds_a_container_to_its_new_limits(self, harness: Harness) -> None:
+    async def test_the_kernel_holds_a_container_to_its_new_limits(self, harness: EngineHarness) -> None:
         assert isinstance(harness.engine, LiveLimits)
         container = await running(harness)
         await harness.engine.set_limits(container, {"mem": 80 << 20})
@@ -129,13 +129,13 @@ class TestDockerEngineOptional(OptionalConformance):
 
 
 class TestDockerEngineMounts(MountConformance):
-    async def test_what_a_session_makes_belongs_to_its_user_on_the_machine(self, harness: Harness) -> None:
+    async def test_what_a_session_makes_belongs_to_its_user_on_the_machine(self, harness: EngineHarness) -> None:
         with directory() as source:
             container = await mounting(harness, Mount(str(source), "/home/work/data"))
             await run(harness.engine, container, "sh", "-c", "mkdir data/made; touch data/made/file")
             assert {path.stat().st_uid for path in source.rglob("*")} == {WORK_UID}
 
-    async def test_directories_on_the_way_to_a_mount_belong_to_the_user(self, harness: Harness) -> None:
+    async def test_directories_on_the_way_to_a_mount_belong_to_the_user(self, harness: EngineHarness) -> None:
         with directory() as source:
             container = await mounting(
                 harness, Mount(str(source), "/home/work/a/b/c"), Mount(str(source), "/opt/d/e")
@@ -143,7 +143,7 @@ class TestDockerEngineMounts(MountConformance):
             ran = await run(harness.engine, container, "stat", "-c", "%u", "a", "a/b", "/opt/d")
             assert ran.stdout.split() == [b"1000", b"1000", b"0"]
 
-    async def test_an_image_off_the_shelf_can_mount(self, harness: Harness) -> None:
+    async def test_an_image_off_the_shelf_can_mount(self, harness: EngineHarness) -> None:
         with directory() as source:
             wanted = replace(
                 small(await ensure_tiny_image("bare")), mounts=(Mount(str(source), "/home/work/data"),)
@@ -154,7 +154,7 @@ class TestDockerEngineMounts(MountConformance):
             )
             assert ran.stdout.split() == [b"1000"] * 3
 
-    async def test_what_the_image_has_in_the_place_of_a_link_stays(self, harness: Harness) -> None:
+    async def test_what_the_image_has_in_the_place_of_a_link_stays(self, harness: EngineHarness) -> None:
         with directory() as source:
             (source / "part").mkdir()
             for mount in (
@@ -167,7 +167,7 @@ class TestDockerEngineMounts(MountConformance):
                 assert not error.retriable
             assert (source / "part").is_dir()
 
-    async def test_a_container_that_ran_is_not_unpacked_into_again(self, harness: Harness) -> None:
+    async def test_a_container_that_ran_is_not_unpacked_into_again(self, harness: EngineHarness) -> None:
         """It could have put a link in the way, to where another of its folders is."""
         with directory() as source, directory() as other:
             (source / "part").mkdir()

@@ -25,7 +25,7 @@ from carrel.storage.conformance_more import (
     RescopeConformance,
     SnapshotConformance,
 )
-from carrel.storage.port import FastUsage, Place, StorageUnavailable, StorageUnusable
+from carrel.storage.port import FastUsage, FolderLocation, StorageUnavailable, StorageUnusable
 from carrel.storage.tree import Clash
 
 T = TypeVar("T")
@@ -114,7 +114,7 @@ def test_a_clone_holds_what_is_in_nested_subvolumes(harness: BtrfsHarness) -> No
 
 def test_a_folder_counts_in_the_scope_that_it_went_to(harness: BtrfsHarness) -> None:
     old = made(harness)
-    new = Place(place().scope, old.folder)
+    new = FolderLocation(place().scope, old.folder)
     written(harness.backend.files(old) / "file", 4)
     harness.settle()
     harness.backend.set_quota(old.scope, 8 * MIB)
@@ -144,7 +144,7 @@ def test_a_half_made_clone_is_forgotten(harness: BtrfsHarness) -> None:
     (harness.backend.files(source) / "file").write_text("x")
     leftover = harness.backend.root / source.scope / f".making-{target.folder}"
     subprocess.run(["btrfs", "subvolume", "create", str(leftover)], check=True, capture_output=True)
-    harness.backend.clone(source, Place(source.scope, target.folder))
+    harness.backend.clone(source, FolderLocation(source.scope, target.folder))
     assert not leftover.exists()
 
 
@@ -201,7 +201,7 @@ def test_directories_can_be_deleted_when_the_quota_is_used_up(harness: BtrfsHarn
     assert os.listdir(files) == []
 
 
-def _group(harness: BtrfsHarness, here: Place) -> bytes:
+def _group(harness: BtrfsHarness, here: FolderLocation) -> bytes:
     return os.getxattr(harness.backend.root / here.scope, "user.carrel.qgroup")
 
 

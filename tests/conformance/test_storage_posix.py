@@ -12,7 +12,7 @@ from storage_kit import OfRoot, rooted_at
 from carrel.storage.conformance import StorageConformance
 from carrel.storage.conformance_kit import place, refused, silent
 from carrel.storage.conformance_more import RescopeConformance
-from carrel.storage.port import Place, StorageUnavailable, StorageUnusable
+from carrel.storage.port import FolderLocation, StorageUnavailable, StorageUnusable
 from carrel.storage.posix import PosixBackend
 from carrel.storage.threads import Threads
 
@@ -33,7 +33,7 @@ def test_a_scope_that_goes_while_a_folder_is_made_in_it_is_made_again(tmp_path: 
 
         times = 0
 
-        def _make_folder(self, scope: int, place: Place) -> None:
+        def _make_folder(self, scope: int, place: FolderLocation) -> None:
             if self.times < 2:
                 self.times += 1
                 (self.root / place.scope).rmdir()

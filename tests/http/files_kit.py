@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 from installation import Api, Caller
 
-from carrel.storage.port import Place
+from carrel.storage.port import FolderLocation
 from carrel.tables.folders import VFolder
 
 
@@ -64,5 +64,5 @@ async def known(api: Api, who: Caller, id_: str) -> Folder:
         row = await tx.get(VFolder, id_)
     assert row is not None
     backend = (await api.services.storages.of(row.host_id)).backend
-    place = Place(row.scope, row.id)
+    place = FolderLocation(row.scope, row.id)
     return Folder(who, row.id, backend.files(place), backend.stage(place))

@@ -7,7 +7,7 @@ from installation import Api, Caller
 from people import eventually
 from sqlalchemy import text
 
-from carrel.storage.port import Place, StorageBackend
+from carrel.storage.port import FolderLocation, StorageBackend
 
 
 async def folder(caller: Caller, name: str = "data", **wanted: object) -> dict[str, Any]:
@@ -34,7 +34,7 @@ async def files_of(api: Api, folder: str) -> Path:
     async with api.database.transaction() as tx:
         row = await tx.execute(text("SELECT host_id, scope FROM vfolders WHERE id = :id"), {"id": folder})
         host, scope = row.one()
-    return (await backend(api, host)).files(Place(scope, folder))  # type: ignore[arg-type]
+    return (await backend(api, host)).files(FolderLocation(scope, folder))  # type: ignore[arg-type]
 
 
 async def in_state(caller: Caller, ref: str, state: str) -> dict[str, Any]:

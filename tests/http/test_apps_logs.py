@@ -13,7 +13,7 @@ from carrel.engines.fake import FakeEngine
 from carrel.engines.port import ContainerSpec
 from carrel.sessions import containers
 from carrel.sessions import service as sessions
-from carrel.sessions.containers import Change
+from carrel.sessions.containers import ContainerChange
 from carrel.tables.session_states import ContainerState, SessionState
 
 __all__ = ["world"]
@@ -79,7 +79,7 @@ async def test_following_before_the_start_waits_for_it(logged: World) -> None:
             await say(logged, session, b"hello\n")
             async with logged.database.transaction() as tx:
                 await containers.change(
-                    tx, session, [Change(main_of(session), address="127.0.0.1")], ContainerState.RUNNING,
+                    tx, session, [ContainerChange(main_of(session), address="127.0.0.1")], ContainerState.RUNNING,
                     states=[SessionState.PREPARING], cause="started", now=SystemClock().now(),
                 )  # fmt: skip
             assert await asyncio.wait_for(answer.content.readline(), 10) == b"hello\n"

@@ -20,7 +20,7 @@ from carrel.queue.policy_file import SchedulerPolicy, installation
 from carrel.scheduling.shares import moved_on
 from carrel.sessions import containers
 from carrel.sessions.spec import SessionSpec
-from carrel.simulator.traces import Arrival, read
+from carrel.simulator.traces import TraceEntry, read
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.nodes import Allocation, Node
 from carrel.tables.sessions import Session
@@ -85,7 +85,7 @@ async def several(tx: AsyncSession, session: SessionId, count: int) -> list[Cont
     return [one.id for one in await containers.of(tx, session)]
 
 
-async def exported(api: Api) -> list[Arrival]:
+async def exported(api: Api) -> list[TraceEntry]:
     admin = await api.as_("superadmin")
     answer = await admin.get("/scheduler/trace", params=WHEN)
     assert answer.status_code == 200, answer.text
@@ -103,8 +103,8 @@ async def test_what_ran_is_exported_with_ids_alone(api: Api):
     people = api.people
     path = (people.domain, people.project, people.user.user_id)
     assert await exported(api) == [
-        Arrival(first, after(0), timedelta(minutes=30), SMALL, path, priority=70, limit=timedelta(hours=1)),
-        Arrival(again, after(1), timedelta(minutes=12), SMALL, path),
+        TraceEntry(first, after(0), timedelta(minutes=30), SMALL, path, priority=70, limit=timedelta(hours=1)),
+        TraceEntry(again, after(1), timedelta(minutes=12), SMALL, path),
     ]
     admin = await api.as_("superadmin")
     everything = (await admin.get("/scheduler/trace", params=WHEN)).text

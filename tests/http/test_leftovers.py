@@ -17,7 +17,7 @@ from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.clock import SystemClock
 from carrel.core.errors import Unavailable
 from carrel.folders.files import leftovers, upload_rows
-from carrel.folders.hosts.storages import Storage
+from carrel.folders.hosts.storages import HostStorage
 from carrel.storage import staged
 from carrel.storage.port import StorageUnavailable
 
@@ -68,15 +68,15 @@ async def test_a_host_that_is_away_is_asked_once_and_holds_up_no_other(
     away = [await begun(data, f"file{number}") for number in range(3)]
     here = await begun(other, "file")
     asked = []
-    call = Storage.call
+    call = HostStorage.call
 
-    async def called(storage: Storage, *given: object, **options: object) -> object:
+    async def called(storage: HostStorage, *given: object, **options: object) -> object:
         asked.append(storage.name)
         if storage.name == "fast":
             raise Unavailable("storage.unavailable", "It does not answer.")
         return await call(storage, *given, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Storage, "call", called)
+    monkeypatch.setattr(HostStorage, "call", called)
     later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
     await leftovers.prune(api.database.transaction, api.services.storages, later)
     assert (await known(api), asked) == (set(away), ["fast", "slow"])

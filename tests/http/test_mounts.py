@@ -18,7 +18,7 @@ from carrel.engines.conformance_kit import run
 from carrel.engines.port import Mount
 from carrel.queue import check as checking
 from carrel.sessions.spec import MountRequest, SessionSpec
-from carrel.storage.port import Capacity, Place
+from carrel.storage.port import Capacity, FolderLocation
 from carrel.storage.posix import PosixBackend
 from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
 from carrel.tables.session_states import SessionState
@@ -64,7 +64,7 @@ async def files_of(api: Api, made: dict[str, Any]) -> Path:
     async with api.database.transaction() as tx:
         row = (await tx.execute(select(VFolder).where(VFolder.id == made["id"]))).scalar_one()
     storage = await api.services.storages.of(row.host_id)
-    return storage.backend.files(Place(row.scope, row.id))  # type: ignore[no-any-return]
+    return storage.backend.files(FolderLocation(row.scope, row.id))  # type: ignore[no-any-return]
 
 
 def where(session: dict[str, Any]) -> dict[str, tuple[str, bool]]:

@@ -14,16 +14,16 @@ from people_kit import domain_admin, project_admin, said
 from sqlalchemy import text, update
 
 from carrel.controllers.loop import Tools
-from carrel.controllers.storage_monitor import Storage
+from carrel.controllers.storage_monitor import StorageMonitor
 from carrel.core.errors import Refused
 from carrel.core.ids import FolderId
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, lead
 from carrel.engines.fake import FakeEngine
 from carrel.folders import measuring, quotas
 from carrel.folders.hosts.storages import Storages
 from carrel.storage.fake import FakeBackend, FakeQuotaBackend
-from carrel.storage.port import Measure, Place
+from carrel.storage.port import FolderLocation, Measure
 from carrel.tables.folders import VFolder
 
 MIB = 1 << 20
@@ -56,8 +56,8 @@ class Care:
         self.clock = Hands()
         self.backends: dict[str, FakeBackend] = {}
         self.storages = Storages(api.database, self._made)
-        self.storage = Storage(
-            Tools(api.database, only(api.database, FakeEngine()), self.clock, leader, Seal(b"0" * 32), self.storages)
+        self.storage = StorageMonitor(
+            Tools(api.database, only(api.database, FakeEngine()), self.clock, leader, SecretBox(b"0" * 32), self.storages)
         )
 
     def _made(self, kind: str, root: Path, settings: object) -> FakeBackend:
@@ -114,7 +114,7 @@ async def fill(api: Api, folder: str, size: int, name: str = "file") -> None:
     async with api.database.transaction() as tx:
         row = await tx.get_one(VFolder, FolderId(folder))
         storage = await api.services.storages.of(row.host_id)
-        (storage.backend.files(Place(row.scope, row.id)) / name).write_bytes(b"x" * size)
+        (storage.backend.files(FolderLocation(row.scope, row.id)) / name).write_bytes(b"x" * size)
         row.touched_at = (row.measured_at or datetime(2026, 6, 15, 12, tzinfo=UTC)) + timedelta(milliseconds=1)
 
 

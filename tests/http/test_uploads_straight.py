@@ -21,7 +21,7 @@ from people import eventually
 from tus_kit import BYTES, arrived, basic, begun, patch
 
 from carrel.folders.files import arrivals
-from carrel.folders.files.folder_access import Reached
+from carrel.folders.files.folder_access import OpenedFolder
 from carrel.http.intake import Intake
 from carrel.storage.staged import Staged
 
@@ -151,12 +151,12 @@ async def test_a_host_that_hangs_ends_the_connection_and_nothing_else(
         write(file, pieces, checking)
 
     async def impatient(
-        reached: Reached, work: Callable[..., Any], *given: Any, deadline_s: float = 0
+        reached: OpenedFolder, work: Callable[..., Any], *given: Any, deadline_s: float = 0
     ) -> Any:
         return await reached.storage.call(work, *given, deadline_s=1.0)
 
     monkeypatch.setattr(Staged, "write", hanging)
-    monkeypatch.setattr(Reached, "call", impatient)
+    monkeypatch.setattr(OpenedFolder, "call", impatient)
 
     def talk(line: http.client.HTTPConnection) -> str:
         try:

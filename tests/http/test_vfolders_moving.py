@@ -25,7 +25,7 @@ from people_kit import domain_admin, project_admin, said
 from sqlalchemy import text
 
 from carrel.storage import whole_folders
-from carrel.storage.port import Advance, Place, StorageFull, Tick
+from carrel.storage.port import Advance, FolderLocation, StorageFull, Tick
 from carrel.storage.posix import MARK
 
 
@@ -342,7 +342,7 @@ async def test_a_cancelled_move_leaves_the_folder_where_it_was(living: Api, slow
     moving = asked.json()
     assert (moving["state"], moving["host"]["name"]) == ("MOVING", "local")
     there = await backend(living, second)
-    place = Place(f"user-{living.people.user.user_id}", made["id"])
+    place = FolderLocation(f"user-{living.people.user.user_id}", made["id"])
 
     async def begun() -> bool:
         return there.stage(place).exists()

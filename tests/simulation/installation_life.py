@@ -25,16 +25,16 @@ from simulation.virtual_time import LoopClock
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers import runtime as plane
-from carrel.controllers.audit_sealing import Seal
-from carrel.controllers.folder_tasks import Folders
+from carrel.controllers.audit_sealing import AuditSealing
+from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.loop import Controller, Tools
-from carrel.controllers.mail_delivery import Post
+from carrel.controllers.mail_delivery import MailDelivery
 from carrel.core.errors import Unavailable
 from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, SessionId
 from carrel.db.database import Database
-from carrel.db.encryption import Seal as Secrets
+from carrel.db.encryption import SecretBox as Secrets
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import EngineError, Observed
@@ -174,7 +174,7 @@ class ControlPlane:
     left_out: controllers that a life has no need of.
     """
 
-    left_out: tuple[type[Controller], ...] = (Folders, Housekeeping, Idle, Post, Seal)
+    left_out: tuple[type[Controller], ...] = (FolderTasks, Housekeeping, Idle, MailDelivery, AuditSealing)
 
     def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:
         self.database = database

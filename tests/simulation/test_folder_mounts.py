@@ -24,15 +24,15 @@ from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
 from carrel.core.ids import FolderId, SessionId, StorageHostId
 from carrel.db.database import Database
-from carrel.db.encryption import Seal as Secrets
+from carrel.db.encryption import SecretBox as Secrets
 from carrel.db.leader import Leader
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import Mount
-from carrel.folders.hosts.storages import Storage
+from carrel.folders.hosts.storages import HostStorage
 from carrel.nodes.engines.connections import Engines
 from carrel.permissions.decide import Actor
 from carrel.sessions.spec import MountRequest, SessionSpec
-from carrel.storage.port import Place, StorageUnavailable
+from carrel.storage.port import FolderLocation, StorageUnavailable
 from carrel.storage.posix import PosixBackend
 from carrel.tables.session_states import SessionState as S
 
@@ -76,10 +76,10 @@ class MountPlane(ControlPlane):
         kept = Observe | Schedule | Launch | Reap
         self.controllers = [one for one in runtime.controllers(tools) if isinstance(one, kept)]
 
-    async def of(self, host: StorageHostId) -> Storage:
+    async def of(self, host: StorageHostId) -> HostStorage:
         """As `Storages` has it."""
         assert host == HOST
-        return Storage("one", PosixBackend(self.disk.root), self._hands)  # type: ignore[arg-type]
+        return HostStorage("one", PosixBackend(self.disk.root), self._hands)  # type: ignore[arg-type]
 
 
 class Life(Installation):
@@ -108,7 +108,7 @@ class Life(Installation):
 def disk(tmp_path: Path, look: psycopg.Connection[Any], actor: Actor) -> Disk:
     """A host with one folder of the actor's."""
     found = Disk(tmp_path / "root")
-    back_end, place = PosixBackend(found.root), Place(f"user-{actor.user_id}", FOLDER)
+    back_end, place = PosixBackend(found.root), FolderLocation(f"user-{actor.user_id}", FOLDER)
     back_end.probe()
     back_end.claim()
     back_end.create(place)
@@ -126,7 +126,7 @@ def disk(tmp_path: Path, look: psycopg.Connection[Any], actor: Actor) -> Disk:
 
 
 def expected(disk: Disk, actor: Actor) -> tuple[Mount, ...]:
-    source = str(PosixBackend(disk.root).files(Place(f"user-{actor.user_id}", FOLDER)))
+    source = str(PosixBackend(disk.root).files(FolderLocation(f"user-{actor.user_id}", FOLDER)))
     return (Mount(source, "/home/work/data"), Mount(source, "/srv/part", "part", read_only=True))
 
 
@@ -207,7 +207,7 @@ def tell(postgres: str, look: psycopg.Connection[Any], actor: Actor, disk: Disk)
 
 
 def directory(disk: Disk, actor: Actor) -> Path:
-    return PosixBackend(disk.root).files(Place(f"user-{actor.user_id}", FOLDER))
+    return PosixBackend(disk.root).files(FolderLocation(f"user-{actor.user_id}", FOLDER))
 
 
 def test_a_folder_that_is_gone_from_a_host_that_answers_ends_a_start_after_a_few_tries(

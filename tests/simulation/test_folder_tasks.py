@@ -20,19 +20,19 @@ from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers.folder_tasks import Folders
+from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.loop import Tools
 from carrel.core.ids import FolderId, StorageHostId
 from carrel.db.database import Database
-from carrel.db.encryption import Seal as Secrets
+from carrel.db.encryption import SecretBox as Secrets
 from carrel.db.leader import Leader
 from carrel.engines.fake import FakeWorld
 from carrel.folders import cloning, moving, service, tasks
-from carrel.folders.hosts.storages import Storage
+from carrel.folders.hosts.storages import HostStorage
 from carrel.folders.schemas import VFolderClone, VFolderCreate, VFolderHandOver, VFolderMove
 from carrel.nodes.engines.connections import Engines
 from carrel.permissions.decide import Actor
-from carrel.storage.port import Advance, Place
+from carrel.storage.port import Advance, FolderLocation
 from carrel.storage.posix import PosixBackend
 from carrel.tables.folder_states import FolderState as S
 from carrel.tables.folders import TaskKind, VFolder
@@ -56,7 +56,7 @@ class Disks:
         }
 
     def files(self, host: str, scope: str, folder: str) -> Path:
-        return PosixBackend(self.roots[host]).files(Place(scope, FolderId(folder)))
+        return PosixBackend(self.roots[host]).files(FolderLocation(scope, FolderId(folder)))
 
 
 class Hands:
@@ -92,12 +92,12 @@ class FolderPlane(ControlPlane):
         super().__init__(database, leader, engines, fate)
         self.hands = Hands(fate)
         tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
-        self.folders = Folders(tools)
+        self.folders = FolderTasks(tools)
         self.controllers = [self.folders]
 
-    async def of(self, host: StorageHostId) -> Storage:
+    async def of(self, host: StorageHostId) -> HostStorage:
         """As `Storages` has it."""
-        return Storage(host, PosixBackend(self.disks.roots[host]), self.hands)  # type: ignore[arg-type]
+        return HostStorage(host, PosixBackend(self.disks.roots[host]), self.hands)  # type: ignore[arg-type]
 
 
 class Life(Installation):

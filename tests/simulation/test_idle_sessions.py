@@ -13,8 +13,8 @@ from simulation.virtual_time import LoopClock
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers.audit_sealing import Seal
-from carrel.controllers.folder_tasks import Folders
+from carrel.controllers.audit_sealing import AuditSealing
+from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.ids import SessionId
 from carrel.tables.session_states import SessionState as S
@@ -27,7 +27,7 @@ USE = {"idle_use": {"window_s": 1800, "grace_s": 600, "below": {"cpu": 5, "accel
 
 
 class WithIdle(ControlPlane):
-    left_out = (Folders, Housekeeping, Seal)
+    left_out = (FolderTasks, Housekeeping, AuditSealing)
 
 
 class Limits:

@@ -11,7 +11,7 @@ from people import eventually
 from carrel.controllers.loop import Tools, lead_forever
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
 from carrel.engines.fake import FakeEngine
@@ -107,7 +107,7 @@ async def test_a_reign_that_ends_in_an_unforeseen_way_is_followed_by_another(pos
 
 async def test_what_an_old_leader_writes_is_void(postgres: str, database: Database) -> None:
     old = await lead(postgres)
-    tools = Tools(database, only(database, FakeEngine()), SystemClock(), old, Seal(b"0" * 32), Storages(database))
+    tools = Tools(database, only(database, FakeEngine()), SystemClock(), old, SecretBox(b"0" * 32), Storages(database))
     async with tools.transaction():
         pass
     await old.resign()
@@ -120,7 +120,7 @@ async def test_what_an_old_leader_writes_is_void(postgres: str, database: Databa
 
 async def test_a_new_leader_waits_for_the_old_ones_transaction(postgres: str, database: Database) -> None:
     old = await lead(postgres)
-    tools = Tools(database, only(database, FakeEngine()), SystemClock(), old, Seal(b"0" * 32), Storages(database))
+    tools = Tools(database, only(database, FakeEngine()), SystemClock(), old, SecretBox(b"0" * 32), Storages(database))
     async with tools.transaction():
         await old.resign()
         taking_over = asyncio.create_task(lead(postgres))

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from carrel.audit import chain, proof, sealing, service
-from carrel.audit.chain import Link
+from carrel.audit.chain import ChainLink
 from carrel.db.database import Database
 from carrel.tables.audit import AuditEntry
 
@@ -137,7 +137,7 @@ async def test_a_kept_head_holds_as_the_chain_grows(database: Database, people):
     kept = (await links(database))[-1]
     await sealed(database, people.user, 3)
     assert await faults(database, expected=kept, batch=2) == []
-    assert [f.kind for f in await faults(database, expected=Link(3, bytes(32)))] == ["rewritten"]
+    assert [f.kind for f in await faults(database, expected=ChainLink(3, bytes(32)))] == ["rewritten"]
 
 
 @pytest.mark.parametrize("trigger", ["audit_is_kept", "audit_is_never_emptied"])

@@ -15,12 +15,12 @@ from sqlalchemy.exc import DBAPIError
 from carrel.audit import retention, sealing, service
 from carrel.controllers import audit_sealing as sealing_controller
 from carrel.controllers import loop
-from carrel.controllers.audit_sealing import Seal
+from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.loop import Tools
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
-from carrel.db.encryption import Seal as Secrets
+from carrel.db.encryption import SecretBox as Secrets
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
 from carrel.engines.fake import FakeEngine
@@ -41,8 +41,8 @@ def _tools(database: Database, leader: Leader) -> Tools:
     return Tools(database, only(database, FakeEngine()), SystemClock(), leader, Secrets(b"0" * 32), Storages(database))
 
 
-def _controller(database: Database, leader: Leader) -> Seal:
-    return Seal(_tools(database, leader))
+def _controller(database: Database, leader: Leader) -> AuditSealing:
+    return AuditSealing(_tools(database, leader))
 
 
 async def _count(database: Database, where: str = "true") -> int:

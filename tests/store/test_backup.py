@@ -26,7 +26,7 @@ from carrel.sessions.spec import SessionSpec
 from carrel.signin.keypairs import service as keypairs
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
-from carrel.storage.port import Place
+from carrel.storage.port import FolderLocation
 
 CARREL = Path(sys.executable).with_name("carrel")
 KEY = bytes(range(32))
@@ -35,7 +35,7 @@ KEY = bytes(range(32))
 class Original:
     """An installation's data directory, over a database that runs beside it."""
 
-    def __init__(self, data_dir: Path, url: str, place: Place) -> None:
+    def __init__(self, data_dir: Path, url: str, place: FolderLocation) -> None:
         self.data_dir, self.url, self.place = data_dir, url, place
         self.files = data_dir / "folders" / place.scope / place.folder / "files"
 
@@ -70,12 +70,12 @@ async def original(open_dir: Path, database: Database, people: People) -> Iterat
     shutil.rmtree(data_dir, ignore_errors=True)
 
 
-def _folder(url: str, people: People, root: Path, kind: str) -> Place:
+def _folder(url: str, people: People, root: Path, kind: str) -> FolderLocation:
     """A folder of the user's on a storage host of its own."""
     backend = make(kind, root)
     backend.probe()
     backend.claim()
-    place = Place(f"user-{people.user.user_id}"[:20].lower(), FolderId(new_id()))
+    place = FolderLocation(f"user-{people.user.user_id}"[:20].lower(), FolderId(new_id()))
     backend.create(place)
     host = StorageHostId(new_id())
     with psycopg.connect(url) as connection:

@@ -9,12 +9,12 @@ from people import People
 
 from carrel.core.errors import NotFound
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.signin.logins import attempts, factors, links
 from carrel.site.schemas import SiteSettings
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-SEAL = Seal(bytes(32))
+SEAL = SecretBox(bytes(32))
 
 
 async def test_a_code_is_good_for_one_of_many(database: Database, people: People):

@@ -12,7 +12,7 @@ from carrel.controllers.loop import Tools
 from carrel.controllers.schedule import Schedule
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.db.leader import lead
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import NodeInfo
@@ -50,7 +50,7 @@ async def test_a_place_takes_few_statements_however_many_nodes(database, people,
         await nodes.record(tx, MACHINES, clock.now())
     leader = await lead(database.url)
     engines = only(database, FakeEngine())
-    schedule = Schedule(Tools(database, engines, clock, leader, Seal(bytes(32)), Storages(database)))
+    schedule = Schedule(Tools(database, engines, clock, leader, SecretBox(bytes(32)), Storages(database)))
     made = await service.enqueue(database, clock, people.user, SessionSpec(image="debian:12", slots=SMALL))
     with statements(database) as taken:
         await schedule.step()

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
-from carrel.db.reader import Reader
+from carrel.db.reader import StatementReader
 
 
 async def test_texts_of_the_first_column_in_order(database: Database):
@@ -18,7 +18,7 @@ async def test_texts_of_the_first_column_in_order(database: Database):
 
 
 async def test_connections_are_kept_and_bounded(database: Database):
-    reader = Reader(database.url, size=3)
+    reader = StatementReader(database.url, size=3)
     pids = await asyncio.gather(
         *(reader.texts("SELECT pg_backend_pid()::text FROM pg_sleep(0.05)", {}) for _ in range(12))
     )
@@ -28,7 +28,7 @@ async def test_connections_are_kept_and_bounded(database: Database):
 
 
 async def test_connections_that_died_are_replaced(database: Database):
-    reader = Reader(database.url, size=3)
+    reader = StatementReader(database.url, size=3)
     await asyncio.gather(*(reader.texts("SELECT pg_sleep(0.05)::text", {}) for _ in range(3)))
     async with database.transaction() as tx:
         await tx.execute(
@@ -48,7 +48,7 @@ async def test_a_statement_that_fails_harms_nobody(database: Database):
 
 
 async def test_whoever_leaves_in_the_middle_leaves_nothing_open(database: Database):
-    reader = Reader(database.url, size=1)
+    reader = StatementReader(database.url, size=1)
     waiting = asyncio.create_task(reader.texts("SELECT pg_sleep(30)::text", {}))
 
     async def asleep() -> list[str]:
@@ -65,7 +65,7 @@ async def test_whoever_leaves_in_the_middle_leaves_nothing_open(database: Databa
 
 
 async def test_no_database_is_said_so(database: Database):
-    reader = Reader(database.url.replace("host=", "host=%2Fnowhere"), size=1)
+    reader = StatementReader(database.url.replace("host=", "host=%2Fnowhere"), size=1)
     for _ in range(3):
         with pytest.raises(Unavailable):
             await reader.texts("SELECT 'well'", {})
@@ -79,7 +79,7 @@ async def test_times_are_in_utc_whatever_the_servers_zone_is(database: Database)
 
 
 async def test_what_waits_for_a_connection_is_counted(database: Database):
-    reader = Reader(database.url, size=1)
+    reader = StatementReader(database.url, size=1)
     asking = [asyncio.create_task(reader.texts("SELECT pg_sleep(30)::text", {})) for _ in range(3)]
 
     async def counted() -> bool:

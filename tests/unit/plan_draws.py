@@ -9,13 +9,13 @@ from carrel.scheduling import devices
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
-    DeviceView,
-    GroupView,
-    NodeView,
-    Order,
+    DeviceSnapshot,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
-    ScopeView,
-    ShareView,
+    QueueOrder,
+    ScopeSnapshot,
+    ShareSnapshot,
     Snapshot,
     Strategy,
 )
@@ -47,18 +47,18 @@ def mostly(usual: object, *others: object) -> st.SearchStrategy:
 
 
 @st.composite
-def nodes(draw: st.DrawFn, number: int) -> NodeView:
+def nodes(draw: st.DrawFn, number: int) -> NodeSnapshot:
     capacity = {"cpu": draw(st.integers(4, 8)), "mem": draw(st.integers(4, 8))}
     used = {slot: draw(st.sampled_from([0, 0, 0, amount // 2, amount])) for slot, amount in capacity.items()}
     cards = tuple(
-        DeviceView(f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)), CUDA)
+        DeviceSnapshot(f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)), CUDA)
         for card in range(draw(st.sampled_from([0, 0, 1, 2, 3])))
     )
     if cards:
         withheld = draw(mostly(0, 1))
         capacity["cuda.device"] = devices.capacity(cards, "cuda.device") - withheld
         capacity["cuda.shares"] = devices.capacity(cards, "cuda.shares") - withheld * 1000
-    return NodeView(
+    return NodeSnapshot(
         NodeId(f"n{number}"), f"node{number}", capacity, used, draw(mostly(*GROUPS)),
         draw(mostly("", "cordoned", "not ready")),
         draw(mostly("x86_64", "aarch64", "")), cards,
@@ -66,9 +66,9 @@ def nodes(draw: st.DrawFn, number: int) -> NodeView:
 
 
 @st.composite
-def groups(draw: st.DrawFn, id: GroupId, *, patience: timedelta | None = None) -> GroupView:
+def groups(draw: st.DrawFn, id: GroupId, *, patience: timedelta | None = None) -> GroupSnapshot:
     shares = {
-        path: ShareView(
+        path: ShareSnapshot(
             {"cpu": float(draw(st.integers(0, 8)))},
             {"cpu": draw(st.floats(0, 8))},
             draw(st.sampled_from([1.0, 2.0])),
@@ -77,8 +77,8 @@ def groups(draw: st.DrawFn, id: GroupId, *, patience: timedelta | None = None) -
         for path in (owner[2:], owner[:1], owner[:2], owner)
         if draw(st.booleans())
     }
-    return GroupView(
-        id, id, draw(st.sampled_from(Order)), draw(st.sampled_from(Strategy)),
+    return GroupSnapshot(
+        id, id, draw(st.sampled_from(QueueOrder)), draw(st.sampled_from(Strategy)),
         draw(st.sampled_from([(), (), ("mem",), ("cuda.device", "cpu")])),
         timedelta(minutes=5) if patience is None else patience,
         shares, after=draw(st.sampled_from(["", "node1", "node3"])),
@@ -112,7 +112,7 @@ ceilings = mostly((), *([slot] for slot in [*SLOTS, SESSIONS]), [*SLOTS, SESSION
 
 
 @st.composite
-def scopes(draw: st.DrawFn) -> dict[str, ScopeView]:
+def scopes(draw: st.DrawFn) -> dict[str, ScopeSnapshot]:
     found = {}
     for owner in OWNERS:
         for kind, name in zip("dpu", owner, strict=True):
@@ -122,7 +122,7 @@ def scopes(draw: st.DrawFn) -> dict[str, ScopeView]:
                 slot: draw(st.sampled_from([0, 0, most // 2, most - 1, most + 2]))
                 for slot, most in ceiling.items()
             }
-            found[f"{kind}:{name}"] = ScopeView(f"{kind} {name}", ceiling, used)
+            found[f"{kind}:{name}"] = ScopeSnapshot(f"{kind} {name}", ceiling, used)
     return found
 
 

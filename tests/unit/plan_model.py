@@ -9,15 +9,15 @@ from carrel.core.ids import NodeId
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
-    GroupView,
-    NodeView,
-    Order,
-    Part,
+    ContainerPlacement,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
     Placement,
     Plan,
-    ScopeView,
-    ShareView,
+    QueueOrder,
+    ScopeSnapshot,
+    ShareSnapshot,
     Slots,
     Snapshot,
     Strategy,
@@ -26,25 +26,25 @@ from carrel.scheduling.snapshot import (
 UNIT = {"device": 1000, "shares": 1}
 
 
-def device_slots(node: NodeView, slots: Slots) -> dict[str, int]:
+def device_slots(node: NodeSnapshot, slots: Slots) -> dict[str, int]:
     """Those slots of a container that come out of the node's devices."""
     families = {device.family for device in node.devices}
     return {slot: amount for slot, amount in slots.items() if amount and slot.rpartition(".")[0] in families}
 
 
-def admitted(node: NodeView, one: PendingSession) -> bool:
+def admitted(node: NodeSnapshot, one: PendingSession) -> bool:
     same = not one.architecture or not node.architecture or node.architecture == one.architecture
     return node.group == one.group and not node.closed and (one.node is None or one.node == node.id) and same
 
 
-def within(node: NodeView) -> bool:
+def within(node: NodeSnapshot) -> bool:
     """It holds no more than it may; whether devices are withheld is the ledger's to say beforehand."""
     return all(
         node.used.get(slot, 0) <= most for slot, most in node.capacity.items() if "." not in slot
     ) and all(device.used <= 1000 for device in node.devices)
 
 
-def ways(node: NodeView, slots: Slots) -> Iterator[Part]:
+def ways(node: NodeSnapshot, slots: Slots) -> Iterator[ContainerPlacement]:
     """Every way in which one container could be put on the node now."""
     of_devices = device_slots(node, slots)
     for slot, amount in slots.items():
@@ -58,10 +58,10 @@ def ways(node: NodeView, slots: Slots) -> Iterator[Part]:
         if used + asked > node.capacity.get(slot, 0) * UNIT[kind]:
             return
     for chosen in _devices(node, sorted(of_devices.items())):
-        yield Part(node.id, chosen)
+        yield ContainerPlacement(node.id, chosen)
 
 
-def _devices(node: NodeView, slots: list[tuple[str, int]]) -> Iterator[dict[str, dict[str, int]]]:
+def _devices(node: NodeSnapshot, slots: list[tuple[str, int]]) -> Iterator[dict[str, dict[str, int]]]:
     if not slots:
         yield {}
         return
@@ -74,12 +74,12 @@ def _devices(node: NodeView, slots: list[tuple[str, int]]) -> Iterator[dict[str,
         others = [device.id for device in mine if device.id not in taken and device.used + part <= 1000]
         for last in others if part else [None]:
             chosen = {**taken, last: part} if last else taken
-            left = with_part(node, {}, Part(node.id, {slot: chosen}))
+            left = with_part(node, {}, ContainerPlacement(node.id, {slot: chosen}))
             for more in _devices(left, rest):
                 yield {slot: chosen, **more}
 
 
-def with_part(node: NodeView, slots: Slots, part: Part) -> NodeView:
+def with_part(node: NodeSnapshot, slots: Slots, part: ContainerPlacement) -> NodeSnapshot:
     """The node when the container is there."""
     taken: dict[str, int] = {}
     for devices in part.devices.values():
@@ -90,7 +90,7 @@ def with_part(node: NodeView, slots: Slots, part: Part) -> NodeView:
     return replace(node, used=used, devices=cards)
 
 
-def most_on(node: NodeView, one: PendingSession, most: int) -> int:
+def most_on(node: NodeSnapshot, one: PendingSession, most: int) -> int:
     """How many of its containers the node could take at once."""
     if most == 0 or not admitted(node, one):
         return 0
@@ -117,7 +117,7 @@ def preferred(snapshot: Snapshot, one: PendingSession) -> NodeId:
         return next((node for node in there if node.name > group.after), there[0]).id
     sign = 1 if group.strategy is Strategy.CONCENTRATED else -1
 
-    def key(node: NodeView) -> tuple[Fraction | int, ...]:
+    def key(node: NodeSnapshot) -> tuple[Fraction | int, ...]:
         slots = group.slot_priority or [slot for slot, amount in one.slots.items() if amount]
         parts = [sign * part_free(node, slot) for slot in slots]
         if not group.slot_priority:
@@ -127,7 +127,7 @@ def preferred(snapshot: Snapshot, one: PendingSession) -> NodeId:
     return min(there, key=key).id
 
 
-def part_free(node: NodeView, slot: str) -> Fraction:
+def part_free(node: NodeSnapshot, slot: str) -> Fraction:
     """Of what the node has; of devices, what one container could get."""
     most = node.capacity.get(slot, 0)
     if "." in slot:
@@ -152,7 +152,7 @@ def counted(one: PendingSession) -> dict[str, int]:
     return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
 
 
-def over(scope: ScopeView, one: PendingSession) -> bool:
+def over(scope: ScopeSnapshot, one: PendingSession) -> bool:
     """One more would be too much for the scope."""
     return any(
         amount and scope.used.get(slot, 0) + amount > scope.ceiling[slot]
@@ -198,11 +198,11 @@ def with_placement(snapshot: Snapshot, placement: Placement) -> Snapshot:
     return replace(snapshot, nodes=tuple(nodes.values()), scopes=scopes, waiting=left, groups=tuple(group_of))
 
 
-def _having(group: GroupView, one: PendingSession, last: str) -> GroupView:
+def _having(group: GroupSnapshot, one: PendingSession, last: str) -> GroupSnapshot:
     shares = dict(group.shares)
     more = counted(one)
-    for path in (one.path[2:],) if group.order is Order.DRF else (one.path[:1], one.path[:2], one.path):
-        share = shares.get(path, ShareView())
+    for path in (one.path[2:],) if group.order is QueueOrder.DRF else (one.path[:1], one.path[:2], one.path):
+        share = shares.get(path, ShareSnapshot())
         held = {
             slot: share.held.get(slot, 0) + more.get(slot, 0) for slot in {*share.held, *more} - {SESSIONS}
         }

@@ -10,7 +10,7 @@ from carrel.core.ids import NodeId
 from carrel.scheduling import capacity_index
 from carrel.scheduling.capacity_index import CapacityIndex
 from carrel.scheduling.free_capacity import FreeCapacity
-from carrel.scheduling.snapshot import NodeView, Slots
+from carrel.scheduling.snapshot import NodeSnapshot, Slots
 
 FULL = {"cpu": 9, "mem": 9}
 amounts = st.integers(0, 9)
@@ -48,7 +48,7 @@ class Looked(list[Slots]):
     st.sampled_from([1, 2, 3]),
 )
 def test_the_first_with_room_is_found_whatever_changed(used, steps, size):
-    nodes = [NodeView(NodeId(f"n{i:02}"), f"n{i:02}", FULL, {"cpu": c, "mem": m}) for i, (c, m) in enumerate(used)]
+    nodes = [NodeSnapshot(NodeId(f"n{i:02}"), f"n{i:02}", FULL, {"cpu": c, "mem": m}) for i, (c, m) in enumerate(used)]
     standing = Standing(capacity := FreeCapacity(nodes))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(capacity_index, "SIZE", size)
@@ -68,7 +68,7 @@ def test_the_first_with_room_is_found_whatever_changed(used, steps, size):
 
 def test_who_cannot_have_room_is_not_looked_at():
     """Of a thousand nodes one has room: only the first bucket and its own are searched."""
-    nodes = [NodeView(NodeId(f"n{i}"), f"n{i}", FULL, {"cpu": 9 * (i != 700)}) for i in range(1000)]
+    nodes = [NodeSnapshot(NodeId(f"n{i}"), f"n{i}", FULL, {"cpu": 9 * (i != 700)}) for i in range(1000)]
     capacity = FreeCapacity(nodes)
     found = CapacityIndex(capacity, FULL, [(0.0, i) for i in range(1000)])
     capacity.free = looked = Looked(capacity.free)
@@ -79,7 +79,7 @@ def test_who_cannot_have_room_is_not_looked_at():
 def test_who_is_fuller_than_anybody_with_room_is_not_looked_at():
     """On one shelf, of which the last has room."""
     most = capacity_index.SIZE
-    nodes = [NodeView(NodeId(f"n{i}"), f"n{i}", {"cpu": most}, {"cpu": most - i}) for i in range(most)]
+    nodes = [NodeSnapshot(NodeId(f"n{i}"), f"n{i}", {"cpu": most}, {"cpu": most - i}) for i in range(most)]
     capacity = FreeCapacity(nodes)
     found = CapacityIndex(capacity, ["cpu"], [(i / most, i) for i in range(most)])
     capacity.free = looked = Looked(capacity.free)

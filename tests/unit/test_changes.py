@@ -17,14 +17,14 @@ from carrel.scheduling.snapshot import (
     SESSIONS,
     Cause,
     ClusterMode,
-    DeviceView,
-    GroupView,
-    NodeView,
-    Order,
-    Part,
+    ContainerPlacement,
+    DeviceSnapshot,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
+    QueueOrder,
     RunningSession,
-    ScopeView,
+    ScopeSnapshot,
     Snapshot,
 )
 
@@ -40,20 +40,20 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
     """Two groups, two owners with ceilings, some that run and some that wait."""
     capacity = {"cpu": draw(st.integers(1, 8)) * 1000, "mem": draw(st.integers(1, 8)) << 30}
     nodes = tuple(
-        NodeView(
+        NodeSnapshot(
             NodeId(f"n{number}"), f"node{number}", capacity, group=draw(st.sampled_from(GROUPS)),
             closed=draw(st.sampled_from(["", "", "", "cordoned"])),
         )
         for number in range(draw(st.integers(1, 4)))
     )  # fmt: skip
     scopes = {
-        f"user:{owner}": ScopeView(
+        f"user:{owner}": ScopeSnapshot(
             owner, {"cpu": draw(st.integers(1, 16)) * 1000, SESSIONS: draw(st.integers(1, 5))}
         )
         for owner in OWNERS
     }
     groups = tuple(
-        GroupView(group, group, draw(st.sampled_from([Order.FIFO, Order.LIFO]))) for group in GROUPS
+        GroupSnapshot(group, group, draw(st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO]))) for group in GROUPS
     )
     empty = Snapshot(nodes, (), NOW, groups, scopes)
     cluster = Cluster(empty)
@@ -142,8 +142,8 @@ def test_another_group_is_offered_whenever_it_would_do(snapshot: Snapshot) -> No
 
 
 def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
-    node = NodeView(NodeId("n"), "n", {"cpu": 8000})
-    scopes = {"k": ScopeView("keypair k", {SESSIONS: 2}, containers=3)}
+    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 8000})
+    scopes = {"k": ScopeSnapshot("keypair k", {SESSIONS: 2}, containers=3)}
     three, four = (
         PendingSession(SessionId(f"s{n}"), {"cpu": 1000}, NOW, scopes=("k",), count=n, mode=mode)
         for n, mode in ((3, ClusterMode.SINGLE_NODE), (4, ClusterMode.MULTI_NODE))
@@ -161,7 +161,7 @@ def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
 
 
 def test_what_is_built_for_another_architecture_never_starts() -> None:
-    node = NodeView(NodeId("n"), "n", {"cpu": 8000}, architecture="x86_64")
+    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 8000}, architecture="x86_64")
     one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, architecture="aarch64")
     planning = Planning(Snapshot((node,), (one,), NOW))
     [refusal] = planning.run().refusals
@@ -174,7 +174,7 @@ def test_what_is_built_for_another_architecture_never_starts() -> None:
 
 def test_the_designated_node_is_given_up_when_another_has_room() -> None:
     nodes = tuple(
-        NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2)
+        NodeSnapshot(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2)
     )
     one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, node=NodeId("n0"))
     [change] = changes(Snapshot(nodes, (one,), NOW), one)
@@ -182,15 +182,15 @@ def test_the_designated_node_is_given_up_when_another_has_room() -> None:
 
 
 def test_whole_devices_are_counted_as_devices() -> None:
-    cards = (DeviceView("a", "cuda", 500, slots=CUDA), DeviceView("b", "cuda", slots=CUDA))
-    node = NodeView(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
+    cards = (DeviceSnapshot("a", "cuda", 500, slots=CUDA), DeviceSnapshot("b", "cuda", slots=CUDA))
+    node = NodeSnapshot(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
     asked = [{"cuda.device": 1}, {"cuda.device": 1, "cuda.shares": 500}, {"cuda.device": 1, "cuda.shares": 501}]
     lines = [(PendingSession(SessionId("s"), slots, NOW),) for slots in asked]
     assert [len(plan(Snapshot((node,), line, NOW)).placements) for line in lines] == [1, 1, 0]
 
 
 def test_what_is_offered_is_a_round_amount_and_all_of_what_is_not_short() -> None:
-    node = NodeView(NodeId("n"), "n", {"cpu": 4000, "mem": 1 << 30}, {"cpu": 2750})
+    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 4000, "mem": 1 << 30}, {"cpu": 2750})
     one = PendingSession(SessionId("s"), {"cpu": 2000, "mem": 1000}, NOW)
     [change] = changes(Snapshot((node,), (one,), NOW), one)
     assert change.slots == {"cpu": 1200, "mem": 1000}
@@ -204,7 +204,7 @@ def test_nobody_says_never_of_a_group_that_is_not_active() -> None:
 
 
 def test_of_a_ceiling_others_get_what_is_beyond_what_is_kept() -> None:
-    ceilings = Ceilings({"p": ScopeView("project p", {"cpu": 5})})
+    ceilings = Ceilings({"p": ScopeSnapshot("project p", {"cpu": 5})})
     first, other = SessionId("first"), SessionId("other")
     ceilings.keep(first, ["p"], {"cpu": 3})
     assert ceilings.kept_from(other, ["p"], {"cpu": 2}) is None
@@ -213,7 +213,7 @@ def test_of_a_ceiling_others_get_what_is_beyond_what_is_kept() -> None:
 
 
 def test_less_is_offered_to_who_has_waited_past_the_patience_too() -> None:
-    node = NodeView(NodeId("n"), "n", {"cpu": 2000}, {"cpu": 1000})
+    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 2000}, {"cpu": 1000})
     for ago in (timedelta(seconds=1), timedelta(days=1)):
         one = PendingSession(SessionId("s"), {"cpu": 2000}, NOW - ago)
         [change] = changes(Snapshot((node,), (one,), NOW), one)
@@ -223,10 +223,10 @@ def test_less_is_offered_to_who_has_waited_past_the_patience_too() -> None:
 def test_another_group_is_not_offered_where_somebody_waits_for_what_is_left() -> None:
     here, there = GROUPS
     nodes = (
-        NodeView(NodeId("n0"), "n0", {"cpu": 1000}, {"cpu": 1000}, group=here),
-        NodeView(NodeId("n1"), "n1", {"cpu": 2000}, {"cpu": 1000}, group=there),
+        NodeSnapshot(NodeId("n0"), "n0", {"cpu": 1000}, {"cpu": 1000}, group=here),
+        NodeSnapshot(NodeId("n1"), "n1", {"cpu": 2000}, {"cpu": 1000}, group=there),
     )
-    groups = tuple(GroupView(group, group) for group in GROUPS)
+    groups = tuple(GroupSnapshot(group, group) for group in GROUPS)
     long_ago = PendingSession(SessionId("s"), {"cpu": 1000}, NOW - timedelta(days=2), here)
     patient = PendingSession(SessionId("t"), {"cpu": 2000}, NOW - timedelta(days=1), there)
     snapshot = Snapshot(nodes, (long_ago, patient), NOW, groups)
@@ -236,7 +236,7 @@ def test_another_group_is_not_offered_where_somebody_waits_for_what_is_left() ->
 
 
 def test_no_less_is_offered_than_it_can_do_with() -> None:
-    node = NodeView(NodeId("n"), "n", {"cpu": 4000}, {"cpu": 3000})
+    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 4000}, {"cpu": 3000})
     one = PendingSession(SessionId("s"), {"cpu": 2000}, NOW)
     snapshot = Snapshot((node,), (one,), NOW)
     assert [change.slots for change in changes(snapshot, one)] == [{"cpu": 1000}]
@@ -279,11 +279,11 @@ def test_never_is_said_of_those_who_could_not_start_even_alone(snapshot: Snapsho
 
 
 def test_room_is_what_is_left_under_the_ceilings() -> None:
-    node = NodeView(NodeId("n"), "n", {"cpu": 4000, "mem": 8000}, {"cpu": 1000, "mem": 1000})
+    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 4000, "mem": 8000}, {"cpu": 1000, "mem": 1000})
     one = PendingSession(SessionId("s"), {"cpu": 1}, NOW, scopes=("p",))
 
     def room(ceiling: dict[str, int]) -> dict[str, Headroom]:
-        scope = ScopeView("project p", ceiling, {"cpu": 1000, "mem": 1000, SESSIONS: 1})
+        scope = ScopeSnapshot("project p", ceiling, {"cpu": 1000, "mem": 1000, SESSIONS: 1})
         planning = Planning(Snapshot((node,), (), NOW, scopes={"p": scope}))
         planning.run()
         return dict(headroom(planning, one))
@@ -299,9 +299,9 @@ def test_room_is_what_is_left_under_the_ceilings() -> None:
 
 def test_parts_are_where_they_were() -> None:
     """A running session is given back on its own node alone."""
-    nodes = tuple(NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000}) for n in range(2))
+    nodes = tuple(NodeSnapshot(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000}) for n in range(2))
     running = tuple(
-        RunningSession(SessionId(f"r{n}"), {"cpu": 1000}, (Part(NodeId(f"n{n}")),), path=("d", "p", "ada"))
+        RunningSession(SessionId(f"r{n}"), {"cpu": 1000}, (ContainerPlacement(NodeId(f"n{n}")),), path=("d", "p", "ada"))
         for n in range(2)
     )
     one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, path=("d", "p", "ada"))
@@ -312,10 +312,10 @@ def test_parts_are_where_they_were() -> None:
 def test_several_are_to_be_ended_where_one_would_not_do() -> None:
     """And none that could be spared."""
     held = {"r0": 1000, "r1": 2000, "r2": 3000, "bobs": 1000}
-    node = NodeView(NodeId("n"), "n", {"cpu": 8000}, {"cpu": sum(held.values())})
+    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 8000}, {"cpu": sum(held.values())})
     running = tuple(
         RunningSession(
-            SessionId(name), {"cpu": cpu}, (Part(node.id),), path=("d", "p", "bob" if name == "bobs" else "ada")
+            SessionId(name), {"cpu": cpu}, (ContainerPlacement(node.id),), path=("d", "p", "bob" if name == "bobs" else "ada")
         )
         for name, cpu in held.items()
     )

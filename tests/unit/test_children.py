@@ -11,7 +11,7 @@ import pytest
 from people import eventually
 
 from carrel.server import children
-from carrel.server.children import Child, ForkServer, Role
+from carrel.server.children import Child, ForkServer, RoleProcess
 
 # Standard input, output and error, and the socket for requests.
 FILES = 4
@@ -47,10 +47,10 @@ class Fork:
         self.server = ForkServer(
             {**os.environ, "PYTHONPATH": str(folder), **environment}, folder / "server.err", module="some_roles"
         )
-        self.roles: list[Role] = []
+        self.roles: list[RoleProcess] = []
 
-    def role(self, name: str) -> Role:
-        self.roles.append(Role(name, self.server, self._folder / f"{name}.err"))
+    def role(self, name: str) -> RoleProcess:
+        self.roles.append(RoleProcess(name, self.server, self._folder / f"{name}.err"))
         return self.roles[-1]
 
     async def is_loaded(self) -> None:
@@ -85,7 +85,7 @@ def _process(child: Child) -> psutil.Process:
     return psutil.Process(child.process.pid)
 
 
-async def _stays(role: Role) -> None:
+async def _stays(role: RoleProcess) -> None:
     """It runs and has written down what it has."""
 
     async def written() -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from carrel.core.slots import WHOLE
 from carrel.scheduling.devices import available, capacity, choose, copies, families
-from carrel.scheduling.snapshot import DeviceView
+from carrel.scheduling.snapshot import DeviceSnapshot
 
 CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
@@ -20,8 +20,8 @@ kinds = st.sampled_from(["cuda.device", "cuda.shares"])
 amounts = st.sampled_from([1, 2, 3, 250, 300, 500, 1000, 1300, 1500, 2000, 2600])
 
 
-def devices(*found: tuple[int, int]) -> tuple[DeviceView, ...]:
-    return tuple(DeviceView(f"gpu{n}", "cuda", used, near, CUDA) for n, (used, near) in enumerate(found))
+def devices(*found: tuple[int, int]) -> tuple[DeviceSnapshot, ...]:
+    return tuple(DeviceSnapshot(f"gpu{n}", "cuda", used, near, CUDA) for n, (used, near) in enumerate(found))
 
 
 def after(found, taken):
@@ -29,12 +29,12 @@ def after(found, taken):
 
 
 def test_slots_are_of_the_family_whose_devices_serve_them():
-    units = (DeviceView("unit0", "mig", slots={"cuda.mig-1g.18gb": WHOLE}), *devices((0, 0)))
+    units = (DeviceSnapshot("unit0", "mig", slots={"cuda.mig-1g.18gb": WHOLE}), *devices((0, 0)))
     assert families(units) == {"cuda.mig-1g.18gb": "mig", "cuda.device": "cuda", "cuda.shares": "cuda"}
 
 
 def test_units_are_taken_whole_whatever_they_are_called():
-    units = tuple(DeviceView(f"unit{n}", "mig", slots={"cuda.mig-1g.18gb": WHOLE}) for n in range(2))
+    units = tuple(DeviceSnapshot(f"unit{n}", "mig", slots={"cuda.mig-1g.18gb": WHOLE}) for n in range(2))
     assert (capacity(units, "cuda.mig-1g.18gb"), available(units, "cuda.mig-1g.18gb")) == (2, 2)
     assert choose((*devices((0, 0)), *units), "cuda.mig-1g.18gb", 1) == {"unit0": WHOLE}
     assert copies(units, "cuda.mig-1g.18gb", 1, 5) == 2
@@ -58,7 +58,7 @@ def test_whole_devices_come_from_the_smallest_set_that_has_enough():
 
 
 def test_other_families_are_left_alone():
-    found = (DeviceView("a", "rocm", slots={"rocm.device": WHOLE}), *devices((0, 0)))
+    found = (DeviceSnapshot("a", "rocm", slots={"rocm.device": WHOLE}), *devices((0, 0)))
     assert choose(found, "cuda.device", 1) == {"gpu0": 1000}
     assert choose(found, "cuda.device", 2) is None
     assert (capacity(found, "cuda.shares"), capacity(found, "rocm.device")) == (1000, 1)

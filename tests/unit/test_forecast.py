@@ -11,15 +11,15 @@ from carrel.scheduling.forecast import forecast_start
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import (
     SESSIONS,
-    DeviceView,
-    GroupView,
-    NodeView,
-    Order,
-    Part,
+    ContainerPlacement,
+    DeviceSnapshot,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
+    QueueOrder,
     RunningSession,
-    ScopeView,
-    ShareView,
+    ScopeSnapshot,
+    ShareSnapshot,
     Snapshot,
 )
 
@@ -27,7 +27,7 @@ CUDA = {"cuda.device": 1000, "cuda.shares": 1}
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-FIFO = GroupView(DEFAULT_GROUP)
+FIFO = GroupSnapshot(DEFAULT_GROUP)
 LIMIT = 6
 
 
@@ -37,7 +37,7 @@ def minutes(count: float) -> timedelta:
 
 def holder(name: str, cpu: int, *, ends: float | None = None, node: str = "n0", who: str = "") -> RunningSession:
     return RunningSession(
-        SessionId(name), {"cpu": cpu}, (Part(NodeId(node)),), scopes=(who,) if who else (),
+        SessionId(name), {"cpu": cpu}, (ContainerPlacement(NodeId(node)),), scopes=(who,) if who else (),
         path=("d", "p", who), ends=None if ends is None else NOW + minutes(ends),
     )  # fmt: skip
 
@@ -55,12 +55,12 @@ def world(
     *,
     nodes: int = 1,
     cpu: int = 4,
-    group: GroupView = FIFO,
+    group: GroupSnapshot = FIFO,
     limited: bool = False,
 ) -> Snapshot:
     """limited: everybody named may hold at most LIMIT cpu and two sessions."""
     machines = [
-        NodeView(
+        NodeSnapshot(
             NodeId(f"n{i}"), f"n{i}", {"cpu": cpu},
             {"cpu": sum(one.slots["cpu"] for one in running if one.parts[0].node == f"n{i}")},
         )
@@ -70,11 +70,11 @@ def world(
     for key in sorted({scope for one in waiting for scope in one.scopes}) if limited else ():
         mine = [one for one in running if key in one.scopes]
         used = {"cpu": sum(one.slots["cpu"] for one in mine), SESSIONS: len(mine)}
-        scopes[key] = ScopeView(key, {"cpu": LIMIT, SESSIONS: 2}, used)
+        scopes[key] = ScopeSnapshot(key, {"cpu": LIMIT, SESSIONS: 2}, used)
     if not limited:
         waiting = [replace(one, scopes=()) for one in waiting]
     held = {
-        (who,): ShareView({"cpu": sum(one.slots["cpu"] for one in running if one.path[2] == who)})
+        (who,): ShareSnapshot({"cpu": sum(one.slots["cpu"] for one in running if one.path[2] == who)})
         for who in {one.path[2] for one in running}
     }
     group = replace(group, shares=held)
@@ -140,12 +140,12 @@ def test_nobody_knows_when_storage_will_be_back():
 
 
 def test_a_device_is_given_back_whole():
-    device = DeviceView("gpu0", "cuda", used=1000, slots=CUDA)
-    node = NodeView(
+    device = DeviceSnapshot("gpu0", "cuda", used=1000, slots=CUDA)
+    node = NodeSnapshot(
         NodeId("n0"), "n0", {"cuda.device": 1, "cuda.shares": 1000}, {"cuda.device": 1}, devices=(device,)
     )
     held = RunningSession(
-        SessionId("x"), {"cuda.device": 1}, (Part(node.id, {"cuda.device": {"gpu0": 1000}}),),
+        SessionId("x"), {"cuda.device": 1}, (ContainerPlacement(node.id, {"cuda.device": {"gpu0": 1000}}),),
         ends=NOW + minutes(7),
     )  # fmt: skip
     asked = PendingSession(SessionId("a"), {"cuda.shares": 500}, NOW)
@@ -164,7 +164,7 @@ def worlds(draw: st.DrawFn) -> Snapshot:
         asker(f"w{i}", draw(st.integers(1, 4)), lasts=draw(st.none() | st.integers(1, 9)), waited=i, who=draw(people))
         for i in range(draw(st.integers(1, 6)))
     ]  # fmt: skip
-    group = GroupView(DEFAULT_GROUP, order=draw(st.sampled_from([Order.FIFO, Order.LIFO, Order.DRF])))
+    group = GroupSnapshot(DEFAULT_GROUP, order=draw(st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO, QueueOrder.DRF])))
     return world(running, waiting, nodes=2, group=group, limited=draw(st.booleans()))
 
 

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.gateway import headers
-from carrel.gateway.app_routes import Place, place_of
+from carrel.gateway.app_routes import SessionApp, place_of
 
 
 @pytest.mark.parametrize(
     ("host", "expected"),
     [
-        ("jupyter-abcdefghijkl.localhost:8701", Place("jupyter", "abcdefghijkl")),
-        ("Jupyter-ABCDEFGHIJKL.LocalHost", Place("jupyter", "abcdefghijkl")),
-        ("tensor-board-abcdefghijkl.localhost", Place("tensor-board", "abcdefghijkl")),
+        ("jupyter-abcdefghijkl.localhost:8701", SessionApp("jupyter", "abcdefghijkl")),
+        ("Jupyter-ABCDEFGHIJKL.LocalHost", SessionApp("jupyter", "abcdefghijkl")),
+        ("tensor-board-abcdefghijkl.localhost", SessionApp("tensor-board", "abcdefghijkl")),
         ("jupyter-abcdefghijkl.localhost.evil.example", None),
         ("jupyter-abcdefghijkl.evil.example", None),
         ("x.jupyter-abcdefghijkl.localhost", None),
@@ -26,7 +26,7 @@ from carrel.gateway.app_routes import Place, place_of
         ("", None),
     ],
 )
-def test_host_names_one_app_of_one_session_or_nothing(host: str, expected: Place | None) -> None:
+def test_host_names_one_app_of_one_session_or_nothing(host: str, expected: SessionApp | None) -> None:
     assert place_of(host, "localhost") == expected
 
 

@@ -12,11 +12,11 @@ from carrel.usage.idle import activity
 from carrel.usage.idle.rules import (
     LATE,
     Finding,
+    IdleAction,
     IdleRule,
     Life,
     Minute,
     Rules,
-    Step,
     as_told,
     decide,
     findings,
@@ -116,18 +116,18 @@ def test_rules_are_those_of_the_policy():
 
 def test_who_was_not_warned_in_time_is_warned_late_and_ends_late():
     found = Finding(IdleRule.TRAFFIC, 3600, "", NOON, at(60))
-    assert decide(found, None, at(53)).step is Step.NOTHING
+    assert decide(found, None, at(53)).step is IdleAction.NOTHING
     assert decide(found, None, at(54)).ends_at == at(60)
     assert decide(found, None, at(300)).ends_at == at(306)
-    assert decide(found, at(306), at(306)).step is Step.NOTHING
-    assert decide(found, at(306), at(307)).step is Step.END
+    assert decide(found, at(306), at(306)).step is IdleAction.NOTHING
+    assert decide(found, at(306), at(307)).step is IdleAction.END
     assert as_told(found, at(306)).ends_at == at(306)
     assert as_told(found, None) == as_told(found, at(60)) == found
     lifetime = Finding(IdleRule.LIFETIME, 3600, "", NOON, at(60))
     assert as_told(lifetime, at(306)) == lifetime
-    assert decide(None, at(306), at(305)).step is Step.CLEAR
+    assert decide(None, at(306), at(305)).step is IdleAction.CLEAR
     used = Finding(IdleRule.TRAFFIC, 3600, "", at(58), at(118))
-    assert decide(used, at(60), at(60)).step is Step.CLEAR
+    assert decide(used, at(60), at(60)).step is IdleAction.CLEAR
     other = Finding(IdleRule.USE, 3600, "", at(3), at(63))
     assert decide(other, at(60), at(60)).ends_at == at(63)
 
@@ -156,13 +156,13 @@ def test_nobody_ends_without_a_warning_in_good_time_or_while_used(steps, kept_aw
         assert first.ends_at is not None
         decided = decide(first, warned, now)
         last = max(filter(None, (NOON, active, kept)))
-        if decided.step is Step.WARN:
+        if decided.step is IdleAction.WARN:
             assert (decided.ends_at and decided.ends_at >= now + first.notice) or warned
             told_at = now if warned is None else told_at
             warned = decided.ends_at
-        elif decided.step is Step.CLEAR:
+        elif decided.step is IdleAction.CLEAR:
             warned = None
-        elif decided.step is Step.END:
+        elif decided.step is IdleAction.END:
             assert warned is not None
             assert now >= warned + LATE
             assert now - told_at >= timedelta(seconds=min(600, timeout / 10)) or timeout == 7200
@@ -197,14 +197,14 @@ def test_whoever_uses_it_until_the_end_that_they_were_told_is_not_ended(timeout,
             continue
         decided = decide(first_to_end(findings(Rules(traffic_s=timeout), life(active_at=active), [], now)), warned, now)
         match decided.step:
-            case Step.WARN:
+            case IdleAction.WARN:
                 # Never while it is in use all the time: there was half a minute without.
                 assert any(not used & set(range(at, at + 30)) for at in range(second - 60, second - 29))
                 told = second if warned is None else told
                 warned = decided.ends_at
-            case Step.CLEAR:
+            case IdleAction.CLEAR:
                 warned = None
-            case Step.END:
+            case IdleAction.END:
                 assert warned
                 assert not used & set(range(told, int((warned - NOON).total_seconds())))
                 return
@@ -235,7 +235,7 @@ def test_looking_only_when_it_matters_misses_nothing(course, window, grace):
         now = at(number)
         known = [minute for minute in minutes if minute.at < now]
         found = findings(Rules(use=rule), life(), known, now)
-        due = decide(first_to_end(found), None, now).step is Step.WARN
+        due = decide(first_to_end(found), None, now).step is IdleAction.WARN
         assert not due or next_look <= now
         if next_look <= now:
             next_look = look_again_at(rule, found, now)

@@ -9,7 +9,7 @@ import pytest
 from simulation.virtual_time import simulate
 
 from carrel.controllers import loop
-from carrel.controllers.folder_tasks import Folders
+from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.storage_monitor import _Watch
 from carrel.core.clock import SystemClock
 from carrel.core.ids import StorageHostId
@@ -84,7 +84,7 @@ async def begin_to_watch() -> Any:
 async def begin_with_a_folder() -> Any:
     async def work() -> None: ...
 
-    folders = Folders(SimpleNamespace())  # type: ignore[arg-type]
+    folders = FolderTasks(SimpleNamespace())  # type: ignore[arg-type]
     folders._take_up("folder", work)
     return folders
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, Live, OneEngine, compare
+from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, LiveContainer, OneEngine, compare
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import Observed, ObservedState
 from carrel.sessions import queries
-from carrel.sessions.containers import Change
+from carrel.sessions.containers import ContainerChange
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import LIFECYCLE, ContainerRole
 from carrel.tables.session_states import SessionState as S
@@ -62,7 +62,7 @@ def found(
     return compare(
         OneEngine({one.id: one for one in seen if one}, here, gone or {}, {ID: restarts}),
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own)) if was else Before({}, frozenset()),
-        Live({now.id: now}, {now.id: own}) if now else Live({}, {}),
+        LiveContainer({now.id: now}, {now.id: own}) if now else LiveContainer({}, {}),
     )
 
 
@@ -104,7 +104,7 @@ def test_a_session_that_was_started_again_while_the_list_was_made_is_not_lost_ei
 
 
 def test_a_session_that_was_not_there_before_the_list_is_left_alone():
-    assert nothing_but(compare(EMPTY, Before({}, frozenset()), Live({ID: session()}, {ID: [row()]})))
+    assert nothing_but(compare(EMPTY, Before({}, frozenset()), LiveContainer({ID: session()}, {ID: [row()]})))
 
 
 def test_a_stopped_container_is_started_again_and_says_so():
@@ -187,7 +187,7 @@ def sub(state: ObservedState = ObservedState.RUNNING, **more: object) -> Observe
 def test_of_several_containers_only_the_one_that_stopped_is_started_again():
     findings = of_two(container(), sub(ObservedState.EXITED))
     assert nothing_but(findings, "restart")
-    assert findings.restart[0].containers == (Change(SUB),)
+    assert findings.restart[0].containers == (ContainerChange(SUB),)
     assert "Its container sub1 stopped" in findings.restart[0].reason
 
 
@@ -199,7 +199,7 @@ def test_all_containers_that_an_engine_stopped_are_started_again_as_one_restart(
 def test_a_missing_container_is_lost_though_others_stopped_and_what_it_ended_with_is_kept():
     assert nothing_but(of_two(None, sub(ObservedState.EXITED)), "lost")
     findings = of_two(container(), sub(ObservedState.EXITED, exit_code=3), restarts=MAX_RESTARTS)
-    assert findings.lost[0].containers == (Change(SUB, exit_code=3),)
+    assert findings.lost[0].containers == (ContainerChange(SUB, exit_code=3),)
 
 
 @pytest.mark.parametrize("rules", [(NodeLoss.END, NodeLoss.RESCHEDULE), (NodeLoss.RESCHEDULE, NodeLoss.END)])
@@ -220,4 +220,4 @@ def test_a_session_that_ended_while_the_live_ones_were_read_is_left_alone():
     """Its row was read, and its containers, a moment later, no longer are those of a live session."""
     now = session()
     before = Before({ID: queries.mark(now)}, frozenset([MAIN]))
-    assert nothing_but(compare(EMPTY, before, Live({ID: now}, {})))
+    assert nothing_but(compare(EMPTY, before, LiveContainer({ID: now}, {})))

@@ -20,7 +20,7 @@ from own_authority import certificates
 
 from carrel.core.errors import CarrelError
 from carrel.identity.oidc import OidcAccount, OpenIdProvider
-from carrel.identity.port import Arrival, Claims
+from carrel.identity.port import Claims, ProviderCallback
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 AT = int(NOW.timestamp())
@@ -102,7 +102,7 @@ def account(liar: Liar, **changes: Any) -> OidcAccount:
 
 async def arrive(liar: Liar, **changes: Any) -> Claims:
     provider = OpenIdProvider(account(liar, **changes))
-    arrival = Arrival(code="c", issuer=liar.url, nonce="the nonce", verifier="v" * 43)
+    arrival = ProviderCallback(code="c", issuer=liar.url, nonce="the nonce", verifier="v" * 43)
     return await provider.arrive(arrival, redirect_uri="http://127.0.0.1/back", now=NOW)
 
 
@@ -216,7 +216,7 @@ async def test_what_the_token_leaves_out_is_asked_for_about_the_same_person(liar
 
 async def test_what_was_published_is_asked_for_once_and_keys_again_when_one_is_new(liar: Liar):
     provider = OpenIdProvider(account(liar))
-    arrival = Arrival(code="c", issuer="", nonce="the nonce", verifier="v" * 43)
+    arrival = ProviderCallback(code="c", issuer="", nonce="the nonce", verifier="v" * 43)
     for _ in range(2):
         await provider.arrive(arrival, redirect_uri="http://127.0.0.1/back", now=NOW)
     assert (liar.asked.count("/.well-known/openid-configuration"), liar.asked.count("/jwks")) == (1, 1)

@@ -19,12 +19,12 @@ from carrel.scheduling.requirements import DistinctRequirements
 from carrel.scheduling.snapshot import (
     DEFAULT_GROUP,
     Cause,
-    GroupView,
-    NodeView,
-    Order,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
     Plan,
-    ScopeView,
+    QueueOrder,
+    ScopeSnapshot,
     Snapshot,
     Strategy,
 )
@@ -98,7 +98,7 @@ def test_a_second_pass_changes_nothing(snapshot):
 def _kept_and_given_back():
     """A node becomes freer between two rounds: it is kept in the first, and the small ones go elsewhere."""
     nodes = [
-        NodeView(NodeId(f"n{n}"), f"n{n}", {"cpu": 16, "mem": 16}, {"cpu": cpu, "mem": mem})
+        NodeSnapshot(NodeId(f"n{n}"), f"n{n}", {"cpu": 16, "mem": 16}, {"cpu": cpu, "mem": mem})
         for n, (cpu, mem) in enumerate([(2, 2), (2, 1), (10, 1), (5, 1)])
     ]
     line = [
@@ -119,8 +119,8 @@ def _kept_and_given_back():
             for n, (slots, minutes, project, user, scopes, priority) in enumerate(line)
         ),
         draws.NOW,
-        (GroupView(DEFAULT_GROUP, order=Order.FAIR_SHARE, strategy=Strategy.DISPERSED, patience=timedelta(minutes=5)),),
-        {"k": ScopeView("k", {"cpu": 23})},
+        (GroupSnapshot(DEFAULT_GROUP, order=QueueOrder.FAIR_SHARE, strategy=Strategy.DISPERSED, patience=timedelta(minutes=5)),),
+        {"k": ScopeSnapshot("k", {"cpu": 23})},
     )  # fmt: skip
 
 
@@ -136,10 +136,10 @@ def test_nobody_is_asked_when_nobody_can_start(monkeypatch):
     asked = []
     starts = Planning.starts
     monkeypatch.setattr(Planning, "starts", lambda self, one: asked.append(one.id) or starts(self, one))
-    node = NodeView(NodeId("n"), "n", {"cpu": 4}, {"cpu": 2})
+    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 4}, {"cpu": 2})
     large = [PendingSession(SessionId(f"large{n}"), {"cpu": 3}, draws.NOW, scopes=("p",)) for n in range(50)]
     small = [PendingSession(SessionId(f"small{n}"), {"cpu": 1}, draws.NOW, scopes=("p",)) for n in range(50)]
-    scopes = {"p": ScopeView("project p", {"sessions": 9})}
+    scopes = {"p": ScopeSnapshot("project p", {"sessions": 9})}
     full = Snapshot((node,), tuple(large), draws.NOW, scopes=scopes)
     assert not Planning(full).decide()
     assert not asked
@@ -240,8 +240,8 @@ def test_the_best_node_is_the_same_however_it_is_found(snapshot, times):
 
 @pytest.mark.parametrize(("strategy", "best"), [(Strategy.DISPERSED, 0), (Strategy.CONCENTRATED, 1)])
 def test_a_node_of_which_part_was_kept_is_compared_by_all_that_it_has_free_again(strategy, best):
-    nodes = [NodeView(NodeId(f"n{used}"), f"n{used}", {"cpu": 16}, {"cpu": used}) for used in (4, 8)]
-    room = Room(GroupView(DEFAULT_GROUP, strategy=strategy), nodes)
+    nodes = [NodeSnapshot(NodeId(f"n{used}"), f"n{used}", {"cpu": 16}, {"cpu": used}) for used in (4, 8)]
+    room = Room(GroupSnapshot(DEFAULT_GROUP, strategy=strategy), nodes)
     large, small = (
         DistinctRequirements({}).of(PendingSession(SessionId(f"wants {cpu}"), {"cpu": cpu}, draws.NOW))
         for cpu in (16, 1)
@@ -264,7 +264,7 @@ def test_each_goes_to_the_node_that_the_strategy_prefers(snapshot):
         now = applied(now, Plan((placement,), ()))
 
 
-@given(draws.snapshots() | draws.snapshots(patience=NEVER), st.sampled_from([Order.FIFO, Order.LIFO]))
+@given(draws.snapshots() | draws.snapshots(patience=NEVER), st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO]))
 def test_a_session_passes_only_sessions_that_cannot_start(snapshot, order):
     """A session that waits ahead of one that started did not fit when that one started, or was held back."""
     snapshot = replace(snapshot, groups=tuple(replace(group, order=order) for group in snapshot.groups))
@@ -275,7 +275,7 @@ def test_a_session_passes_only_sessions_that_cannot_start(snapshot, order):
         one = next(other for other in now.waiting if other.id == placement.session)
         for other in now.waiting:
             same = other.group == one.group and other.priority == one.priority
-            if order is Order.FIFO and same and (other.since, other.id) < (one.since, one.id):
+            if order is QueueOrder.FIFO and same and (other.since, other.id) < (one.since, one.id):
                 assert other.id not in started
                 assert not fits(now, other) or limited(now, other) or _may_be_held_back(decided, snapshot, other)
         started.add(one.id)

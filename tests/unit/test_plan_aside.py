@@ -9,7 +9,15 @@ from plan_draws import GROUPS, NOW, snapshots
 
 from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.snapshot import Cause, GroupView, NodeView, Order, PendingSession, ShareView, Snapshot
+from carrel.scheduling.snapshot import (
+    Cause,
+    GroupSnapshot,
+    NodeSnapshot,
+    PendingSession,
+    QueueOrder,
+    ShareSnapshot,
+    Snapshot,
+)
 
 PAUSES = "The engine was busy."
 
@@ -39,11 +47,11 @@ def test_who_is_set_aside_does_not_speak_for_the_patient() -> None:
             SessionId(who), {"cpu": cpu}, NOW - timedelta(minutes=waited), path=("d", "p", who), aside=aside
         )
 
-    held = {("u1",): ShareView({"cpu": 5}), ("u2",): ShareView({"cpu": 2}), ("u3",): ShareView({"cpu": 1})}
+    held = {("u1",): ShareSnapshot({"cpu": 5}), ("u2",): ShareSnapshot({"cpu": 2}), ("u3",): ShareSnapshot({"cpu": 1})}
     snapshot = Snapshot(
-        (NodeView(NodeId("n"), "n", {"cpu": 12}, {"cpu": 8}),),
+        (NodeSnapshot(NodeId("n"), "n", {"cpu": 12}, {"cpu": 8}),),
         (asker("u1", 1, waited=30, aside=PAUSES), asker("u2", 4, waited=20), asker("u3", 3, waited=1)),
         NOW,
-        (GroupView(DEFAULT_GROUP, order=Order.DRF, shares=held),),
+        (GroupSnapshot(DEFAULT_GROUP, order=QueueOrder.DRF, shares=held),),
     )
     assert [placement.session for placement in plan(snapshot).placements] == ["u2"]

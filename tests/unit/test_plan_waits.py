@@ -16,13 +16,13 @@ from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
-    DeviceView,
-    GroupView,
-    NodeView,
-    Order,
+    DeviceSnapshot,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
-    ScopeView,
-    ShareView,
+    QueueOrder,
+    ScopeSnapshot,
+    ShareSnapshot,
     Snapshot,
     Strategy,
 )
@@ -34,7 +34,7 @@ PATIENCE = timedelta(minutes=5)
 LONGEST = timedelta(minutes=10)
 GROUP, OTHER = GroupId("a"), GroupId("b")
 OWNERS = [("d1", "p1", "u1"), ("d1", "p1", "u2"), ("d1", "p2", "u3"), ("d2", "p3", "u4"), ("d2", "p3", "u5")]
-GENEROUS = ScopeView("anybody", {"cpu": 10**6, SESSIONS: 10**6})
+GENEROUS = ScopeSnapshot("anybody", {"cpu": 10**6, SESSIONS: 10**6})
 
 
 class Days:
@@ -110,19 +110,19 @@ LARGE = {
 }
 
 
-def cluster(order: Order, strategy: Strategy, **more) -> Snapshot:
+def cluster(order: QueueOrder, strategy: Strategy, **more) -> Snapshot:
     nodes = tuple(
-        NodeView(
+        NodeSnapshot(
             NodeId(f"n{number}"), f"n{number}", {"cpu": 8, "cuda.device": 2, "cuda.shares": 2000}, {}, GROUP,
-            devices=(DeviceView("x", "cuda", slots=CUDA), DeviceView("y", "cuda", slots=CUDA)),
+            devices=(DeviceSnapshot("x", "cuda", slots=CUDA), DeviceSnapshot("y", "cuda", slots=CUDA)),
         )
         for number in range(3)
     )  # fmt: skip
-    groups = (GroupView(GROUP, "a", order, strategy, patience=PATIENCE, half_life=timedelta(hours=2)),)
+    groups = (GroupSnapshot(GROUP, "a", order, strategy, patience=PATIENCE, half_life=timedelta(hours=2)),)
     return Snapshot(nodes, (), NOW, groups, **more)
 
 
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", QueueOrder)
 @pytest.mark.parametrize("large", LARGE)
 @given(st.randoms(use_true_random=False), st.sampled_from(Strategy), st.integers(1, len(OWNERS)))
 @settings(max_examples=3)
@@ -138,25 +138,25 @@ def test_an_endless_stream_of_small_sessions_does_not_starve_a_large_one(
 
 
 BOUND = {
-    Order.FIFO: PATIENCE + LONGEST * 3,
-    Order.LIFO: PATIENCE + LONGEST * 3,
-    Order.DRF: PATIENCE + LONGEST * 4,
-    Order.FAIR_SHARE: PATIENCE + LONGEST * 8,
+    QueueOrder.FIFO: PATIENCE + LONGEST * 3,
+    QueueOrder.LIFO: PATIENCE + LONGEST * 3,
+    QueueOrder.DRF: PATIENCE + LONGEST * 4,
+    QueueOrder.FAIR_SHARE: PATIENCE + LONGEST * 8,
 }
 
 
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", QueueOrder)
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["in its group", "in another group"])
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=4)
 def test_nor_does_it_take_its_ceiling_away(order, elsewhere, random):
-    limit = {"d1": ScopeView("domain d1", {"cpu": 8})}
+    limit = {"d1": ScopeSnapshot("domain d1", {"cpu": 8})}
     start = cluster(order, Strategy.DISPERSED, scopes=limit)
-    more = NodeView(NodeId("n9"), "n9", {"cpu": 8}, {}, OTHER)
+    more = NodeSnapshot(NodeId("n9"), "n9", {"cpu": 8}, {}, OTHER)
     start = replace(
         start,
         nodes=(*start.nodes, more),
-        groups=(*start.groups, GroupView(OTHER, "b", order, patience=PATIENCE)),
+        groups=(*start.groups, GroupSnapshot(OTHER, "b", order, patience=PATIENCE)),
     )
     small = [session({"cpu": 1}, owner, scopes=("d1",)) for owner in OWNERS[:3]]
     days = Days(start, random, small)
@@ -166,7 +166,7 @@ def test_nor_does_it_take_its_ceiling_away(order, elsewhere, random):
 
 def test_without_patience_for_it_a_large_session_would_starve():
     """What the other tests would look like if nothing were kept."""
-    start = cluster(Order.FIFO, Strategy.DISPERSED)
+    start = cluster(QueueOrder.FIFO, Strategy.DISPERSED)
     start = replace(start, groups=tuple(replace(group, patience=timedelta(days=9)) for group in start.groups))
     days = Days(start, Random(1), [session({"cpu": 1}, owner) for owner in OWNERS])
     with pytest.raises(AssertionError, match="still waiting"):
@@ -195,8 +195,8 @@ def test_drf_gives_everybody_the_ideal_share_within_one_request(wanted, waited):
         for owner, slots in enumerate(wanted)
         for n in range(400 // min(slots.values()))
     )
-    node = NodeView(NodeId("n"), "n", capacity, {}, GROUP)
-    groups = (GroupView(GROUP, order=Order.DRF, patience=PATIENCE),)
+    node = NodeSnapshot(NodeId("n"), "n", capacity, {}, GROUP)
+    groups = (GroupSnapshot(GROUP, order=QueueOrder.DRF, patience=PATIENCE),)
     left, levels = dict(capacity), [0.0] * len(wanted)
     for placement in plan(Snapshot((node,), line, NOW, groups)).placements:
         lowest = levels.index(min(levels))
@@ -211,8 +211,8 @@ def test_drf_gives_everybody_the_ideal_share_within_one_request(wanted, waited):
 
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (1.0, 3.0), (2.0, 1.0)])
 def test_fair_share_comes_to_the_weights_however_long_everybody_has_waited(weights):
-    shares = {(f"d{n}",): ShareView(weight=weight) for n, weight in enumerate(weights, start=1)}
-    start = cluster(Order.FAIR_SHARE, Strategy.DISPERSED)
+    shares = {(f"d{n}",): ShareSnapshot(weight=weight) for n, weight in enumerate(weights, start=1)}
+    start = cluster(QueueOrder.FAIR_SHARE, Strategy.DISPERSED)
     start = replace(start, groups=tuple(replace(group, shares=shares) for group in start.groups))
     small = [session({"cpu": 1}, owner) for owner in (OWNERS[0], OWNERS[1], OWNERS[3])]
     days = Days(start, Random(3), small, backlog=15)

@@ -25,7 +25,7 @@ from carrel.apps.keepalive import PatientProtocol
 from carrel.engines.docker.api import DockerApi
 from carrel.gateway.connections import GuardedHandler, GuardedServer
 from carrel.gateway.relay import Written
-from carrel.http.fast_path import QuickRoute
+from carrel.http.fast_path import FastRoute
 from carrel.http.protocol import GuardedProtocol
 from carrel.http.sendfile import ZeroCopyProtocol
 
@@ -62,7 +62,7 @@ OURS: list[tuple[type, type]] = [
     (GuardedHandler, RequestHandler),
     (GuardedServer, web.Server),
     (Written, web.StreamResponse),
-    (QuickRoute, APIRoute),
+    (FastRoute, APIRoute),
 ]
 
 

@@ -20,18 +20,18 @@ from carrel.scheduling.shares import moved_on
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
-    DeviceView,
-    GroupView,
-    NodeView,
-    Order,
+    DeviceSnapshot,
+    GroupSnapshot,
+    NodeSnapshot,
+    QueueOrder,
     Strategy,
 )
 from carrel.simulator.fairness import jain
-from carrel.simulator.installation import ANYBODY, Installation
+from carrel.simulator.installation import ANYBODY, SimulatedInstallation
 from carrel.simulator.picture import picture
 from carrel.simulator.report import measured, report
 from carrel.simulator.simulate import Fate, Replay, Stay, simulate
-from carrel.simulator.traces import Arrival
+from carrel.simulator.traces import TraceEntry
 
 CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
@@ -43,13 +43,13 @@ def seconds(count: float) -> timedelta:
     return timedelta(seconds=count)
 
 
-def arrival(name: str, at: float, runs: float, cpu: int = 1, **more: object) -> Arrival:
-    return Arrival(SessionId(name), START + seconds(at), seconds(runs), {"cpu": cpu}, **more)  # type: ignore[arg-type]
+def arrival(name: str, at: float, runs: float, cpu: int = 1, **more: object) -> TraceEntry:
+    return TraceEntry(SessionId(name), START + seconds(at), seconds(runs), {"cpu": cpu}, **more)  # type: ignore[arg-type]
 
 
-def machine(*cpus: int, **group: object) -> Installation:
-    nodes = tuple(NodeView(NodeId(f"n{i}"), f"n{i}", {"cpu": cpu}) for i, cpu in enumerate(cpus))
-    return Installation(nodes, (GroupView(DEFAULT_GROUP, **group),))  # type: ignore[arg-type]
+def machine(*cpus: int, **group: object) -> SimulatedInstallation:
+    nodes = tuple(NodeSnapshot(NodeId(f"n{i}"), f"n{i}", {"cpu": cpu}) for i, cpu in enumerate(cpus))
+    return SimulatedInstallation(nodes, (GroupSnapshot(DEFAULT_GROUP, **group),))  # type: ignore[arg-type]
 
 
 def waits(replay: Replay) -> list[float]:
@@ -57,16 +57,16 @@ def waits(replay: Replay) -> list[float]:
 
 
 @st.composite
-def installations(draw: st.DrawFn) -> Installation:
-    devices = tuple(DeviceView(f"gpu{i}", "cuda", slots=CUDA) for i in range(2))
+def installations(draw: st.DrawFn) -> SimulatedInstallation:
+    devices = tuple(DeviceSnapshot(f"gpu{i}", "cuda", slots=CUDA) for i in range(2))
     accelerated = {"cpu": 4, "cuda.device": 2, "cuda.shares": 2 * WHOLE}
     nodes = (
-        NodeView(NodeId("n0"), "n0", {"cpu": draw(st.integers(2, 6))}),
-        NodeView(NodeId("n1"), "n1", accelerated, devices=devices),
-        NodeView(NodeId("n2"), "n2", {"cpu": 9}, closed=draw(st.sampled_from(["", "cordoned"]))),
+        NodeSnapshot(NodeId("n0"), "n0", {"cpu": draw(st.integers(2, 6))}),
+        NodeSnapshot(NodeId("n1"), "n1", accelerated, devices=devices),
+        NodeSnapshot(NodeId("n2"), "n2", {"cpu": 9}, closed=draw(st.sampled_from(["", "cordoned"]))),
     )
-    group = GroupView(
-        DEFAULT_GROUP, order=draw(st.sampled_from(Order)), strategy=draw(st.sampled_from(Strategy)),
+    group = GroupSnapshot(
+        DEFAULT_GROUP, order=draw(st.sampled_from(QueueOrder)), strategy=draw(st.sampled_from(Strategy)),
         patience=seconds(draw(st.sampled_from([0, 30, 1000]))), half_life=seconds(60),
     )  # fmt: skip
     ceilings = draw(
@@ -76,16 +76,16 @@ def installations(draw: st.DrawFn) -> Installation:
         )
     )
     pending = draw(st.sampled_from([{}, {DEFAULT_GROUP: seconds(50)}]))
-    return Installation(nodes, (group,), ceilings=ceilings, pending=pending)
+    return SimulatedInstallation(nodes, (group,), ceilings=ceilings, pending=pending)
 
 
 @st.composite
-def traces(draw: st.DrawFn) -> list[Arrival]:
+def traces(draw: st.DrawFn) -> list[TraceEntry]:
     slots = st.sampled_from(
         [{"cpu": 1}, {"cpu": 3}, {"cpu": 5}, {"cpu": 1, "cuda.device": 1}, {"cpu": 1, "cuda.shares": 400}]
     )
     return [
-        Arrival(
+        TraceEntry(
             SessionId(f"s{number}"), START + seconds(draw(st.integers(0, 60))), seconds(draw(st.integers(0, 90))),
             draw(slots), draw(st.sampled_from(PATHS)), priority=draw(st.sampled_from([10, 50])),
             count=draw(st.sampled_from([1, 1, 2])), mode=draw(st.sampled_from(ClusterMode)),
@@ -154,7 +154,7 @@ def test_at_no_instant_is_more_held_than_nodes_devices_and_ceilings_have(arrival
         _nothing_is_overfull(holding, installation)
 
 
-def _nothing_is_overfull(holding: Iterable[Stay], installation: Installation) -> None:
+def _nothing_is_overfull(holding: Iterable[Stay], installation: SimulatedInstallation) -> None:
     nodes: defaultdict[tuple[str, str], int] = defaultdict(int)
     scopes: defaultdict[tuple[str, str, str], int] = defaultdict(int)
     for stay in holding:
@@ -191,7 +191,7 @@ def test_first_come_first_served_on_one_node_gives_the_waits_of_the_textbook():
 
 def test_last_come_first_served_turns_the_line_round():
     line = [arrival("first", 0, 10), *(arrival(f"s{n}", n, 10) for n in (1, 2, 3))]
-    assert waits(simulate(line, machine(1, order=Order.LIFO))) == [0, 29, 18, 7]
+    assert waits(simulate(line, machine(1, order=QueueOrder.LIFO))) == [0, 29, 18, 7]
 
 
 def test_who_has_had_less_goes_first_until_the_past_is_forgotten():
@@ -199,12 +199,12 @@ def test_who_has_had_less_goes_first_until_the_past_is_forgotten():
     first = [arrival("a1", 0, 100, path=ann), arrival("b0", 100, 10, path=bob)]
     # Both ask while bob's short one runs: ann has had ten times as much.
     both = [arrival("a2", 101, 10, path=ann), arrival("b2", 102, 10, path=bob)]
-    assert waits(simulate([*first, *both], machine(1, order=Order.FAIR_SHARE)))[2:] == [19, 8]
+    assert waits(simulate([*first, *both], machine(1, order=QueueOrder.FAIR_SHARE)))[2:] == [19, 8]
     # With a half-life of a second only what was just now counts.
-    forgetful = machine(1, order=Order.FAIR_SHARE, half_life=seconds(1))
+    forgetful = machine(1, order=QueueOrder.FAIR_SHARE, half_life=seconds(1))
     assert waits(simulate([*first, *both], forgetful))[2:] == [9, 18]
     # Who is entitled to much more has had less of it.
-    weighed = replace(machine(1, order=Order.FAIR_SHARE), weights={DEFAULT_GROUP: {("project", "p1"): 20.0}})
+    weighed = replace(machine(1, order=QueueOrder.FAIR_SHARE), weights={DEFAULT_GROUP: {("project", "p1"): 20.0}})
     assert waits(simulate([*first, *both], weighed))[2:] == [9, 18]
 
 
@@ -263,12 +263,12 @@ def test_figures_are_counted_right():
 
 
 def test_devices_and_shares_of_a_family_are_measured_together():
-    device = DeviceView("gpu0", "cuda", slots=CUDA)
-    node = NodeView(NodeId("n"), "n", {"cuda.device": 1, "cuda.shares": WHOLE}, devices=(device,))
+    device = DeviceSnapshot("gpu0", "cuda", slots=CUDA)
+    node = NodeSnapshot(NodeId("n"), "n", {"cuda.device": 1, "cuda.shares": WHOLE}, devices=(device,))
     asked = {"cpu": 1, "cuda.device": 2, "cuda.shares": 500}
     assert measured(asked, units([node])) == {"cpu": 1, "cuda": 2500}
     halves = [replace(arrival(name, 0, 10), slots={"cuda.shares": 500}) for name in ("a", "b", "c")]
-    found = report(simulate(halves, Installation((node,), (GroupView(DEFAULT_GROUP),))))
+    found = report(simulate(halves, SimulatedInstallation((node,), (GroupSnapshot(DEFAULT_GROUP),))))
     assert found.utilisation["cuda"].capacity == WHOLE
     assert found.utilisation["cuda"].mean == pytest.approx(0.75)
 

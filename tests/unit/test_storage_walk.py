@@ -11,7 +11,15 @@ import pytest
 from carrel.storage import pace
 from carrel.storage.conformance_kit import as_session, deepen, plant, silent
 from carrel.storage.port import WORK_UID, Advance
-from carrel.storage.walk import Entered, Found, Left, TreeChanged, measure, remove_tree, walk
+from carrel.storage.walk import (
+    DirectoryEntered,
+    DirectoryLeft,
+    TreeChanged,
+    TreeEntry,
+    measure,
+    remove_tree,
+    walk,
+)
 
 DEEP = 2000
 MOST_HANDLES = 120
@@ -53,10 +61,10 @@ def test_a_walk_finds_enters_and_leaves_everything(tree: Path) -> None:
     (tree / "link").symlink_to("a")
     with handle(tree) as top:
         steps = list(walk(top))
-    found = sorted(one.name for one in steps if isinstance(one, Found))
+    found = sorted(one.name for one in steps if isinstance(one, TreeEntry))
     assert found == ["a", "b", "file", "link"]
-    assert [one.name for one in steps if isinstance(one, Entered)] == ["a", "b"]
-    assert sum(isinstance(one, Left) for one in steps) == 2
+    assert [one.name for one in steps if isinstance(one, DirectoryEntered)] == ["a", "b"]
+    assert sum(isinstance(one, DirectoryLeft) for one in steps) == 2
 
 
 def test_a_deep_tree_takes_few_handles(tree: Path) -> None:
@@ -89,12 +97,12 @@ def test_a_directory_that_was_moved_elsewhere_does_not_lead_out(tree: Path, outs
     with handle(tree) as top:
         steps = walk(top)
         for step in steps:
-            if isinstance(step, Found) and step.name == "end":
+            if isinstance(step, TreeEntry) and step.name == "end":
                 break
         os.rename(tree / "/".join(["d"] * 100), outside / "moved")
         seen = set()
         with pytest.raises(TreeChanged):
-            seen.update(step.name for step in steps if isinstance(step, Found))
+            seen.update(step.name for step in steps if isinstance(step, TreeEntry))
         assert "kept" not in seen
 
 

@@ -11,10 +11,10 @@ from carrel.core.errors import Invalid, NotFound
 from carrel.core.ids import GroupId, SessionId
 from carrel.queue import replay_files
 from carrel.queue.policy_file import installation
-from carrel.scheduling.snapshot import ClusterMode, Order
+from carrel.scheduling.snapshot import ClusterMode, QueueOrder
 from carrel.simulator.swf import read_swf
 from carrel.simulator.synthesis import Habits, synthesize
-from carrel.simulator.traces import Arrival, line, read
+from carrel.simulator.traces import TraceEntry, line, read
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 # The form of the archive's files: a header, a job that ran, one that was cancelled while it waited, one that was
@@ -35,8 +35,8 @@ SWF = """\
 
 
 def test_what_is_written_is_what_is_read():
-    usual = Arrival(SessionId("a"), AT, timedelta(seconds=90.5), {"cpu": 500, "mem": 1 << 30})
-    unusual = Arrival(
+    usual = TraceEntry(SessionId("a"), AT, timedelta(seconds=90.5), {"cpu": 500, "mem": 1 << 30})
+    unusual = TraceEntry(
         SessionId("b"), AT + timedelta(milliseconds=1), timedelta(days=2), {"cuda.shares": 250}, ("d", "p", "u"),
         GroupId("gpu"), 90, 4, ClusterMode.MULTI_NODE, timedelta(hours=1),
     )  # fmt: skip
@@ -45,7 +45,7 @@ def test_what_is_written_is_what_is_read():
 
 def test_amounts_may_be_as_people_write_them_and_what_is_left_out_is_as_usual():
     (one,) = read(['{"at": "2026-01-05T10:30+01:00", "runs_s": 60, "slots": {"cpu": "2", "mem": "4g"}}'])
-    assert one == Arrival(SessionId("1"), AT, timedelta(minutes=1), {"cpu": 2000, "mem": 4 << 30})
+    assert one == TraceEntry(SessionId("1"), AT, timedelta(minutes=1), {"cpu": 2000, "mem": 4 << 30})
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_line_that_makes_no_sense_is_named(text: str, told: str):
 def test_jobs_of_the_standard_workload_format_are_sessions():
     first, third, fourth = read_swf(SWF.splitlines())
     start = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
-    assert first == Arrival(
+    assert first == TraceEntry(
         SessionId("1"), start + timedelta(seconds=60), timedelta(hours=1), {"cpu": 4000, "mem": 4 * (4 << 20)},
         ("swf", "group2", "user3"), limit=timedelta(hours=2),
     )  # fmt: skip
@@ -176,7 +176,7 @@ def test_a_policy_says_nodes_groups_weights_and_ceilings(tmp_path: Path):
         ("cuda2", 1),
     ]
     (group,) = found.groups
-    assert group.order is Order.LIFO
+    assert group.order is QueueOrder.LIFO
     assert found.pending == {group.id: timedelta(minutes=1)}
     assert found.weight(group.id, ("d", "p")) == 2.5
     assert found.weight(group.id, ("d", "other")) == 1

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from carrel.core.errors import CarrelError, Changed, Conflict, Invalid, NotFound
 from carrel.storage import listing, paths, staged, tree
-from carrel.storage.listing import FileKind, Order
+from carrel.storage.listing import FileKind, ListingOrder
 from carrel.storage.port import Advance
 from carrel.storage.tree import Clash
 from carrel.storage.zips import write_zip
@@ -56,7 +56,7 @@ def put(root: Path, path: str, content: bytes, clash: Clash = Clash.REFUSE, **wa
 
 
 def listed(root: Path, path: str = "", **order: object) -> list[str]:
-    return [each.name for each in listing.page(root, path, Order(**order), 1000).entries]  # type: ignore[arg-type]
+    return [each.name for each in listing.page(root, path, ListingOrder(**order), 1000).entries]  # type: ignore[arg-type]
 
 
 def zipped(root: Path, *wanted: str) -> zipfile.ZipFile:
@@ -73,7 +73,7 @@ def quiet(advance: Advance) -> None:
 def test_what_is_no_path_is_refused_everywhere(root: Path, path: str):
     made(root, "a/b")
     for work in (
-        lambda: listing.page(root, path, Order(), 1),
+        lambda: listing.page(root, path, ListingOrder(), 1),
         lambda: listing.entry(root, path),
         lambda: listing.search(root, path, "b", 1),
         lambda: paths.opened(root, path),
@@ -103,7 +103,7 @@ def test_any_other_name_is_made_found_moved_and_removed(root: Path, name: str):
 
 def test_names_that_are_no_text_are_shown_and_nothing_breaks(root: Path):
     os.close(os.open(bytes(root) + b"/bad\xff.txt", os.O_CREAT | os.O_WRONLY))
-    (entry,) = listing.page(root, "", Order(), 10).entries
+    (entry,) = listing.page(root, "", ListingOrder(), 10).entries
     assert (entry.readable, paths.shown(entry.path)) == (False, "bad\ufffd.txt")
     (found,) = listing.search(root, "", "BAD", 10).entries
     assert found == entry
@@ -129,7 +129,7 @@ def test_pages_together_are_the_directory_in_order(
     by = data.draw(st.sampled_from(["name", "size", "modified"]))
     descending = data.draw(st.booleans())
     seen: list[listing.Entry] = []
-    order = Order(by, descending)
+    order = ListingOrder(by, descending)
     while True:
         page = listing.page(root, "", order, limit)
         assert page.total == len(names)
@@ -137,7 +137,7 @@ def test_pages_together_are_the_directory_in_order(
         if page.last is None:
             break
         assert len(page.entries) == limit
-        order = Order(by, descending, page.last)
+        order = ListingOrder(by, descending, page.last)
 
     def key(entry: listing.Entry) -> tuple[object, str]:
         if by == "modified":
@@ -157,7 +157,7 @@ def test_pages_together_are_the_directory_in_order(
 
 def test_only_directories_are_listed_for_a_tree(root: Path):
     made(root, "b/x"), made(root, "a"), (root / "link").symlink_to("b")
-    page = listing.page(root, "", Order(), 10, only=FileKind.DIRECTORY)
+    page = listing.page(root, "", ListingOrder(), 10, only=FileKind.DIRECTORY)
     assert ([each.name for each in page.entries], page.total) == (["b"], 1)
 
 
@@ -178,11 +178,11 @@ def test_search_finds_below_and_says_when_there_is_more(root: Path, monkeypatch:
 def test_links_are_shown_and_removed_and_never_followed(root: Path):
     (root / "out").symlink_to(outside(root))
     (root / "file").symlink_to(outside(root) / "secret")
-    assert {each.name: each.kind for each in listing.page(root, "", Order(), 9).entries} == {
+    assert {each.name: each.kind for each in listing.page(root, "", ListingOrder(), 9).entries} == {
         "out": FileKind.LINK, "file": FileKind.LINK,
     }  # fmt: skip
     for work in (
-        lambda: listing.page(root, "out", Order(), 9),
+        lambda: listing.page(root, "out", ListingOrder(), 9),
         lambda: listing.entry(root, "out/secret"),
         lambda: listing.search(root, "out", "s", 9),
         lambda: paths.opened(root, "out/secret"),

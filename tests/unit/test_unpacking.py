@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from carrel.core.errors import Conflict, Invalid
 from carrel.storage import syncing
 from carrel.storage.packs import Unpacking
-from carrel.storage.tar_reader import Reader
+from carrel.storage.tar_reader import TarReader
 from carrel.storage.tree import Clash
 
 END = bytes(1024)
@@ -112,7 +112,7 @@ def test_every_entry_reads_as_the_library_reads_it(made: list[tuple[str, int, in
             info.size, info.mode, info.mtime = size, mode, mtime
             with suppress(ValueError):  # this format has no room for it
                 file.addfile(info, BytesIO(bytes(size)))
-    reader = Reader(body)
+    reader = TarReader(body)
     got = []
     while member := reader.next():
         got.append((facts(member), reader.seek(member).read(member.size)))

@@ -12,7 +12,7 @@ _FAMILY = "fake"
 _UNIT = "fake.unit-1g"
 
 
-class FakeSettings(BaseModel):
+class FakeAcceleratorSettings(BaseModel):
     """How many of each there are."""
 
     model_config = ConfigDict(frozen=True)
@@ -54,5 +54,5 @@ class FakeAccelerators:
 
 
 PLUGIN = Plugin(
-    FakeSettings, lambda settings: FakeAccelerators(settings.count, settings.units), "Fake accelerators"
+    FakeAcceleratorSettings, lambda settings: FakeAccelerators(settings.count, settings.units), "Fake accelerators"
 )

@@ -54,7 +54,7 @@ class AppsSettings(ApiSettings, Protocol):
 
 
 @dataclass(frozen=True)
-class Place:
+class AppServer:
     """The container in which a session's apps run, where it answers, and the secret that they ask for."""
 
     container: ContainerId
@@ -89,7 +89,7 @@ def port_url(page: str, port: int) -> str:
     return f"{parts.scheme}://{literal(parts.hostname or '')}:{port}/"
 
 
-async def running_apps(place: Place, templates: Sequence[AppTemplate]) -> Mapping[str, bool]:
+async def running_apps(place: AppServer, templates: Sequence[AppTemplate]) -> Mapping[str, bool]:
     """Whether each app answers, looked at side by side, and not for long."""
     async with _client() as client:
         answers = await asyncio.gather(*(_answers(client, place, app, GLANCE_S) for app in templates))
@@ -105,7 +105,7 @@ class AppStarter:
             weakref.WeakValueDictionary()
         )
 
-    async def ensure(self, place: Place, app: AppTemplate) -> None:
+    async def ensure(self, place: AppServer, app: AppTemplate) -> None:
         """Return when the app answers. Raises: Unavailable (with the end of its log as the hint)."""
         lock = self._locks.setdefault((place.container, app.name), asyncio.Lock())
         async with lock, _client() as client:
@@ -123,14 +123,14 @@ class AppStarter:
                     hint=await self._end_of_log(place.container) or "See the session's log.",
                 )
 
-    async def _start(self, place: Place, app: AppTemplate) -> int | None:
+    async def _start(self, place: AppServer, app: AppTemplate) -> int | None:
         """Its process id in the container."""
         command = ("sh", "-c", _IN_BACKGROUND, app.name, *app.command)
         code, said = await self._run(place.container, command, {SECRET_VARIABLE: place.secret})
         return int(said) if code == 0 and said.strip().isdigit() else None
 
     async def _comes_up(
-        self, client: aiohttp.ClientSession, place: Place, app: AppTemplate, pid: int | None
+        self, client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, pid: int | None
     ) -> bool:
         """Look again and again, fast at first; not for long once its process has ended."""
         loop = asyncio.get_running_loop()
@@ -173,7 +173,7 @@ def _client() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
 
 
-async def _answers(client: aiohttp.ClientSession, place: Place, app: AppTemplate, timeout_s: float) -> bool:
+async def _answers(client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, timeout_s: float) -> bool:
     """One look: does the app's ready path answer below 500, or, without one, is its port open?"""
     try:
         async with asyncio.timeout(timeout_s):

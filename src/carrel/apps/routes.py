@@ -14,7 +14,7 @@ from carrel.apps import catalogue, opening, ports
 from carrel.apps import service as apps
 from carrel.apps.denials import not_running
 from carrel.apps.logs import LogReader, prompt
-from carrel.apps.opening import AppsSettings, Place
+from carrel.apps.opening import AppServer, AppsSettings
 from carrel.apps.schemas import AppList, AppToken, AppView, OpenedApp
 from carrel.apps.services import AccessServices
 from carrel.http.auth import CurrentActor, names
@@ -39,11 +39,11 @@ MAX_TAIL = 1_000_000
 _LIVES = exists().where(Session.id == AppPort.session_id, Session.state.not_in(LIFECYCLE.final))
 
 
-def _place(session: Session, main: Container, settings: AppsSettings) -> Place:
+def _place(session: Session, main: Container, settings: AppsSettings) -> AppServer:
     """Raises: Conflict when the session does not run."""
     if session.state != SessionState.RUNNING or main.address is None:
         raise not_running(session)
-    return Place(main.id, main.address, apps.app_secret(settings.key(), session.id))
+    return AppServer(main.id, main.address, apps.app_secret(settings.key(), session.id))
 
 
 @router.get(

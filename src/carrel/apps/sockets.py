@@ -9,7 +9,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from carrel.apps.denials import close_code, close_reason
 from carrel.apps.schemas import CONTROL, ExecStart, Resize
-from carrel.apps.terminals import Attachment, Terminal, Terminals
+from carrel.apps.terminals import Terminal, TerminalAttachment, Terminals
 from carrel.core.errors import CarrelError, Invalid
 from carrel.engines.port import ExecStream, TerminalSize
 from carrel.http.rules import refusal
@@ -66,7 +66,7 @@ async def show_terminal(
 
 
 async def _send_output(
-    socket: WebSocket, terminal: Terminal, attachment: Attachment, beat: Callable[[], None]
+    socket: WebSocket, terminal: Terminal, attachment: TerminalAttachment, beat: Callable[[], None]
 ) -> None:
     async for piece in attachment.pieces():
         beat()

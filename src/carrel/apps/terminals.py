@@ -47,7 +47,7 @@ _LONGEST_FIRST_LINE = 16
 _BEGIN_S = 5.0
 
 
-class Attachment:
+class TerminalAttachment:
     """One client's hold on a terminal. `lost` says why it ended before the shell did, if it did."""
 
     def __init__(self, terminal: "Terminal", position: int) -> None:
@@ -91,13 +91,13 @@ class Terminal:
         self.pid: int | None = None
         self.begun = asyncio.Event()
         """The shell's own first line is through; input from now on cannot get before it."""
-        self._attached: Attachment | None = None
+        self._attached: TerminalAttachment | None = None
 
     @property
-    def attached(self) -> Attachment | None:
+    def attached(self) -> TerminalAttachment | None:
         return self._attached
 
-    def attach(self, position: int | None) -> Attachment:
+    def attach(self, position: int | None) -> TerminalAttachment:
         """Hold it from the position on (None: from the oldest output kept); whoever held it loses it."""
         self.detach(
             self._attached,
@@ -105,12 +105,12 @@ class Terminal:
                 "terminal.taken", "This terminal was opened in another place.", hint="Open it again here."
             ),
         )
-        self._attached = Attachment(
+        self._attached = TerminalAttachment(
             self, self.ring.nearest(self.ring.start if position is None else position)
         )
         return self._attached
 
-    def detach(self, attachment: Attachment | None, why: CarrelError | None = None) -> None:
+    def detach(self, attachment: TerminalAttachment | None, why: CarrelError | None = None) -> None:
         """Let go. A hold that was lost already: no-op."""
         if attachment is not None and attachment is self._attached:
             self._attached = None
@@ -223,13 +223,13 @@ class Terminals:
                 await opened.result().begun.wait()
         return opened.result()
 
-    def attach(self, terminal: Terminal, position: int | None) -> Attachment:
+    def attach(self, terminal: Terminal, position: int | None) -> TerminalAttachment:
         """Hold the terminal; it will not expire meanwhile."""
         if expiry := self._expiries.pop(terminal.id, None):
             expiry.cancel()
         return terminal.attach(position)
 
-    def detach(self, terminal: Terminal, attachment: Attachment) -> None:
+    def detach(self, terminal: Terminal, attachment: TerminalAttachment) -> None:
         """Let go: it is kept for a while, or forgotten at once when its end has been told."""
         terminal.detach(attachment)
         if terminal.attached is not None or terminal.id not in self._terminals:

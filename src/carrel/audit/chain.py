@@ -28,32 +28,32 @@ ENTRY = """jsonb_build_object(
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainLink:
     """A place in the chain."""
 
     position: int
     hash: bytes
 
 
-START = Link(0, bytes(32))
+START = ChainLink(0, bytes(32))
 
 
-def link(before: Link, entry: str) -> Link:
+def link(before: ChainLink, entry: str) -> ChainLink:
     """The place of an entry right behind another."""
     position = before.position + 1
-    return Link(position, hashlib.sha256(f"{before.hash.hex()} {position} {entry}".encode()).digest())
+    return ChainLink(position, hashlib.sha256(f"{before.hash.hex()} {position} {entry}".encode()).digest())
 
 
 _HEAD = text("SELECT position, hash FROM audit WHERE position IS NOT NULL ORDER BY position DESC LIMIT 1")
 
 
-async def begin(tx: AsyncSession) -> tuple[Link, AuditAnchor | None]:
+async def begin(tx: AsyncSession) -> tuple[ChainLink, AuditAnchor | None]:
     """What stands before the first entry that is kept, and the note of where retention cut, if ever."""
     anchor = await tx.get(AuditAnchor, 1)
-    return (Link(anchor.position, anchor.hash) if anchor else START), anchor
+    return (ChainLink(anchor.position, anchor.hash) if anchor else START), anchor
 
 
-async def head(tx: AsyncSession) -> Link:
+async def head(tx: AsyncSession) -> ChainLink:
     """The last entry's place in the chain; START when there never was one."""
     last = (await tx.execute(_HEAD)).first()
-    return Link(last.position, bytes(last.hash or b"")) if last else (await begin(tx))[0]
+    return ChainLink(last.position, bytes(last.hash or b"")) if last else (await begin(tx))[0]

@@ -13,7 +13,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import chain
-from carrel.audit.chain import ENTRY, START, Link
+from carrel.audit.chain import ENTRY, START, ChainLink
 
 BATCH = 100_000
 _SHOWN = 100
@@ -50,8 +50,8 @@ class Check:
 
     checked: int
     reached: int
-    head: Link
-    start: Link
+    head: ChainLink
+    start: ChainLink
     cut_at: datetime | None
     faults: Sequence[Fault]
     waiting: int
@@ -87,12 +87,12 @@ _WALK = text(f"""
 """)  # noqa: S608 - no input in it
 
 
-async def check(tx: AsyncSession, *, after: int, expected: Link | None = None, batch: int = BATCH) -> Check:
+async def check(tx: AsyncSession, *, after: int, expected: ChainLink | None = None, batch: int = BATCH) -> Check:
     """Look through the entries behind a position. expected: a place noted earlier, that must still be there."""
     start, anchor = await chain.begin(tx)
     end = await chain.head(tx)
     seen = (await tx.execute(_BEFORE, {"position": after})).first()
-    before = Link(seen.position, bytes(seen.hash or b"")) if seen else start
+    before = ChainLink(seen.position, bytes(seen.hash or b"")) if seen else start
     after = max(after, before.position)
     until = min(after + batch, end.position)
     done = until >= end.position
@@ -137,7 +137,7 @@ def _faults(row: Row[Any]) -> Iterator[Fault]:
         )
 
 
-async def _wrong_beginning(tx: AsyncSession, start: Link) -> list[Fault]:
+async def _wrong_beginning(tx: AsyncSession, start: ChainLink) -> list[Fault]:
     """What is wrong with the guard of the table, and with the note of where retention cut."""
     faults = []
     if (await tx.execute(_GUARDS)).scalar_one() != _GUARDS_NEEDED:
@@ -166,7 +166,7 @@ async def _wrong_beginning(tx: AsyncSession, start: Link) -> list[Fault]:
     return faults
 
 
-async def _unexpected(tx: AsyncSession, expected: Link, start: Link, end: Link) -> list[Fault]:
+async def _unexpected(tx: AsyncSession, expected: ChainLink, start: ChainLink, end: ChainLink) -> list[Fault]:
     """What the chain says at a place that was noted earlier, when that is not what was noted."""
     position = expected.position
     if position > end.position:

@@ -39,7 +39,7 @@ _After = tuple[datetime, int] | None
 
 
 @dataclass(frozen=True)
-class Found:
+class EntryPage:
     """Entries, newest first. next_cursor: None when these are the last."""
 
     entries: Sequence[AuditEntry]
@@ -48,15 +48,15 @@ class Found:
 
 async def page(
     tx: AsyncSession, actor: Actor, wanted: AuditFilter, *, limit: int, cursor: str | None
-) -> Found:
+) -> EntryPage:
     """One page of the entries that fit and that the actor may see. Raises: Invalid."""
     order = _SORT.order(None, cursor)
     keys = _keys(actor, "audit.read", wanted, after=order.after, limit=limit + 1)
     rows = list((await _planned(tx, _ordered(select(AuditEntry), keys))).scalars())
     if len(rows) <= limit:
-        return Found(rows, None)
+        return EntryPage(rows, None)
     last = rows[limit - 1]
-    return Found(rows[:limit], order.cursor(last.at, last.id))
+    return EntryPage(rows[:limit], order.cursor(last.at, last.id))
 
 
 @dataclass(frozen=True)

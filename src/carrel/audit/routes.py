@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from carrel.audit import export, queries, service
-from carrel.audit.chain import Link
+from carrel.audit.chain import ChainLink
 from carrel.audit.proof import Check
 from carrel.audit.schemas import (
     AuditActor,
@@ -84,11 +84,11 @@ async def verify(
     return _check(found)
 
 
-def _noted(text: str | None) -> Link | None:
+def _noted(text: str | None) -> ChainLink | None:
     if text is None:
         return None
     position, hash_ = text.split(":")
-    return Link(int(position), bytes.fromhex(hash_))
+    return ChainLink(int(position), bytes.fromhex(hash_))
 
 
 def _check(found: Check) -> AuditCheck:
@@ -104,7 +104,7 @@ def _check(found: Check) -> AuditCheck:
     )
 
 
-def _link(link: Link) -> AuditLink:
+def _link(link: ChainLink) -> AuditLink:
     return AuditLink(position=link.position, hash=link.hash.hex())
 
 

@@ -7,17 +7,17 @@ from sqlalchemy import ARRAY, BigInteger, LargeBinary, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import chain
-from carrel.audit.chain import ENTRY, Link
+from carrel.audit.chain import ENTRY, ChainLink
 
 BATCH = 1000
 
 
 @dataclass(frozen=True)
-class Seal:
+class SealedEntry:
     """The place of one entry."""
 
     entry_id: int
-    link: Link
+    link: ChainLink
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Unsealed:
     held: more is written, but an older transaction still runs that may yet commit something before it.
     """
 
-    head: Link
+    head: ChainLink
     entries: Sequence[tuple[int, str]]
     held: bool
 
@@ -63,17 +63,17 @@ async def load(tx: AsyncSession) -> Unsealed:
     return Unsealed(head, settled, held=len(settled) < len(rows))
 
 
-def decide(unsealed: Unsealed) -> list[Seal]:
+def decide(unsealed: Unsealed) -> list[SealedEntry]:
     """The place of each entry, one behind the other."""
-    seals: list[Seal] = []
+    seals: list[SealedEntry] = []
     before = unsealed.head
     for entry_id, entry in unsealed.entries:
         before = chain.link(before, entry)
-        seals.append(Seal(entry_id, before))
+        seals.append(SealedEntry(entry_id, before))
     return seals
 
 
-async def apply(tx: AsyncSession, unsealed: Unsealed, seals: Sequence[Seal]) -> bool:
+async def apply(tx: AsyncSession, unsealed: Unsealed, seals: Sequence[SealedEntry]) -> bool:
     """Write the places down, all or none. False: somebody else was faster."""
     if await chain.head(tx) != unsealed.head:
         return False

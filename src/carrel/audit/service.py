@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.audit import proof
-from carrel.audit.chain import Link
+from carrel.audit.chain import ChainLink
 from carrel.audit.proof import Check
 from carrel.permissions.decide import Actor, Target, require
 from carrel.tables.audit import AuditEntry
@@ -140,7 +140,7 @@ def record_own(
     )
 
 
-async def verify(tx: AsyncSession, actor: Actor, *, after: int, expected: Link | None) -> Check:
+async def verify(tx: AsyncSession, actor: Actor, *, after: int, expected: ChainLink | None) -> Check:
     """A part of the chain, looked through. after: the position behind which it begins. Raises: Forbidden."""
     require(actor, "audit.verify", NOBODY)
     return await proof.check(tx, after=after, expected=expected)

@@ -10,7 +10,7 @@ _TICK_S = 5.0
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.02, 1.0
 
 
-class Seal:
+class AuditSealing:
     name = "seal"
     topics: Sequence[str] = (TOPIC,)
     calm_s = 0.05

@@ -7,17 +7,17 @@ from sqlalchemy import select
 from carrel.controllers.loop import Tools
 from carrel.nodes import service as nodes
 from carrel.nodes.administration import leaving
-from carrel.nodes.schemas import Leaving
+from carrel.nodes.schemas import DrainOutcome
 from carrel.sessions import transitions
 from carrel.tables.nodes import Node
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
 
 _RAN = (SessionState.RUNNING, SessionState.STARTING)
-_OUTCOME = {Leaving.ENDS: SessionState.CANCELLED, Leaving.MOVES: SessionState.PENDING}
+_OUTCOME = {DrainOutcome.ENDS: SessionState.CANCELLED, DrainOutcome.MOVES: SessionState.PENDING}
 
 
-class Vacate:
+class Drain:
     name = "vacate"
     topics = (nodes.TOPIC,)
     tick_s = 10.0
@@ -48,16 +48,16 @@ class Vacate:
                 )  # fmt: skip
 
 
-def _fates(found: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, Leaving, str]]:
+def _fates(found: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, DrainOutcome, str]]:
     """Those that end or move now, with what their history says. found: each with a node of its that is emptied."""
     for session, node in found:
         assert node.draining is not None
         match leaving(session, node.draining):
-            case Leaving.ENDS:
-                yield session, Leaving.ENDS, f"Its node {node.name} is being emptied."
-            case Leaving.MOVES:
+            case DrainOutcome.ENDS:
+                yield session, DrainOutcome.ENDS, f"Its node {node.name} is being emptied."
+            case DrainOutcome.MOVES:
                 reason = (
                     f"Its node {node.name} is being emptied: it goes back to the queue and starts again elsewhere, "
                     "without the files that were outside mounted folders."
                 )
-                yield session, Leaving.MOVES, reason
+                yield session, DrainOutcome.MOVES, reason

@@ -21,11 +21,11 @@ from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import FolderId, StorageHostId
 from carrel.db.leader import LeadershipLost
 from carrel.folders import outcomes, quotas, service
-from carrel.folders.hosts.storages import Storage
+from carrel.folders.hosts.storages import HostStorage
 from carrel.folders.service import place_of
 from carrel.site import service as site
 from carrel.storage import tree, whole_folders
-from carrel.storage.port import Advance, Place
+from carrel.storage.port import Advance, FolderLocation
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import TASKS, FolderTask, TaskKind, TaskState, VFolder
 
@@ -59,7 +59,7 @@ class _Gauge:
             raise self.ended
 
 
-class Folders:
+class FolderTasks:
     """Bounded concurrency for each storage host, and for each two between which something is copied.
 
     So one that hangs holds up only what touches it.
@@ -186,7 +186,7 @@ class _Work:
 
     async def _move(self, folder: VFolder) -> None:
         host = StorageHostId(self._task.arguments["host"])
-        place = Place(self._task.arguments["scope"], folder.id)
+        place = FolderLocation(self._task.arguments["scope"], folder.id)
         if host == folder.host_id:
             storage = await self._tools.storages.of(host)
             await self._call(storage, whole_folders.rehome, storage.backend, place_of(folder), place)
@@ -198,7 +198,7 @@ class _Work:
             self._task = moved
             await self._clear(folder)
 
-    async def _bring(self, source: VFolder, host: StorageHostId, place: Place) -> None:
+    async def _bring(self, source: VFolder, host: StorageHostId, place: FolderLocation) -> None:
         """A copy of the source in this place, to be seen at once."""
         here = await self._tools.storages.of(host)
         there = await self._tools.storages.of(source.host_id)
@@ -214,7 +214,7 @@ class _Work:
         left = arguments["clear"]
         storage = await self._tools.storages.of(StorageHostId(left["host"]))
         shown, self._advance = self._advance, None
-        await self._call(storage, storage.backend.remove, Place(left["scope"], folder.id), shown=False)
+        await self._call(storage, storage.backend.remove, FolderLocation(left["scope"], folder.id), shown=False)
         async with self._tools.transaction() as tx:
             outcome = TaskState(arguments["outcome"])
             if outcome is TaskState.DONE:
@@ -285,7 +285,7 @@ class _Work:
                     await outcomes.failed(tx, task.id, state, problem, self._now())
 
     async def _between(
-        self, there: Storage, here: Storage, work: Callable[..., Any], *arguments: object
+        self, there: HostStorage, here: HostStorage, work: Callable[..., Any], *arguments: object
     ) -> None:
         """Have one storage copy from another, and name the one that does not answer."""
         try:
@@ -295,7 +295,7 @@ class _Work:
             raise
 
     async def _call(
-        self, storage: Storage, work: Callable[..., Any], *arguments: object, shown: bool = True
+        self, storage: HostStorage, work: Callable[..., Any], *arguments: object, shown: bool = True
     ) -> None:
         """Have the storage do long work, and tell how far it is. shown: its advance is the task's."""
         # Whoever was asleep since it was certain that we lead must not begin: somebody else may have gone on.

@@ -15,7 +15,7 @@ from carrel.tables.policies import UseLimit
 from carrel.tables.session_states import SessionState
 from carrel.usage.idle import queries, rules
 from carrel.usage.idle.queries import Case
-from carrel.usage.idle.rules import Decision, Finding, Minute, Step
+from carrel.usage.idle.rules import Decision, Finding, IdleAction, Minute
 
 WARNING = "It looks idle: it ends in {}, unless somebody uses it or says that it is in use."
 
@@ -42,7 +42,7 @@ class Idle:
             self._forget_others(cases)
             looked = await self._looked_at(tx, cases, now)
         judged = ((case.session, self._judge(case, looked.get(case.session), now)) for case in cases)
-        due = [session for session, (_, decided) in judged if decided.step is not Step.NOTHING]
+        due = [session for session, (_, decided) in judged if decided.step is not IdleAction.NOTHING]
         for session in due:
             async with tools.transaction() as tx:
                 await self._act(tx, session, now)
@@ -80,16 +80,16 @@ class Idle:
         looked = await self._looked_at(tx, [known], now)
         found, decided = self._judge(known, looked.get(session), now)
         match decided.step:
-            case Step.END if found:
+            case IdleAction.END if found:
                 await transitions.move(
                     tx, [session], SessionState.TERMINATING, sources=[SessionState.RUNNING],
                     outcome=SessionState.TERMINATED, cause=f"idle_{found.rule}", reason=found.why, now=now,
                 )  # fmt: skip
-            case Step.WARN if decided.ends_at and known.warned_of is None:
+            case IdleAction.WARN if decided.ends_at and known.warned_of is None:
                 left_s = (decided.ends_at - now).total_seconds()
                 await transitions.expect_idle_end(
                     tx, session, decided.ends_at, now=now,
                     cause="idle_warning", reason=WARNING.format(format_duration(left_s)),
                 )  # fmt: skip
-            case Step.WARN | Step.CLEAR:
+            case IdleAction.WARN | IdleAction.CLEAR:
                 await transitions.expect_idle_end(tx, session, decided.ends_at, now=now)

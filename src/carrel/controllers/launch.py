@@ -14,7 +14,7 @@ from carrel.controllers.in_hand import InHand, Work
 from carrel.controllers.loop import Tools, end
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.db.leader import LeadershipLost
 from carrel.engines.port import (
     ContainerSpec,
@@ -27,8 +27,8 @@ from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
 from carrel.sessions import containers, environment, mounting, queries, service, transitions
-from carrel.sessions.containers import Change
-from carrel.sessions.mounting import Mounted
+from carrel.sessions.containers import ContainerChange
+from carrel.sessions.mounting import MountedFolder
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
 from carrel.tables.session_states import LAUNCHING, ContainerRole, ContainerState, SessionState
@@ -125,7 +125,7 @@ class Launch:
     async def close(self) -> None:
         await self._in_hand.close()
 
-    async def _launch(self, session: Session, members: Sequence[PlacedContainer], held: Sequence[Mounted]) -> None:
+    async def _launch(self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]) -> None:
         # Say that we are at it before waiting for room: others may be pulling for long.
         if not await self._begin(session, members):
             return
@@ -144,7 +144,7 @@ class Launch:
                 await self._give_up(session, members, failed)
 
     async def _mounts(
-        self, session: Session, members: Sequence[PlacedContainer], held: Sequence[Mounted]
+        self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]
     ) -> tuple[Mount, ...] | None:
         """What to mount; None when it cannot start now, or not at all, which is then written down."""
         try:
@@ -196,7 +196,7 @@ class Launch:
             if session.state != SessionState.SCHEDULED:
                 return await queries.lock(tx, session.id, *LAUNCHING)
             return await containers.change(
-                tx, session.id, [Change(one.row.id) for one in members], ContainerState.PREPARING,
+                tx, session.id, [ContainerChange(one.row.id) for one in members], ContainerState.PREPARING,
                 states=[SessionState.SCHEDULED], cause="launch", now=self._tools.clock.now(),
             )  # fmt: skip
 
@@ -224,7 +224,7 @@ class Launch:
         # 2. tell
         async with tools.transaction() as tx:
             await containers.change(
-                tx, session.id, [Change(member.row.id, address=observed.address)], ContainerState.RUNNING,
+                tx, session.id, [ContainerChange(member.row.id, address=observed.address)], ContainerState.RUNNING,
                 states=LAUNCHING, cause="started", now=tools.clock.now(),
             )  # fmt: skip
 
@@ -245,7 +245,7 @@ class Launch:
                 if progress.phase == "start" and not started:
                     started = True
                     await containers.change(
-                        tx, session, [Change(container)], ContainerState.STARTING, states=[SessionState.PREPARING],
+                        tx, session, [ContainerChange(container)], ContainerState.STARTING, states=[SessionState.PREPARING],
                         cause="image_ready", now=self._tools.clock.now(),
                     )  # fmt: skip
                 elif progress.phase == "pull":
@@ -343,7 +343,7 @@ async def _kept(session: SessionId, work: Work) -> None:
 
 
 def container_spec(
-    session: Session, member: PlacedContainer, folders: tuple[Mount, ...], seal: Seal, *, epoch: int
+    session: Session, member: PlacedContainer, folders: tuple[Mount, ...], seal: SecretBox, *, epoch: int
 ) -> ContainerSpec:
     """What the engine is to make of a container of a session."""
     container = member.row

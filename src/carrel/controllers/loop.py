@@ -21,7 +21,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, NotFound, Unavailable
 from carrel.core.ids import EngineId
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
 from carrel.engines.port import Engine, EngineError, EngineUnavailable
@@ -46,7 +46,7 @@ class Tools:
     engines: Engines
     clock: Clock
     leader: Leader
-    seal: Seal
+    seal: SecretBox
     storages: Storages
     placing: asyncio.Lock = field(default_factory=asyncio.Lock)
 

@@ -8,7 +8,7 @@ from carrel.site import outbox
 _TICK_S = 600.0
 
 
-class Post:
+class MailDelivery:
     name = "post"
     topics: Sequence[str] = (outbox.TOPIC,)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import StorageHostId
 from carrel.engines.port import Mount
-from carrel.folders.hosts.storages import Storage, Storages
-from carrel.sessions.mounting import Mounted
+from carrel.folders.hosts.storages import HostStorage, Storages
+from carrel.sessions.mounting import MountedFolder
 from carrel.storage import paths
 from carrel.storage.port import StorageUnavailable
 
@@ -25,7 +25,7 @@ class Missing(Exception):
         self.host = host
 
 
-async def ready(storages: Storages, mounted: Sequence[Mounted]) -> tuple[Mount, ...]:
+async def ready(storages: Storages, mounted: Sequence[MountedFolder]) -> tuple[Mount, ...]:
     """What to mount, once every storage host has answered and every directory was seen.
 
     Raises: Unavailable while a host does not answer; Missing; Unmountable.
@@ -36,7 +36,7 @@ async def ready(storages: Storages, mounted: Sequence[Mounted]) -> tuple[Mount, 
     return tuple([await _mount(by_host[each.host], each) for each in mounted])
 
 
-async def _mount(storage: Storage, mounted: Mounted) -> Mount:
+async def _mount(storage: HostStorage, mounted: MountedFolder) -> Mount:
     source = storage.backend.files(mounted.place)
     unreached = f"The folder {mounted.folder} on the storage host {storage.name} cannot be reached."
     try:

@@ -16,7 +16,7 @@ from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.sessions import containers, queries, service, transitions
-from carrel.sessions.containers import Change
+from carrel.sessions.containers import ContainerChange
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
@@ -52,7 +52,7 @@ class Ended:
     """Containers of a running session that have ended. reason: a sentence."""
 
     session: Session
-    containers: tuple[Change, ...]
+    containers: tuple[ContainerChange, ...]
     reason: str
 
 
@@ -79,7 +79,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveContainer:
     """The live sessions at one moment, with their containers, on whatever engine."""
 
     sessions: Mapping[SessionId, Session]
@@ -99,7 +99,7 @@ class OneEngine:
     restarts: Mapping[SessionId, int]
 
 
-def compare(engine: OneEngine, before: Before, live: Live) -> Findings:
+def compare(engine: OneEngine, before: Before, live: LiveContainer) -> Findings:
     """Pure. before, live: read before the engine's list was asked for and after it came.
 
     The list says something only of sessions that stayed as they were while it was made, and of what is on its nodes.
@@ -132,7 +132,7 @@ def _compare_session(
         return
     if absent := [one for one in missing if one not in away]:
         why = f"{_subject(own, absent)} disappeared from the engine."
-        found.lost.append(Ended(session, tuple(Change(one.id) for one in absent), why))
+        found.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
         _add_exited(found, session, own, exited, again=engine.restarts.get(session.id, 0) < MAX_RESTARTS)
     else:
@@ -157,11 +157,11 @@ def _add_exited(
     else:
         why = f"{_subject(own, [one for one, _ in exited])} stopped, for example with the engine."
     if again:
-        changes = tuple(Change(one.id) for one, _ in exited)
+        changes = tuple(ContainerChange(one.id) for one, _ in exited)
         why += " It was started again; files are kept, processes are not."
         found.restart.append(Ended(session, changes, why))
     else:
-        changes = tuple(Change(one.id, exit_code=observed.exit_code) for one, observed in exited)
+        changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)
         why += f" It has been started again {MAX_RESTARTS} times already."
         found.lost.append(Ended(session, changes, why))
 
@@ -215,7 +215,7 @@ class Observe:
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
             sessions = {s.id: s for s in await queries.in_states(tx, *_LIVE)}
-            live = Live(sessions, await containers.in_states(tx, *_LIVE))
+            live = LiveContainer(sessions, await containers.in_states(tx, *_LIVE))
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)

@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 
-from carrel.controllers.audit_sealing import Seal
-from carrel.controllers.drain import Vacate
-from carrel.controllers.folder_tasks import Folders
+from carrel.controllers.audit_sealing import AuditSealing
+from carrel.controllers.drain import Drain
+from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.launch import Launch
 from carrel.controllers.loop import Controller, Tools
-from carrel.controllers.mail_delivery import Post
+from carrel.controllers.mail_delivery import MailDelivery
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
-from carrel.controllers.storage_monitor import Storage
-from carrel.controllers.usage_sampling import Usage
+from carrel.controllers.storage_monitor import StorageMonitor
+from carrel.controllers.usage_sampling import UsageSampling
 
 
 def controllers(tools: Tools) -> Sequence[Controller]:
@@ -23,14 +23,14 @@ def controllers(tools: Tools) -> Sequence[Controller]:
     return (
         Observe(tools),
         Schedule(tools),
-        Vacate(tools),
+        Drain(tools),
         launch,
         Reap(tools, launch),
-        Usage(tools),
+        UsageSampling(tools),
         Idle(tools),
-        Storage(tools),
-        Folders(tools),
-        Seal(tools),
-        Post(tools),
+        StorageMonitor(tools),
+        FolderTasks(tools),
+        AuditSealing(tools),
+        MailDelivery(tools),
         Housekeeping(tools),
     )

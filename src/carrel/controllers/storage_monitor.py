@@ -15,13 +15,13 @@ from carrel.controllers.loop import Tools, beside
 from carrel.core.ids import FolderId, StorageHostId
 from carrel.folders import measuring, quotas
 from carrel.folders.hosts import service
-from carrel.folders.hosts.storages import Storage as HostStorage
+from carrel.folders.hosts.storages import HostStorage as HostStorage
 from carrel.folders.service import place_of
 from carrel.storage.port import (
     Capacity,
     FastUsage,
+    FolderLocation,
     HardQuota,
-    Place,
     StorageError,
     StorageUnavailable,
 )
@@ -39,7 +39,7 @@ _REST_FACTOR = 10
 """A folder rests ten times as long as measuring it took, so that measuring is at most a tenth of what is done."""
 
 
-class Storage:
+class StorageMonitor:
     name = "storage"
     topics: Sequence[str] = (hosts.TOPIC, limits.TOPIC)
     tick_s = 5.0
@@ -163,7 +163,7 @@ class _Watch:
         try:
             # However long it takes: what hangs here is only this host's.
             found = await self._storage.threads.call(
-                backend.measure, Place(folder.scope, folder.id), deadline_s=None
+                backend.measure, FolderLocation(folder.scope, folder.id), deadline_s=None
             )
         except (StorageError, OSError) as error:
             log.warning("storage.not_measured", folder=folder.id, error=str(error))

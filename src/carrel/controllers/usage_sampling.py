@@ -7,10 +7,10 @@ from carrel.controllers.loop import Tools
 from carrel.core.ids import ContainerId, EngineId
 from carrel.nodes.engines.connections import in_time
 from carrel.usage import service
-from carrel.usage.service import Reading
+from carrel.usage.service import UsageReading
 
 
-class Usage:
+class UsageSampling:
     name = "usage"
     topics: Sequence[str] = ()
     tick_s = float(service.INTERVAL_S)
@@ -33,7 +33,7 @@ class Usage:
         usages = await in_time(engine.usage())
         before = self._before.get(engine_id, {})
         now = self._tools.clock.now()
-        readings: list[Reading] = []
+        readings: list[UsageReading] = []
         marks: dict[str, tuple[float, int]] = {}
         for usage in usages:
             marks[usage.id] = (now.timestamp(), usage.cpu_ns)
@@ -43,7 +43,7 @@ class Usage:
             elapsed_ns = max((now.timestamp() - then) * 1e9, 1.0)
             millis = max(0, round((usage.cpu_ns - cpu_ns) * 1000 / elapsed_ns))
             readings.append(
-                Reading(
+                UsageReading(
                     ContainerId(usage.id),
                     millis,
                     usage.mem_bytes,

@@ -18,7 +18,7 @@ from carrel.core.errors import Unavailable
 from carrel.db import metrics
 from carrel.db.embedded import Embedded
 from carrel.db.outage import Outage, is_repeatable
-from carrel.db.reader import Reader
+from carrel.db.reader import StatementReader
 
 CHANNEL = "carrel"
 _ATTEMPTS = 4
@@ -87,7 +87,7 @@ class Database:
             connect_args={"connect_timeout": 5, "options": "-c timezone=UTC"},
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
-        self._reader = Reader(url, size=pool_size, outage=self._outage)
+        self._reader = StatementReader(url, size=pool_size, outage=self._outage)
         metrics.POOLS.add(self)
         metrics.POOLS.add(self._reader)
 

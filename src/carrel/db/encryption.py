@@ -12,7 +12,7 @@ from carrel.core.errors import Unavailable
 _NONCE_BYTES = 12
 
 
-class Seal:
+class SecretBox:
     """AES-256-GCM. purpose: what a secret is for ("totp:<user>"); one sealed for another does not open."""
 
     def __init__(self, key: bytes) -> None:

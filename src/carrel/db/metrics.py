@@ -31,7 +31,7 @@ LISTENERS_CONNECTED = Gauge(
 )
 
 
-class Pool(Protocol):
+class PoolMetrics(Protocol):
     """Connections of one kind. size: how many there may be. waiting: callers that wait for one."""
 
     @property
@@ -54,9 +54,9 @@ class _Pools(Collector):
     """Reads all pools of the process when it is scraped."""
 
     def __init__(self) -> None:
-        self._known: WeakSet[Pool] = WeakSet()
+        self._known: WeakSet[PoolMetrics] = WeakSet()
 
-    def add(self, pool: Pool) -> None:
+    def add(self, pool: PoolMetrics) -> None:
         self._known.add(pool)
 
     def describe(self) -> Iterable[Metric]:

@@ -19,7 +19,7 @@ _RETRY_FULL_S = 10
 
 
 @dataclass(frozen=True)
-class Cause:
+class OutageCause:
     """What people get for one cause."""
 
     code: str
@@ -27,53 +27,53 @@ class Cause:
     hint: str
 
 
-_UNAVAILABLE = Cause(
+_UNAVAILABLE = OutageCause(
     "database.unavailable",
     "The database does not answer.",
     "Try again in a moment; an administrator can run `carrel status`.",
 )
-_FULL = Cause(
+_FULL = OutageCause(
     "server.disk_full",
     "The server's disk is full, so nothing can be written down.",
     "Running sessions go on. An administrator must free space; then all else goes on by itself.",
 )
-_BUSY = Cause(
+_BUSY = OutageCause(
     "database.busy",
     "All database connections of this server are in use.",
     "Try again in a moment. If it stays, an administrator can look for slow statements in pg_stat_activity.",
 )
-_TOO_MANY_CONNECTIONS = Cause(
+_TOO_MANY_CONNECTIONS = OutageCause(
     "database.too_many_connections",
     "PostgreSQL accepts no more connections.",
     "Try again in a moment. An administrator can close other clients or raise max_connections.",
 )
-_NO_MEMORY = Cause(
+_NO_MEMORY = OutageCause(
     "database.out_of_resources",
     "PostgreSQL ran out of memory or of another resource that its configuration limits.",
     "Try again in a moment. An administrator finds the cause in PostgreSQL's log.",
 )
-_READ_ONLY = Cause(
+_READ_ONLY = OutageCause(
     "database.read_only",
     "The database only answers reads: it is a standby, or default_transaction_read_only is on.",
     "An administrator must point database_url at the primary server.",
 )
-_BY_SQLSTATE: dict[str, Cause] = {
-    "40P01": Cause(
+_BY_SQLSTATE: dict[str, OutageCause] = {
+    "40P01": OutageCause(
         "database.deadlock",
         "This change and another one waited for each other, and PostgreSQL ended this one. Nothing was changed.",
         "Try again.",
     ),
-    "40001": Cause(
+    "40001": OutageCause(
         "database.serialization_failure",
         "Another change came in between. Nothing was changed.",
         "Try again.",
     ),
-    "55P03": Cause(
+    "55P03": OutageCause(
         "database.lock_timeout",
         "Another change holds what this one needs, for longer than lock_timeout. Nothing was changed.",
         "Try again in a moment.",
     ),
-    "57014": Cause(
+    "57014": OutageCause(
         "database.statement_timeout",
         "PostgreSQL canceled the statement: it took longer than statement_timeout, or an administrator canceled it."
         " Nothing was changed.",
@@ -81,7 +81,7 @@ _BY_SQLSTATE: dict[str, Cause] = {
     ),
     "53300": _TOO_MANY_CONNECTIONS,
     "53100": _FULL,
-    "25P04": Cause(
+    "25P04": OutageCause(
         "database.transaction_timeout",
         "PostgreSQL ended the transaction because it was open longer than transaction_timeout. Nothing was changed.",
         "Try again. An administrator can raise transaction_timeout.",
@@ -89,13 +89,13 @@ _BY_SQLSTATE: dict[str, Cause] = {
     "25006": _READ_ONLY,
 }
 """Source: PostgreSQL's appendix A, error codes."""
-_BY_CLASS: dict[str, Cause] = {
+_BY_CLASS: dict[str, OutageCause] = {
     "08": _UNAVAILABLE,  # connection exceptions
     "53": _NO_MEMORY,  # insufficient resources
     "57": _UNAVAILABLE,  # operator intervention: it starts, stops, or crashed
     "58": _UNAVAILABLE,  # system errors, such as a failed read
 }
-_AT_CONNECT: dict[str, Cause] = {
+_AT_CONNECT: dict[str, OutageCause] = {
     "too many clients": _TOO_MANY_CONNECTIONS,
     "remaining connection slots": _TOO_MANY_CONNECTIONS,
     "too many connections": _TOO_MANY_CONNECTIONS,
@@ -125,10 +125,10 @@ class Outage:
         details = {"retry_after_s": _RETRY_FULL_S} if cause is _FULL else {}
         return Unavailable(cause.code, cause.message, hint=cause.hint, details=details)
 
-    def _cause(self, error: BaseException) -> Cause | None:
+    def _cause(self, error: BaseException) -> OutageCause | None:
         state = _sqlstate(error)
         if isinstance(error, sqlalchemy.exc.TimeoutError):
-            found: Cause | None = _BUSY
+            found: OutageCause | None = _BUSY
         elif state is not None:
             found = _BY_SQLSTATE.get(state) or _BY_CLASS.get(state[:2])
         elif isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):

@@ -23,7 +23,7 @@ _Ask: TypeAlias = Callable[[_Connection, str, Mapping[str, object]], Awaitable[l
 _OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan"
 
 
-class Reader:
+class StatementReader:
     """A few connections, made when they are needed. size: how many at most.
 
     kind, in_use, idle, waiting: for its metrics.

@@ -13,9 +13,9 @@ from carrel.engines.conformance_kit import (
     BOUND_S,
     MIB,
     POLL_S,
+    EngineHarness,
     FaultyHarness,
-    Harness,
-    Listener,
+    HarnessListener,
     ProgressLog,
     Ran,
     drain,
@@ -44,7 +44,7 @@ class EngineConformance:
 
     # nodes
 
-    async def test_nodes_tell_name_architecture_and_slots(self, harness: Harness) -> None:
+    async def test_nodes_tell_name_architecture_and_slots(self, harness: EngineHarness) -> None:
         nodes = await harness.engine.nodes()
         assert nodes
         for node in nodes:
@@ -57,7 +57,7 @@ class EngineConformance:
 
     # ensure
 
-    async def test_ensure_returns_a_running_container_with_an_address(self, harness: Harness) -> None:
+    async def test_ensure_returns_a_running_container_with_an_address(self, harness: EngineHarness) -> None:
         wanted, progress = spec(harness), ProgressLog()
         made = await harness.engine.ensure(wanted, progress)
         assert made.id == wanted.id
@@ -69,27 +69,27 @@ class EngineConformance:
         assert [one.phase for one in progress.seen] == ["start"]
         assert await look(harness.engine, wanted.id) == made
 
-    async def test_ensure_again_changes_nothing(self, harness: Harness) -> None:
+    async def test_ensure_again_changes_nothing(self, harness: EngineHarness) -> None:
         wanted = spec(harness)
         first = await harness.engine.ensure(wanted, ProgressLog())
         assert await harness.engine.ensure(wanted, ProgressLog()) == first
         assert len(await harness.engine.list()) == 1
 
-    async def test_ensure_at_the_same_time_makes_one_container(self, harness: Harness) -> None:
+    async def test_ensure_at_the_same_time_makes_one_container(self, harness: EngineHarness) -> None:
         wanted = spec(harness)
         calls = (engine.ensure(wanted, ProgressLog()) for engine in (harness.engine, harness.another()))
         made = await asyncio.gather(*calls)
         assert {one.state for one in made} == {ObservedState.RUNNING}
         assert len(await harness.engine.list()) == 1
 
-    async def test_ensure_starts_what_has_stopped(self, harness: Harness) -> None:
+    async def test_ensure_starts_what_has_stopped(self, harness: EngineHarness) -> None:
         wanted = spec(harness, "sh", "-c", "sleep 0.2; exit 0")
         await harness.engine.ensure(wanted, ProgressLog())
         await exited(harness, wanted.id)
         again = await harness.engine.ensure(wanted, ProgressLog())
         assert again.state is ObservedState.RUNNING
 
-    async def test_ensure_given_up_half_way_can_be_repeated(self, harness: Harness) -> None:
+    async def test_ensure_given_up_half_way_can_be_repeated(self, harness: EngineHarness) -> None:
         wanted = spec(harness)
         attempt = asyncio.create_task(harness.engine.ensure(wanted, ProgressLog()))
         await asyncio.sleep(0)
@@ -99,7 +99,7 @@ class EngineConformance:
         assert made.state is ObservedState.RUNNING
         assert len(await harness.engine.list()) == 1
 
-    async def test_ensure_pulls_a_missing_image_with_progress(self, harness: Harness) -> None:
+    async def test_ensure_pulls_a_missing_image_with_progress(self, harness: EngineHarness) -> None:
         wanted, progress = spec(harness, image=harness.pullable_image), ProgressLog()
         made = await harness.engine.ensure(wanted, progress)
         assert made.state is ObservedState.RUNNING
@@ -110,25 +110,25 @@ class EngineConformance:
         assert fractions == sorted(fractions)
         assert fractions[-1] == 1.0
 
-    async def test_a_second_waiter_for_the_same_pull_gets_its_container(self, harness: Harness) -> None:
+    async def test_a_second_waiter_for_the_same_pull_gets_its_container(self, harness: EngineHarness) -> None:
         wanted = [spec(harness, image=harness.pullable_image) for _ in range(2)]
         made = await asyncio.gather(*(harness.engine.ensure(one, ProgressLog()) for one in wanted))
         assert {one.state for one in made} == {ObservedState.RUNNING}
 
-    async def test_an_unknown_image_is_refused_by_name(self, harness: Harness) -> None:
+    async def test_an_unknown_image_is_refused_by_name(self, harness: EngineHarness) -> None:
         wanted = spec(harness, image=harness.unknown_image)
         error = await refused(ImageUnusable, harness.engine.ensure(wanted, ProgressLog()))
         assert harness.unknown_image in error.message
         assert not error.retriable
         await harness.engine.remove(wanted.id, grace_s=0)
 
-    async def test_a_missing_image_of_this_machine_is_asked_of_no_registry(self, harness: Harness) -> None:
+    async def test_a_missing_image_of_this_machine_is_asked_of_no_registry(self, harness: EngineHarness) -> None:
         wanted, progress = spec(harness, image=f"{LOCAL_IMAGES}carrel/nowhere:1"), ProgressLog()
         error = await refused(ImageUnusable, harness.engine.ensure(wanted, progress))
         assert "no registry has it" in error.message
         assert progress.seen == []
 
-    async def test_an_image_without_a_shell_is_refused(self, harness: Harness) -> None:
+    async def test_an_image_without_a_shell_is_refused(self, harness: EngineHarness) -> None:
         wanted = spec(harness, image=harness.shellless_image)
         error = await refused(ImageUnusable, harness.engine.ensure(wanted, ProgressLog()))
         assert "shell" in error.message
@@ -137,7 +137,7 @@ class EngineConformance:
 
     # remove
 
-    async def test_removed_is_gone_and_removing_again_succeeds(self, harness: Harness) -> None:
+    async def test_removed_is_gone_and_removing_again_succeeds(self, harness: EngineHarness) -> None:
         wanted = spec(harness)
         await harness.engine.ensure(wanted, ProgressLog())
         await harness.engine.remove(wanted.id, grace_s=5)
@@ -145,14 +145,14 @@ class EngineConformance:
         await harness.engine.remove(wanted.id, grace_s=5)
         await harness.engine.remove(new_id(), grace_s=0)
 
-    async def test_removing_at_the_same_time_succeeds_for_both(self, harness: Harness) -> None:
+    async def test_removing_at_the_same_time_succeeds_for_both(self, harness: EngineHarness) -> None:
         wanted = spec(harness)
         await harness.engine.ensure(wanted, ProgressLog())
         engines = (harness.engine, harness.another())
         await asyncio.gather(*(engine.remove(wanted.id, grace_s=1) for engine in engines))
         assert await harness.engine.list() == ()
 
-    async def test_an_id_can_be_used_again_after_remove(self, harness: Harness) -> None:
+    async def test_an_id_can_be_used_again_after_remove(self, harness: EngineHarness) -> None:
         wanted = spec(harness)
         await harness.engine.ensure(wanted, ProgressLog())
         await harness.engine.remove(wanted.id, grace_s=0)
@@ -161,7 +161,7 @@ class EngineConformance:
 
     # list and watch
 
-    async def test_another_control_plane_finds_the_same_containers(self, harness: Harness) -> None:
+    async def test_another_control_plane_finds_the_same_containers(self, harness: EngineHarness) -> None:
         wanted = [spec(harness), spec(harness, "sh", "-c", "exit 4")]
         for one in wanted:
             await harness.engine.ensure(one, ProgressLog())
@@ -171,15 +171,15 @@ class EngineConformance:
         assert seen[wanted[0].id].address == (await listed(harness, wanted[0].id)).address
         assert seen[wanted[1].id].exit_code == 4
 
-    async def test_what_vanished_is_absent(self, harness: Harness) -> None:
+    async def test_what_vanished_is_absent(self, harness: EngineHarness) -> None:
         wanted = spec(harness)
         await harness.engine.ensure(wanted, ProgressLog())
         await harness.engine.list()
         await harness.vanish(wanted.id)
         assert await harness.engine.list() == ()
 
-    async def test_every_watcher_hears_of_changes(self, harness: Harness) -> None:
-        listeners = [Listener(harness.engine), Listener(harness.engine)]
+    async def test_every_watcher_hears_of_changes(self, harness: EngineHarness) -> None:
+        listeners = [HarnessListener(harness.engine), HarnessListener(harness.engine)]
         await harness.pass_time(POLL_S)
         wanted = spec(harness)
         await harness.engine.ensure(wanted, ProgressLog())
@@ -191,15 +191,15 @@ class EngineConformance:
             await eventually(harness, lambda one=listener: one.has_heard(wanted.id), "heard of the end")  # type: ignore[misc]
             listener.task.cancel()
 
-    async def test_watchers_hear_of_an_exit(self, harness: Harness) -> None:
+    async def test_watchers_hear_of_an_exit(self, harness: EngineHarness) -> None:
         wanted = spec(harness, "sh", "-c", "sleep 0.3; exit 3")
         await harness.engine.ensure(wanted, ProgressLog())
-        listener = Listener(harness.engine)
+        listener = HarnessListener(harness.engine)
         await exited(harness, wanted.id)
         await eventually(harness, lambda: listener.has_heard(wanted.id), "heard of the exit")
         listener.task.cancel()
 
-    async def test_the_exit_code_of_the_main_process_is_kept(self, harness: Harness) -> None:
+    async def test_the_exit_code_of_the_main_process_is_kept(self, harness: EngineHarness) -> None:
         wanted = spec(harness, "sh", "-c", "exit 3")
         await harness.engine.ensure(wanted, ProgressLog())
         ended = await exited(harness, wanted.id)
@@ -207,7 +207,7 @@ class EngineConformance:
         assert ended.address is None
         assert not ended.out_of_memory
 
-    async def test_a_child_killed_by_the_memory_limit_is_told(self, harness: Harness) -> None:
+    async def test_a_child_killed_by_the_memory_limit_is_told(self, harness: EngineHarness) -> None:
         wanted = spec(harness, mem_bytes=32 * MIB)
         made = await harness.engine.ensure(wanted, ProgressLog())
         assert not made.out_of_memory
@@ -223,35 +223,35 @@ class EngineConformance:
 
     # exec
 
-    async def test_exec_gives_output_and_exit_code(self, harness: Harness) -> None:
+    async def test_exec_gives_output_and_exit_code(self, harness: EngineHarness) -> None:
         container = await running(harness)
         ran = await run(harness.engine, container, "sh", "-c", "echo out; echo err >&2; exit 3")
         assert ran == Ran(3, b"out\n", b"err\n")
 
-    async def test_exec_runs_as_the_work_user_at_home_with_the_environment(self, harness: Harness) -> None:
+    async def test_exec_runs_as_the_work_user_at_home_with_the_environment(self, harness: EngineHarness) -> None:
         container = await running(harness)
         ran = await run(
             harness.engine, container, "sh", "-c", "id -u; pwd; echo $HOME; echo $CONFORMANCE", env="x y"
         )
         assert ran.stdout.decode().split("\n") == ["1000", "/home/work", "/home/work", "x y", ""]
 
-    async def test_exec_ends_its_input_and_keeps_its_output(self, harness: Harness) -> None:
+    async def test_exec_ends_its_input_and_keeps_its_output(self, harness: EngineHarness) -> None:
         container = await running(harness)
         ran = await run(harness.engine, container, "cat", stdin=b"over and out")
         assert ran == Ran(0, b"over and out")
 
-    async def test_exec_carries_a_megabyte_both_ways(self, harness: Harness) -> None:
+    async def test_exec_carries_a_megabyte_both_ways(self, harness: EngineHarness) -> None:
         container = await running(harness)
         sent = bytes(range(256)) * 4096
         ran = await asyncio.wait_for(run(harness.engine, container, "cat", stdin=sent), BOUND_S)
         assert ran.stdout == sent
 
-    async def test_exec_carries_output_faster_than_it_is_read(self, harness: Harness) -> None:
+    async def test_exec_carries_output_faster_than_it_is_read(self, harness: EngineHarness) -> None:
         container = await running(harness)
         ran = await run(harness.engine, container, "head", "-c", str(8 * MIB), "/dev/zero")
         assert len(ran.stdout) == 8 * MIB
 
-    async def test_exec_holds_back_a_writer_whose_reader_sleeps(self, harness: Harness) -> None:
+    async def test_exec_holds_back_a_writer_whose_reader_sleeps(self, harness: EngineHarness) -> None:
         container = await running(harness)
         async with harness.engine.exec(container, ("sleep", "100"), env={}, terminal=None) as process:
 
@@ -264,18 +264,18 @@ class EngineConformance:
             assert not pouring.done()
             pouring.cancel()
 
-    async def test_a_command_that_is_not_there_says_so_and_ends_with_127(self, harness: Harness) -> None:
+    async def test_a_command_that_is_not_there_says_so_and_ends_with_127(self, harness: EngineHarness) -> None:
         container = await running(harness)
         for name in ("no-such-command", "/no/such"):
             ran = await run(harness.engine, container, name, "-x")
             assert ran == Ran(127, b"", f"There is no command {name} in this session.\n".encode())
 
-    async def test_a_file_that_is_no_program_says_so_and_ends_with_126(self, harness: Harness) -> None:
+    async def test_a_file_that_is_no_program_says_so_and_ends_with_126(self, harness: EngineHarness) -> None:
         container = await running(harness)
         ran = await run(harness.engine, container, "/etc/passwd")
         assert ran == Ran(126, b"", b"/etc/passwd may not be run as a command in this session.\n")
 
-    async def test_a_command_that_is_not_there_says_so_on_a_terminal(self, harness: Harness) -> None:
+    async def test_a_command_that_is_not_there_says_so_on_a_terminal(self, harness: EngineHarness) -> None:
         container = await running(harness)
         command, size = ("no-such-command",), TerminalSize()
         async with harness.engine.exec(container, command, env={}, terminal=size) as process:
@@ -283,7 +283,7 @@ class EngineConformance:
             assert said == b"There is no command no-such-command in this session.\r\n"
             assert await process.exit_code() == 127
 
-    async def test_a_terminal_has_its_size_and_can_be_resized(self, harness: Harness) -> None:
+    async def test_a_terminal_has_its_size_and_can_be_resized(self, harness: EngineHarness) -> None:
         container = await running(harness)
         size = TerminalSize(cols=101, rows=33)
         async with harness.engine.exec(container, ("sh",), env={"TERM": "dumb"}, terminal=size) as process:
@@ -306,20 +306,20 @@ class EngineConformance:
             assert await asyncio.wait_for(process.exit_code(), BOUND_S) == 5
             await asyncio.wait_for(reading, BOUND_S)
 
-    async def test_leaving_exec_leaves_the_container_alone(self, harness: Harness) -> None:
+    async def test_leaving_exec_leaves_the_container_alone(self, harness: EngineHarness) -> None:
         container = await running(harness)
         async with harness.engine.exec(container, ("cat",), env={}, terminal=None) as process:
             await process.write(b"x")
         assert (await listed(harness, container)).state is ObservedState.RUNNING
 
-    async def test_exec_where_nothing_runs_says_gone(self, harness: Harness) -> None:
+    async def test_exec_where_nothing_runs_says_gone(self, harness: EngineHarness) -> None:
         await refused(ContainerGone, run(harness.engine, new_id(), "true"))
         wanted = spec(harness, "sh", "-c", "exit 0")
         await harness.engine.ensure(wanted, ProgressLog())
         await exited(harness, wanted.id)
         await refused(ContainerGone, run(harness.engine, wanted.id, "true"))
 
-    async def test_a_process_ends_with_its_container(self, harness: Harness) -> None:
+    async def test_a_process_ends_with_its_container(self, harness: EngineHarness) -> None:
         container = await running(harness)
         command = ("sh", "-c", "echo up; sleep 1000")
         async with harness.engine.exec(container, command, env={}, terminal=None) as process:
@@ -331,7 +331,7 @@ class EngineConformance:
 
     # logs
 
-    async def test_logs_keep_both_streams_after_the_end(self, harness: Harness) -> None:
+    async def test_logs_keep_both_streams_after_the_end(self, harness: EngineHarness) -> None:
         wanted = spec(harness, "sh", "-c", "echo one; echo two >&2; echo three")
         await harness.engine.ensure(wanted, ProgressLog())
         await exited(harness, wanted.id)
@@ -340,19 +340,19 @@ class EngineConformance:
         assert len((await whole_log(harness.engine, wanted.id, tail=1)).split()) == 1
         assert await whole_log(harness.engine, wanted.id, tail=0) == b""
 
-    async def test_followed_logs_go_on_until_the_end(self, harness: Harness) -> None:
+    async def test_followed_logs_go_on_until_the_end(self, harness: EngineHarness) -> None:
         wanted = spec(harness, "sh", "-c", "echo first; sleep 0.5; echo last")
         await harness.engine.ensure(wanted, ProgressLog())
         following = asyncio.create_task(whole_log(harness.engine, wanted.id, follow=True))
         await exited(harness, wanted.id)
         assert await asyncio.wait_for(following, BOUND_S) == b"first\nlast\n"
 
-    async def test_logs_of_what_is_not_there_say_gone(self, harness: Harness) -> None:
+    async def test_logs_of_what_is_not_there_say_gone(self, harness: EngineHarness) -> None:
         await refused(ContainerGone, whole_log(harness.engine, new_id()))
 
     # usage
 
-    async def test_usage_counts_up_and_leaves_out_what_ended(self, harness: Harness) -> None:
+    async def test_usage_counts_up_and_leaves_out_what_ended(self, harness: EngineHarness) -> None:
         container = await running(harness)
         ended = spec(harness, "sh", "-c", "exit 0")
         await harness.engine.ensure(ended, ProgressLog())
@@ -388,15 +388,15 @@ class EngineFaultConformance:
         await harness.come_back()
 
     async def test_watchers_end_when_the_engine_goes_away(self, harness: FaultyHarness) -> None:
-        listener = Listener(harness.engine)
+        listener = HarnessListener(harness.engine)
         wanted = spec(harness)
         await harness.engine.ensure(wanted, ProgressLog())
         await eventually(harness, lambda: listener.has_heard(wanted.id), "listening")
         await harness.go_away()
         await asyncio.wait_for(listener.task, BOUND_S)
-        await asyncio.wait_for(Listener(harness.engine).task, BOUND_S)
+        await asyncio.wait_for(HarnessListener(harness.engine).task, BOUND_S)
         await harness.come_back()
-        again = Listener(harness.engine)
+        again = HarnessListener(harness.engine)
         await harness.pass_time(POLL_S)
         await harness.engine.remove(wanted.id, grace_s=0)
         await eventually(harness, lambda: again.has_heard(wanted.id), "listening again")

@@ -24,7 +24,7 @@ BOUND_S = 60.0
 E = TypeVar("E", bound=EngineError)
 
 
-class Harness(Protocol):
+class EngineHarness(Protocol):
     """An engine under test, and what only its world can do."""
 
     engine: Engine
@@ -51,7 +51,7 @@ class Harness(Protocol):
         ...
 
 
-class FaultyHarness(Harness, Protocol):
+class FaultyHarness(EngineHarness, Protocol):
     """One that can take the whole engine away."""
 
     async def go_away(self) -> None: ...
@@ -78,7 +78,7 @@ class ProgressLog:
         self.seen.append(progress)
 
 
-def spec(harness: Harness, *command: str, image: str = "", mem_bytes: int = 64 * MIB) -> ContainerSpec:
+def spec(harness: EngineHarness, *command: str, image: str = "", mem_bytes: int = 64 * MIB) -> ContainerSpec:
     """A small container with a new id."""
     slots = {"cpu": 500, "mem": mem_bytes}
     return ContainerSpec(new_id(), image or harness.image, slots, command=command or IDLE, epoch=7)
@@ -107,7 +107,7 @@ async def run(engine: Engine, container: str, *command: str, stdin: bytes = b"",
     return ran
 
 
-async def eventually(harness: Harness, claim: Callable[[], Awaitable[bool]], what: str) -> None:
+async def eventually(harness: EngineHarness, claim: Callable[[], Awaitable[bool]], what: str) -> None:
     """Poll until the claim holds; fail with `what` when it never does."""
     for _ in range(_POLLS):
         if await claim():
@@ -132,7 +132,7 @@ async def look(engine: Engine, container: str) -> Observed | None:
     return next((one for one in await engine.list() if one.id == container), None)
 
 
-class Listener:
+class HarnessListener:
     """Everything a watcher heard, collected by a task."""
 
     def __init__(self, engine: Engine) -> None:
@@ -160,7 +160,7 @@ async def whole_log(
     return b"".join([chunk async for chunk in engine.logs(container, follow=follow, tail=tail)])
 
 
-async def exited(harness: Harness, container: str) -> Observed:
+async def exited(harness: EngineHarness, container: str) -> Observed:
     """The container once it is seen to have exited."""
     last: list[Observed | None] = [None]
 
@@ -173,14 +173,14 @@ async def exited(harness: Harness, container: str) -> Observed:
     return last[0]
 
 
-async def running(harness: Harness, *, env: Mapping[str, str] | None = None) -> str:
+async def running(harness: EngineHarness, *, env: Mapping[str, str] | None = None) -> str:
     """Id of a new idle container."""
     wanted = replace(spec(harness), env=env or {})
     await harness.engine.ensure(wanted, ProgressLog())
     return wanted.id
 
 
-async def listed(harness: Harness, container: str) -> Observed:
+async def listed(harness: EngineHarness, container: str) -> Observed:
     """The container, which must be in the list."""
     seen = await look(harness.engine, container)
     assert seen is not None

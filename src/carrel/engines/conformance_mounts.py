@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from carrel.engines.conformance_kit import Harness, ProgressLog, Ran, exited, refused, run, spec
+from carrel.engines.conformance_kit import EngineHarness, ProgressLog, Ran, exited, refused, run, spec
 from carrel.engines.port import Mount, MountUnusable
 
 _AT = "/home/work/data"
@@ -23,7 +23,7 @@ def directory() -> Iterator[Path]:
         yield path
 
 
-async def mounting(harness: Harness, *mounts: Mount) -> str:
+async def mounting(harness: EngineHarness, *mounts: Mount) -> str:
     """Id of a new idle container with these."""
     wanted = replace(spec(harness), mounts=mounts)
     await harness.engine.ensure(wanted, ProgressLog())
@@ -33,7 +33,7 @@ async def mounting(harness: Harness, *mounts: Mount) -> str:
 class MountConformance:
     """`Mount`, each claim as a test."""
 
-    async def test_two_containers_share_what_both_mount(self, harness: Harness) -> None:
+    async def test_two_containers_share_what_both_mount(self, harness: EngineHarness) -> None:
         with directory() as source:
             (source / "note").write_text("kept")
             one = await mounting(harness, Mount(str(source), _AT))
@@ -44,7 +44,7 @@ class MountConformance:
             await harness.engine.remove(one, grace_s=0)
             assert sorted(path.name for path in source.iterdir()) == ["made", "note"]
 
-    async def test_what_is_mounted_read_only_cannot_be_written(self, harness: Harness) -> None:
+    async def test_what_is_mounted_read_only_cannot_be_written(self, harness: EngineHarness) -> None:
         with directory() as source:
             (source / "note").write_text("kept")
             (source / "part").mkdir(mode=0o777)
@@ -59,7 +59,7 @@ class MountConformance:
                 assert (ran.exit_code, b"Read-only file system" in ran.stderr) == (1, True)
             assert (await run(harness.engine, container, "cat", f"{_AT}/note")).stdout == b"kept"
 
-    async def test_a_part_is_all_that_its_path_shows(self, harness: Harness) -> None:
+    async def test_a_part_is_all_that_its_path_shows(self, harness: EngineHarness) -> None:
         with directory() as source:
             (source / "runs" / "one").mkdir(parents=True)
             (source / "runs" / "one" / "log").write_text("1")
@@ -68,7 +68,7 @@ class MountConformance:
             assert (await run(harness.engine, container, "cat", f"{_AT}/log")).stdout == b"1"
             assert (await run(harness.engine, container, "cat", f"{_AT}/note")).exit_code == 1
 
-    async def test_a_link_in_a_directory_leads_to_nothing_of_the_machine(self, harness: Harness) -> None:
+    async def test_a_link_in_a_directory_leads_to_nothing_of_the_machine(self, harness: EngineHarness) -> None:
         with directory() as source, directory() as secret:
             (secret / "key").write_text("secret")
             (source / "link").symlink_to(secret)
@@ -84,7 +84,7 @@ class MountConformance:
                 ran = await run(harness.engine, container, "cat", f"{path}/key")
                 assert (ran.exit_code, ran.stdout) == (1, b""), path
 
-    async def test_mounts_are_there_after_a_restart(self, harness: Harness) -> None:
+    async def test_mounts_are_there_after_a_restart(self, harness: EngineHarness) -> None:
         with directory() as source:
             (source / "part").mkdir()
             for place in ("note", "part/note"):
@@ -105,7 +105,7 @@ class MountConformance:
                 ran = await run(harness.engine, idle.id, "cat", f"{mount.target}/note")
                 assert ran.stdout == b"kept", mount.target
 
-    async def test_a_directory_that_is_not_there_is_said_and_not_made(self, harness: Harness) -> None:
+    async def test_a_directory_that_is_not_there_is_said_and_not_made(self, harness: EngineHarness) -> None:
         with directory() as source:
             gone = source / "gone"
             wanted = replace(spec(harness), mounts=(Mount(str(gone), _AT),))
@@ -117,7 +117,7 @@ class MountConformance:
             await harness.engine.ensure(wanted, ProgressLog())
 
     async def test_a_directory_that_vanishes_keeps_its_container_from_starting_again(
-        self, harness: Harness
+        self, harness: EngineHarness
     ) -> None:
         with directory() as source:
             wanted = replace(spec(harness, "sh", "-c", "exit 0"), mounts=(Mount(str(source), _AT),))

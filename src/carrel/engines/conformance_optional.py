@@ -8,7 +8,16 @@ from typing import NoReturn, Protocol, runtime_checkable
 from unittest import SkipTest
 
 from carrel.core.ids import new_id
-from carrel.engines.conformance_kit import MIB, Harness, ProgressLog, exited, refused, run, running, spec
+from carrel.engines.conformance_kit import (
+    MIB,
+    EngineHarness,
+    ProgressLog,
+    exited,
+    refused,
+    run,
+    running,
+    spec,
+)
 from carrel.engines.optional import Committing, ImageStore, LiveLimits, Pausing
 from carrel.engines.port import ContainerGone, EngineError, ImageUnusable, ObservedState
 
@@ -22,20 +31,20 @@ class LimitsHarness(Protocol):
         ...
 
 
-def images_of(harness: Harness) -> ImageStore:
+def images_of(harness: EngineHarness) -> ImageStore:
     """The engine, if it is one. Raises: SkipTest; the others too."""
     return harness.engine if isinstance(harness.engine, ImageStore) else _skip("ImageStore")
 
 
-def committing(harness: Harness) -> Committing:
+def committing(harness: EngineHarness) -> Committing:
     return harness.engine if isinstance(harness.engine, Committing) else _skip("Committing")
 
 
-def limiting(harness: Harness) -> LiveLimits:
+def limiting(harness: EngineHarness) -> LiveLimits:
     return harness.engine if isinstance(harness.engine, LiveLimits) else _skip("LiveLimits")
 
 
-def pausing(harness: Harness) -> Pausing:
+def pausing(harness: EngineHarness) -> Pausing:
     return harness.engine if isinstance(harness.engine, Pausing) else _skip("Pausing")
 
 
@@ -48,7 +57,7 @@ class OptionalConformance:
 
     # images
 
-    async def test_an_image_that_is_there_tells_what_it_is(self, harness: Harness) -> None:
+    async def test_an_image_that_is_there_tells_what_it_is(self, harness: EngineHarness) -> None:
         images = images_of(harness)
         found = await images.image(harness.image)
         assert found.id
@@ -56,13 +65,13 @@ class OptionalConformance:
         assert found.size_bytes > 0
         assert await images.image(harness.image) == found
 
-    async def test_an_image_that_is_not_there_is_not_looked_for_elsewhere(self, harness: Harness) -> None:
+    async def test_an_image_that_is_not_there_is_not_looked_for_elsewhere(self, harness: EngineHarness) -> None:
         images = images_of(harness)
         for missing in (harness.pullable_image, harness.unknown_image):
             error = await refused(ImageUnusable, images.image(missing))
             assert missing in error.message
 
-    async def test_a_pulled_image_is_there_and_a_removed_one_is_not(self, harness: Harness) -> None:
+    async def test_a_pulled_image_is_there_and_a_removed_one_is_not(self, harness: EngineHarness) -> None:
         images, progress = images_of(harness), ProgressLog()
         pulled = await images.pull_image(harness.pullable_image, progress)
         assert {one.phase for one in progress.seen} == {"pull"}
@@ -71,11 +80,11 @@ class OptionalConformance:
         await refused(ImageUnusable, images.image(harness.pullable_image))
         await images.remove_image(harness.pullable_image)
 
-    async def test_an_unknown_image_cannot_be_pulled(self, harness: Harness) -> None:
+    async def test_an_unknown_image_cannot_be_pulled(self, harness: EngineHarness) -> None:
         images = images_of(harness)
         await refused(ImageUnusable, images.pull_image(harness.unknown_image, ProgressLog()))
 
-    async def test_an_image_that_a_container_needs_is_kept(self, harness: Harness) -> None:
+    async def test_an_image_that_a_container_needs_is_kept(self, harness: EngineHarness) -> None:
         images = images_of(harness)
         wanted = spec(harness, image=harness.pullable_image)
         await harness.engine.ensure(wanted, ProgressLog())
@@ -87,7 +96,7 @@ class OptionalConformance:
 
     # commit
 
-    async def test_an_image_of_a_container_has_its_files_and_not_its_environment(self, harness: Harness) -> None:
+    async def test_an_image_of_a_container_has_its_files_and_not_its_environment(self, harness: EngineHarness) -> None:
         engine, images = committing(harness), images_of(harness)
         container = await running(harness, env={"SECRET": "hunter2"})
         await run(harness.engine, container, "sh", "-c", "echo kept >file")
@@ -103,13 +112,13 @@ class OptionalConformance:
             await harness.engine.remove(one, grace_s=0)
         await images.remove_image(reference)
 
-    async def test_nothing_is_committed_of_a_container_that_is_not_there(self, harness: Harness) -> None:
+    async def test_nothing_is_committed_of_a_container_that_is_not_there(self, harness: EngineHarness) -> None:
         engine = committing(harness)
         await refused(ContainerGone, engine.commit(new_id(), "localhost/conformance/none:1"))
 
     # limits
 
-    async def test_limits_change_while_a_container_runs(self, harness: Harness) -> None:
+    async def test_limits_change_while_a_container_runs(self, harness: EngineHarness) -> None:
         engine = limiting(harness)
         assert isinstance(harness, LimitsHarness)
         container = await running(harness)
@@ -120,13 +129,13 @@ class OptionalConformance:
         [seen] = await harness.engine.list()
         assert seen.state is ObservedState.RUNNING
 
-    async def test_a_container_that_is_not_there_has_no_limits(self, harness: Harness) -> None:
+    async def test_a_container_that_is_not_there_has_no_limits(self, harness: EngineHarness) -> None:
         engine = limiting(harness)
         await refused(ContainerGone, engine.set_limits(new_id(), {"cpu": 100}))
 
     # pause
 
-    async def test_nothing_runs_while_a_container_is_paused(self, harness: Harness) -> None:
+    async def test_nothing_runs_while_a_container_is_paused(self, harness: EngineHarness) -> None:
         engine = pausing(harness)
         wanted = spec(harness, "sh", "-c", "sleep 0.5; exit 3")
         await harness.engine.ensure(wanted, ProgressLog())
@@ -140,7 +149,7 @@ class OptionalConformance:
         [seen] = await harness.engine.list()
         assert seen.exit_code == 3
 
-    async def test_a_paused_container_is_removed_like_any_other(self, harness: Harness) -> None:
+    async def test_a_paused_container_is_removed_like_any_other(self, harness: EngineHarness) -> None:
         engine = pausing(harness)
         container = await running(harness)
         for again in (engine.resume, engine.pause, engine.resume, engine.resume, engine.pause):

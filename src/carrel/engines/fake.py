@@ -13,6 +13,7 @@ from carrel.engines.fake_world import KILLED_BY_SIGKILL, FakeContainer, FakeWorl
 from carrel.engines.port import (
     ContainerGone,
     ContainerSpec,
+    ContainerUsage,
     EngineError,
     ExecStream,
     ImageUnusable,
@@ -21,7 +22,6 @@ from carrel.engines.port import (
     Progress,
     ProgressSink,
     TerminalSize,
-    Usage,
 )
 from carrel.plugins import Plugin
 
@@ -110,7 +110,7 @@ class FakeEngine(FakeAdjusting):
         if refused := fake_shell.refusal(command[0], terminal):
             yield refused
             return
-        around = fake_shell.Surroundings(
+        around = fake_shell.ProcessEnvironment(
             {**self.world.environment(container), **env},
             container.spec.hostname,
             terminal,
@@ -138,7 +138,7 @@ class FakeEngine(FakeAdjusting):
                 return
             await found.changed.wait()
 
-    async def usage(self) -> Sequence[Usage]:
+    async def usage(self) -> Sequence[ContainerUsage]:
         return await self.step(
             "usage", lambda: tuple(self._usage(c) for c in self._within_reach() if c.running)
         )
@@ -185,12 +185,12 @@ class FakeEngine(FakeAdjusting):
             started_at=container.started_at,
         )
 
-    def _usage(self, container: FakeContainer) -> Usage:
+    def _usage(self, container: FakeContainer) -> ContainerUsage:
         assert container.started_at is not None
         busy_s = (self.world.clock.now() - container.started_at).total_seconds() * container.load
         cpu_ns = int(busy_s * container.spec.slots.get("cpu", 1000) * 1_000_000)
         accelerators = container.accelerator_percent, container.accelerator_mem_percent
-        return Usage(container.spec.id, cpu_ns, container.mem_bytes, *accelerators)
+        return ContainerUsage(container.spec.id, cpu_ns, container.mem_bytes, *accelerators)
 
 
 class FakeProcess:
@@ -201,7 +201,7 @@ class FakeProcess:
         world: FakeWorld,
         container: FakeContainer,
         process: fake_shell.Process,
-        around: fake_shell.Surroundings,
+        around: fake_shell.ProcessEnvironment,
     ) -> None:
         self._world = world
         self._container = container
@@ -273,7 +273,7 @@ class FakeProcess:
             await self._container.changed.wait()
 
 
-class FakeSettings(BaseModel):
+class FakeEngineSettings(BaseModel):
     """Containers that are not there, for trying out: they are forgotten when Carrel starts again."""
 
     model_config = ConfigDict(title="Fake")
@@ -286,7 +286,7 @@ class FakeSettings(BaseModel):
     )
 
 
-def _make(settings: FakeSettings) -> Connect:
+def _make(settings: FakeEngineSettings) -> Connect:
     slots = {"cpu": settings.cpu * 1000, "mem": settings.mem_gib << 30}
     names = [f"fake-{number}" for number in range(1, settings.nodes + 1)]
 
@@ -298,4 +298,4 @@ def _make(settings: FakeSettings) -> Connect:
     return connect
 
 
-PLUGIN = Plugin(FakeSettings, _make)
+PLUGIN = Plugin(FakeEngineSettings, _make)

@@ -43,7 +43,7 @@ _CHUNK_BYTES = 32 * 1024
 
 
 @dataclass(slots=True)
-class Surroundings:
+class ProcessEnvironment:
     """What a process can see. `terminal` may change while it runs."""
 
     env: Mapping[str, str]
@@ -60,7 +60,7 @@ def refusal(name: str, terminal: TerminalSize | None) -> RefusedProcess | None:
     return refused(name, with_terminal=terminal is not None)
 
 
-def run(command: Sequence[str], around: Surroundings) -> Process:
+def run(command: Sequence[str], around: ProcessEnvironment) -> Process:
     """The process of `command`; one that does not exist ends with 127 and a word on stderr."""
     name, *arguments = command
     if name in _SHELLS:
@@ -70,7 +70,7 @@ def run(command: Sequence[str], around: Surroundings) -> Process:
     return (yield from _word(name, arguments, 1, around))
 
 
-def _script(text: str, around: Surroundings) -> Process:
+def _script(text: str, around: ProcessEnvironment) -> Process:
     code = 0
     for joint, words in _statements(text):
         if (joint == "&&" and code != 0) or (joint == "||" and code == 0):
@@ -82,7 +82,7 @@ def _script(text: str, around: Surroundings) -> Process:
     return code
 
 
-def _lines(around: Surroundings) -> Process:
+def _lines(around: ProcessEnvironment) -> Process:
     """A shell that reads its commands: with a terminal it echoes them and shows a prompt."""
     code, pending = 0, b""
     while True:
@@ -102,7 +102,7 @@ def _lines(around: Surroundings) -> Process:
         code = yield from _script(text, around)
 
 
-def _redirected(words: Sequence[str], around: Surroundings) -> Process:
+def _redirected(words: Sequence[str], around: ProcessEnvironment) -> Process:
     fd = 1
     if len(words) > 2 and list(words[-2:]) == [">&", "2"]:
         words, fd = words[:-2], 2
@@ -111,7 +111,7 @@ def _redirected(words: Sequence[str], around: Surroundings) -> Process:
     return (yield from _word(words[0], words[1:], fd, around))
 
 
-def _word(name: str, arguments: Sequence[str], fd: int, around: Surroundings) -> Process:
+def _word(name: str, arguments: Sequence[str], fd: int, around: ProcessEnvironment) -> Process:
     newline = b"\r\n" if around.terminal else b"\n"
     match name:
         case "true" | ":":
@@ -135,7 +135,7 @@ def _word(name: str, arguments: Sequence[str], fd: int, around: Surroundings) ->
     return 0
 
 
-def _answer(name: str, arguments: Sequence[str], around: Surroundings) -> str | None:
+def _answer(name: str, arguments: Sequence[str], around: ProcessEnvironment) -> str | None:
     match name:
         case "echo":
             return " ".join(arguments)
@@ -152,7 +152,7 @@ def _answer(name: str, arguments: Sequence[str], around: Surroundings) -> str | 
     return None
 
 
-def _cat(fd: int, around: Surroundings) -> Process:
+def _cat(fd: int, around: ProcessEnvironment) -> Process:
     while chunk := (yield Read()):
         if around.terminal and chunk == b"\x04":
             break
@@ -160,7 +160,7 @@ def _cat(fd: int, around: Surroundings) -> Process:
     return 0
 
 
-def _file(name: str, path: str, fd: int, around: Surroundings) -> Process:
+def _file(name: str, path: str, fd: int, around: ProcessEnvironment) -> Process:
     try:
         if name == "cat":
             yield Write(fd, fake_files.read(around.mounts, path))

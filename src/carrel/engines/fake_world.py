@@ -267,7 +267,7 @@ class FakeWorld:
         container.paused, container.held = False, []
         if container.spec.command != IDLE:
             spec = container.spec
-            around = fake_shell.Surroundings(self.environment(container), spec.hostname, mounts=spec.mounts)
+            around = fake_shell.ProcessEnvironment(self.environment(container), spec.hostname, mounts=spec.mounts)
             self._step(container, fake_shell.run(container.spec.command, around), container.starts)
         self.hint(container.spec.id)
 

@@ -216,7 +216,7 @@ ProgressSink = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ContainerUsage:
     """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, no page cache.
 
     accelerator_percent, accelerator_mem_percent: how busy, and how full, the one of its devices is that is so most;
@@ -310,6 +310,6 @@ class Engine(Protocol):
         """
         ...
 
-    async def usage(self) -> Sequence[Usage]:
+    async def usage(self) -> Sequence[ContainerUsage]:
         """One reading for each running container, in one sweep."""
         ...

@@ -13,7 +13,7 @@ from pydantic import Field
 from carrel.core.errors import Unauthorized, Unavailable
 from carrel.events import service
 from carrel.events.schemas import EventList, EventObject, EventView
-from carrel.events.service import Happening
+from carrel.events.service import PublishedEvent
 from carrel.events.services import EventServices
 from carrel.http.auth import CurrentActor, current_actor, names
 from carrel.http.query import DECIMAL, QueryBool
@@ -110,13 +110,13 @@ async def _still_known(request: Request) -> bool:
     return True
 
 
-def _frame(happening: Happening) -> bytes:
+def _frame(happening: PublishedEvent) -> bytes:
     head = f"id: {happening.position}\n".encode() if happening.position else b""
     body = orjson.dumps(happening.data if happening.position is None else _view(happening).model_dump())
     return head + b"event: " + happening.kind.encode() + b"\ndata: " + body + b"\n\n"
 
 
-def _view(happening: Happening) -> EventView:
+def _view(happening: PublishedEvent) -> EventView:
     return EventView(
         id=happening.position,
         at=happening.at,

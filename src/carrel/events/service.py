@@ -34,7 +34,7 @@ EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True)
-class Happening:
+class PublishedEvent:
     """One event as readers get it. position: opaque and resumable; None for what is not kept."""
 
     position: str | None
@@ -94,7 +94,7 @@ _END = str(2**63 - 1)
 class Batch:
     """held: more is committed, but an older transaction still runs that may yet write before it."""
 
-    happenings: Sequence[Happening]
+    happenings: Sequence[PublishedEvent]
     held: bool
 
     @property
@@ -148,7 +148,7 @@ async def after(tx: AsyncSession, position: str) -> Batch:
     return Batch(settled, held=len(settled) < len(rows))
 
 
-async def latest(tx: AsyncSession, actor: Actor, *, before: str | None, limit: int) -> list[Happening]:
+async def latest(tx: AsyncSession, actor: Actor, *, before: str | None, limit: int) -> list[PublishedEvent]:
     """The last events that concern the actor's own sessions, newest first."""
     xid, event_id = parse(before) if before else (_END, 2**62)
     rows = await tx.execute(_LATEST, {"xid": xid, "id": event_id, "limit": limit, "owner": actor.user_id})
@@ -174,8 +174,8 @@ def parse(position: str) -> tuple[str, int]:
     return xid, int(event_id)
 
 
-def _happening(row: Any) -> Happening:
-    return Happening(
+def _happening(row: Any) -> PublishedEvent:
+    return PublishedEvent(
         position=f"{row.xid}.{row.id}",
         at=row.at,
         kind=row.kind,
@@ -193,7 +193,7 @@ class EventStream:
     def __init__(self, database: Database, listener: Listener) -> None:
         self._database = database
         self._wake = asyncio.Event()
-        self._followers: dict[asyncio.Queue[Happening | None], Actor] = {}
+        self._followers: dict[asyncio.Queue[PublishedEvent | None], Actor] = {}
         self._position = ""
         listener.subscribe(TOPIC, self._wake.set)
 
@@ -219,7 +219,7 @@ class EventStream:
                 log.warning("events.database_unavailable")
                 pause = 1.0
 
-    def announce(self, happening: Happening) -> None:
+    def announce(self, happening: PublishedEvent) -> None:
         """Pass something on to the followers who may see it."""
         for queue, actor in list(self._followers.items()):
             if not happening.reaches(actor):
@@ -232,14 +232,14 @@ class EventStream:
                 queue.put_nowait(happening)
 
     @contextmanager
-    def following(self, actor: Actor, position: str | None) -> Iterator[AsyncIterator[Happening]]:
+    def following(self, actor: Actor, position: str | None) -> Iterator[AsyncIterator[PublishedEvent]]:
         """Everything after the position (or from this moment on) that the actor may see.
 
         It ends only for a reader who falls too far behind. Raises: Invalid.
         """
         if position:
             parse(position)
-        queue: asyncio.Queue[Happening | None] = asyncio.Queue()
+        queue: asyncio.Queue[PublishedEvent | None] = asyncio.Queue()
         self._followers[queue] = actor
         try:
             yield self._happenings(actor, position, queue)
@@ -247,8 +247,8 @@ class EventStream:
             self._followers.pop(queue, None)
 
     async def _happenings(
-        self, actor: Actor, position: str | None, queue: "asyncio.Queue[Happening | None]"
-    ) -> AsyncIterator[Happening]:
+        self, actor: Actor, position: str | None, queue: "asyncio.Queue[PublishedEvent | None]"
+    ) -> AsyncIterator[PublishedEvent]:
         # The queue fills while the past is read, so that nothing falls between; what is in both is skipped.
         told = (0, 0)
         if position:
@@ -260,7 +260,7 @@ class EventStream:
             if happening_or_end.position is None or _order(happening_or_end) > told:
                 yield happening_or_end
 
-    async def _replay(self, position: str) -> AsyncIterator[Happening]:
+    async def _replay(self, position: str) -> AsyncIterator[PublishedEvent]:
         while True:
             async with self._database.transaction() as tx:
                 batch = await after(tx, position)
@@ -282,6 +282,6 @@ class EventStream:
         return batch.held
 
 
-def _order(happening: Happening) -> tuple[int, int]:
+def _order(happening: PublishedEvent) -> tuple[int, int]:
     xid, event_id = parse(happening.position or "")
     return int(xid), event_id

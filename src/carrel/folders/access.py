@@ -23,7 +23,7 @@ _NAMED = 6
 
 
 @dataclass(frozen=True)
-class Held:
+class FolderRights:
     """A folder and what the actor may do with its files; None: nothing, they only administer it."""
 
     folder: VFolder
@@ -110,7 +110,7 @@ async def find(
     *,
     lock: bool = False,
     among: frozenset[FolderState] = IN_USE,
-) -> Held:
+) -> FolderRights:
     """The folder that the actor means by an id or a name, when they may do this to it.
 
     A name means one's own folder first, then one that one holds, then any that one may know of; and a folder in one of
@@ -128,7 +128,7 @@ async def find(
     shares = action in ("vfolder.read", "vfolder.use") and permission is not None
     if not allows(actor, action, target(folder)) and not (shares and within(actor.scopes, action)):
         raise refusal(actor, action)
-    return Held(folder, permission)
+    return FolderRights(folder, permission)
 
 
 def administers(actor: Actor, folder: VFolder) -> bool:
@@ -152,7 +152,7 @@ def most(actor: Actor, folder: VFolder, given: Sequence[Permission]) -> Permissi
     return max([*given, *of_project], key=ORDER.index, default=None)
 
 
-def require(held: Held, needed: Permission) -> None:
+def require(held: FolderRights, needed: Permission) -> None:
     """Return when the files may be used like that, now. Raises: Forbidden, Conflict."""
     folder = held.folder
     if not held.can(needed):

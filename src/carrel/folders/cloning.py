@@ -12,7 +12,7 @@ from carrel.folders.grantees import recipient
 from carrel.folders.hosts import service as hosts
 from carrel.folders.schemas import VFolderClone
 from carrel.folders.service import (
-    Belonging,
+    NewOwner,
     belonging_of,
     flush,
     new_folder,
@@ -55,7 +55,7 @@ async def clone(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: 
     return folder.id
 
 
-async def _belonging(tx: AsyncSession, actor: Actor, wanted: VFolderClone) -> Belonging:
+async def _belonging(tx: AsyncSession, actor: Actor, wanted: VFolderClone) -> NewOwner:
     if wanted.owner is None:
         return await belonging_of(tx, actor, wanted.project)
     if wanted.project is not None:
@@ -77,4 +77,4 @@ async def _belonging(tx: AsyncSession, actor: Actor, wanted: VFolderClone) -> Be
             hint="Nobody can be given that; choose a name without the dot.",
             field="name",
         )
-    return Belonging(person.id, None, person.domain_id)
+    return NewOwner(person.id, None, person.domain_id)

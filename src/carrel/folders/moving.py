@@ -16,7 +16,7 @@ from carrel.folders.hosts import service as hosts
 from carrel.folders.mounted import require_unmounted
 from carrel.folders.recipients import person_concerned
 from carrel.folders.schemas import VFolderHandOver, VFolderMove
-from carrel.folders.service import Belonging, flush, record, require_state
+from carrel.folders.service import NewOwner, flush, record, require_state
 from carrel.permissions.decide import Actor, require
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import FolderShare, TaskKind, VFolder
@@ -143,7 +143,7 @@ def _require_change(same: bool, folder: VFolder, field: str) -> None:
         )
 
 
-def _belonging(heir: User | Project) -> Belonging:
+def _belonging(heir: User | Project) -> NewOwner:
     if isinstance(heir, User):
-        return Belonging(heir.id, None, heir.domain_id)
-    return Belonging(None, heir.id, heir.domain_id)
+        return NewOwner(heir.id, None, heir.domain_id)
+    return NewOwner(None, heir.id, heir.domain_id)

@@ -13,7 +13,7 @@ from carrel.folders.access import target
 from carrel.folders.recipients import folder_changed, task_changed
 from carrel.folders.service import LEFT_ALONE, begin_removal, settle
 from carrel.folders.tasks import end, enqueue
-from carrel.storage.port import Advance, Place
+from carrel.storage.port import Advance, FolderLocation
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import FolderMount, FolderTask, TaskKind, TaskState, VFolder
 
@@ -123,7 +123,7 @@ async def not_copied(
 
 
 async def moved(
-    tx: AsyncSession, task: FolderTaskId, host: StorageHostId, place: Place, now: datetime
+    tx: AsyncSession, task: FolderTaskId, host: StorageHostId, place: FolderLocation, now: datetime
 ) -> FolderTask | None:
     """What was moved is in its new place; what is left in the old one can go. None: it is not to be moved any more."""
     found = await _locked(tx, task)

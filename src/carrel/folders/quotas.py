@@ -57,7 +57,7 @@ USED = f"""(
 
 
 @dataclass(frozen=True)
-class Limit:
+class FolderQuota:
     """Of a scope. folders, bytes: None for no limit. label: as people know whose it is."""
 
     label: str
@@ -67,7 +67,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Usage:
+class FolderUsage:
     """Of a scope. folders: without those that are being deleted for good. bytes: with them."""
 
     folders: int
@@ -75,12 +75,12 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Holding:
+class QuotaHolder:
     """What somebody's folders take."""
 
     id: str
     label: str
-    usage: Usage
+    usage: FolderUsage
 
 
 def scope_of(*, owner: UserId | None = None, project: ProjectId | None = None) -> str:
@@ -88,7 +88,7 @@ def scope_of(*, owner: UserId | None = None, project: ProjectId | None = None) -
     return f"project-{project}" if project else f"user-{owner}"
 
 
-async def limit_of(tx: AsyncSession, scope: str) -> Limit:
+async def limit_of(tx: AsyncSession, scope: str) -> FolderQuota:
     """What the resource policy of the person or project says. Raises: NotFound when nobody has the scope."""
     kind, _, id_ = scope.partition("-")
     policy = ResourcePolicy.limits
@@ -108,16 +108,16 @@ async def limit_of(tx: AsyncSession, scope: str) -> Limit:
         else Target(UserId(id_), domain_id=domain)
     )
     said = folder_policy(kind, limits)
-    return Limit(label, said.folders, said.folder_bytes, target)
+    return FolderQuota(label, said.folders, said.folder_bytes, target)
 
 
-async def usage_of(tx: AsyncSession, scope: str) -> Usage:
+async def usage_of(tx: AsyncSession, scope: str) -> FolderUsage:
     """What the folders of the scope take, and those that are on their way into it."""
     kind, _, id_ = scope.partition("-")
     theirs = VFolder.project_id == id_ if kind == "project" else VFolder.owner_id == id_
     row = await tx.execute(select(_COUNT, _SUM).where(or_(VFolder.scope == scope, theirs)))
     folders, used = row.one()
-    return Usage(folders, used)
+    return FolderUsage(folders, used)
 
 
 async def lock(tx: AsyncSession, scope: str) -> None:
@@ -206,14 +206,14 @@ async def page(tx: AsyncSession, actor: Actor, wanted: QuotaQuery) -> QuotaList:
     return QuotaList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
-async def holdings(tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"]) -> list[Holding]:
+async def holdings(tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"]) -> list[QuotaHolder]:
     """What everybody's folders take who has this resource policy, of people or of projects."""
     chosen = {
         "user": _of_people(_sums()).where(User.policy_id == policy),
         "project": _of_projects(_sums()).where(Project.policy_id == policy),
     }[kind]
     rows = (await tx.execute(chosen)).all()
-    return [Holding(row.id, row.label, Usage(row.folders, row.used_bytes)) for row in rows]
+    return [QuotaHolder(row.id, row.label, FolderUsage(row.folders, row.used_bytes)) for row in rows]
 
 
 async def limits_on(tx: AsyncSession, host: StorageHostId) -> dict[str, int | None]:

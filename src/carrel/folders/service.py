@@ -25,7 +25,7 @@ from carrel.folders.mounted import require_unmounted
 from carrel.folders.recipients import folder_changed
 from carrel.folders.schemas import VFolderCreate, VFolderUpdate
 from carrel.permissions.decide import Actor, Target, require
-from carrel.storage.port import Place
+from carrel.storage.port import FolderLocation
 from carrel.tables.folder_states import LIFECYCLE, FolderState, remedy
 from carrel.tables.folders import FolderShare, Permission, TaskKind, VFolder
 from carrel.tenancy import queries as tenancy
@@ -36,7 +36,7 @@ GONE_FROM_USE = frozenset({FolderState.TRASHED, FolderState.FAILED, FolderState.
 
 
 @dataclass(frozen=True)
-class Belonging:
+class NewOwner:
     """Whose a new folder shall be."""
 
     owner: UserId | None
@@ -48,9 +48,9 @@ class Belonging:
         return quotas.scope_of(owner=self.owner, project=self.project)
 
 
-def place_of(folder: VFolder) -> Place:
+def place_of(folder: VFolder) -> FolderLocation:
     """Where it is on its host."""
-    return Place(folder.scope, folder.id)
+    return FolderLocation(folder.scope, folder.id)
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str) -> VFolder:
@@ -166,7 +166,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: VFolderUpdate
         return folder.id
     require_state(folder, FolderState.READY)
     if "name" in after:
-        require_fitting_name(wanted.name, Belonging(folder.owner_id, folder.project_id, folder.domain_id))
+        require_fitting_name(wanted.name, NewOwner(folder.owner_id, folder.project_id, folder.domain_id))
         if wanted.name.startswith(".") and await _is_shared(tx, folder):
             raise Conflict(
                 "vfolder.shared",
@@ -252,18 +252,18 @@ async def begin_removal(tx: AsyncSession, clock: Clock, actor: Actor | None, fol
     return (await tasks.enqueue(tx, clock, actor, TaskKind.REMOVE, folder, {})).id
 
 
-async def belonging_of(tx: AsyncSession, actor: Actor, project: str | None) -> Belonging:
+async def belonging_of(tx: AsyncSession, actor: Actor, project: str | None) -> NewOwner:
     """Whose a new folder of the actor's will be. Raises: NotFound, Forbidden, Conflict."""
     if project is None:
         require(actor, "vfolder.create", Target(owner_id=actor.user_id, domain_id=actor.domain_id))
-        return Belonging(actor.user_id, None, actor.domain_id)
+        return NewOwner(actor.user_id, None, actor.domain_id)
     found = await tenancy.project(tx, actor, project)
     require(actor, "vfolder.create", tenancy.project_target(found))
     if found.archived_at is not None:
         raise Conflict(
             "project.archived", f"{found.name} is archived.", hint="Restore it first.", field="project"
         )
-    return Belonging(None, found.id, found.domain_id)
+    return NewOwner(None, found.id, found.domain_id)
 
 
 def require_state(folder: VFolder, state: FolderState) -> None:
@@ -302,7 +302,7 @@ async def flush(tx: AsyncSession, folder: VFolder, *, hint: str = "Choose anothe
         ) from None
 
 
-def require_fitting_name(name: str, belonging: Belonging) -> None:
+def require_fitting_name(name: str, belonging: NewOwner) -> None:
     """Return when a folder may have the name. Raises: Invalid."""
     if name.startswith(".") and belonging.project is not None:
         raise Invalid(
@@ -314,7 +314,7 @@ def require_fitting_name(name: str, belonging: Belonging) -> None:
 
 
 def new_folder(
-    clock: Clock, actor: Actor, name: str, belonging: Belonging, host: StorageHostId, state: FolderState
+    clock: Clock, actor: Actor, name: str, belonging: NewOwner, host: StorageHostId, state: FolderState
 ) -> VFolder:
     """A row that is not written yet."""
     now = clock.now()

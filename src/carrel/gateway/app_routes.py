@@ -20,7 +20,7 @@ REMEMBERED_S = 10.0
 _LONGEST_HOST = 260
 
 
-class Place(NamedTuple):
+class SessionApp(NamedTuple):
     """One app of one session."""
 
     app: str
@@ -28,47 +28,47 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class AppOrigin:
     """The origin of a place. scheme: as browsers see it. grant: name of the cookie that opens it.
 
     jar: what the browser has in front of the names of the app's own cookies. Cookies know hosts and no ports, so
     that apps on ports of one host would get each other's; empty where the app has a host of its own.
     """
 
-    place: Place
+    place: SessionApp
     scheme: str
     grant: bytes
     jar: bytes
 
 
-def place_of(host: str, apps_domain: str) -> Place | None:
+def place_of(host: str, apps_domain: str) -> SessionApp | None:
     """The app and the session that a Host header names, or None."""
     name = host.lower().rsplit(":", 1)[0] if not host.endswith("]") else host
     label, dot, domain = name.partition(".")
     app, dash, session = label.rpartition("-")
     if not (dot and dash and app) or domain != apps_domain or len(session) != ID_LENGTH:
         return None
-    return Place(app, SessionId(session))
+    return SessionApp(app, SessionId(session))
 
 
-def door_to(place: Place, scheme: str, *, own_host: bool) -> Door:
+def door_to(place: SessionApp, scheme: str, *, own_host: bool) -> AppOrigin:
     label = f"{place.app}-{place.session}".encode()
     jar = b"" if own_host else b"carrel_of_%b_" % label
-    return Door(place, scheme, b"carrel_app_%b" % label, jar)
+    return AppOrigin(place, scheme, b"carrel_app_%b" % label, jar)
 
 
-class Doors:
+class AppOrigins:
     """Finds the door of each request, and remembers for a while whose port is whose."""
 
     def __init__(self, database: Database, listener: Listener, settings: GatewaySettings) -> None:
         self._database = database
         self._listener = listener
         self._settings = settings
-        self._known: dict[int, tuple[float, Door]] = {}
+        self._known: dict[int, tuple[float, AppOrigin]] = {}
         self._by_name = lru_cache(4096)(self._named)
         listener.subscribe(ports.TOPIC, self._known.clear)
 
-    async def find(self, request: web.BaseRequest, *, afresh: bool = False) -> Door | Denial:
+    async def find(self, request: web.BaseRequest, *, afresh: bool = False) -> AppOrigin | Denial:
         """The door that the request is at. afresh: ask whose port it is, even if that is known."""
         host = request.headers.get("Host", "")
         if len(host) > _LONGEST_HOST:
@@ -85,11 +85,11 @@ class Doors:
             return known[1]
         return await self._ask(port)
 
-    def _named(self, host: str) -> Door | None:
+    def _named(self, host: str) -> AppOrigin | None:
         place = place_of(host, self._settings.apps_domain)
         return door_to(place, self._settings.scheme, own_host=True) if place else None
 
-    async def _ask(self, port: int) -> Door | Denial:
+    async def _ask(self, port: int) -> AppOrigin | Denial:
         try:
             async with self._database.transaction() as tx:
                 found = await ports.place_at(tx, port)
@@ -97,6 +97,6 @@ class Doors:
             return pages.DATABASE_AWAY
         if found is None:
             return pages.UNKNOWN
-        door = door_to(Place(*found), self._settings.public_scheme, own_host=False)
+        door = door_to(SessionApp(*found), self._settings.public_scheme, own_host=False)
         self._known[port] = time.monotonic() + REMEMBERED_S, door
         return door

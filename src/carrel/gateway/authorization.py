@@ -22,7 +22,7 @@ from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.gateway import pages
-from carrel.gateway.app_routes import Place
+from carrel.gateway.app_routes import SessionApp
 from carrel.gateway.pages import Denial
 from carrel.gateway.settings import GatewaySettings
 from carrel.sessions import transitions
@@ -51,7 +51,7 @@ class Route:
     auth: header line that opens the app, with its lower-case name; or None.
     """
 
-    place: Place
+    place: SessionApp
     token: str
     address: str
     port: int
@@ -59,7 +59,7 @@ class Route:
     auth_name: bytes | None
 
 
-class Admission:
+class Authorization:
     """Decides from the grant and the session's row, and remembers for a while."""
 
     def __init__(
@@ -69,8 +69,8 @@ class Admission:
         self._listener = listener
         self._settings = settings
         self._clock = clock
-        self._known: dict[tuple[Place, str], tuple[float, Route]] = {}
-        self._asking: dict[tuple[Place, str], asyncio.Task[Route | Denial]] = {}
+        self._known: dict[tuple[SessionApp, str], tuple[float, Route]] = {}
+        self._asking: dict[tuple[SessionApp, str], asyncio.Task[Route | Denial]] = {}
         self._passing: set[tuple[str, asyncio.Transport]] = set()
         self._generation = 0
         for state in _LAPSES:
@@ -103,12 +103,12 @@ class Admission:
             except Exception:  # whatever it is, the next look must come
                 log.exception("gateway.recheck_failed")
 
-    def forget_place(self, place: Place) -> None:
+    def forget_place(self, place: SessionApp) -> None:
         """Ask the database again about one place."""
         for key in [key for key in self._known if key[0] == place]:
             del self._known[key]
 
-    def remembered(self, place: Place, tokens: Sequence[str]) -> Route | None:
+    def remembered(self, place: SessionApp, tokens: Sequence[str]) -> Route | None:
         """The route, when it is known without asking."""
         for token in tokens:
             known = self._known.get((place, token))
@@ -116,7 +116,7 @@ class Admission:
                 return known[1]
         return None
 
-    async def admit(self, place: Place, tokens: Sequence[str]) -> Route | Denial:
+    async def admit(self, place: SessionApp, tokens: Sequence[str]) -> Route | Denial:
         """The route of the first cookie that opens this place, or the best reason why none does."""
         if route := self.remembered(place, tokens):
             return route
@@ -140,7 +140,7 @@ class Admission:
             return tokens[:1]
         return [token for token in tokens if token not in lapsed] or tokens[:1]
 
-    async def redeem(self, place: Place, ticket: str) -> apps.Issued | Denial:
+    async def redeem(self, place: SessionApp, ticket: str) -> apps.Issued | Denial:
         """Swap a ticket for a grant."""
         try:
             async with self._database.transaction() as tx:
@@ -168,7 +168,7 @@ class Admission:
             client.abort()
         log.info("gateway.lapsed", grants=len(lapsed), cut=len(cut))
 
-    async def _ask_once(self, place: Place, token: str) -> Route | Denial:
+    async def _ask_once(self, place: SessionApp, token: str) -> Route | Denial:
         """Ask the database; who asks the same meanwhile gets the same answer."""
         if len(token) > _LONGEST_TOKEN:
             return pages.NO_GRANT
@@ -181,7 +181,7 @@ class Admission:
             )
         return await asyncio.shield(asking)
 
-    async def _ask(self, place: Place, token: str) -> Route | Denial:
+    async def _ask(self, place: SessionApp, token: str) -> Route | Denial:
         generation = self._generation
         now = self._clock.now()
         try:
@@ -197,13 +197,13 @@ class Admission:
             self._remember((place, token), answer, grant.expires_at, now)
         return answer
 
-    def _remember(self, key: tuple[Place, str], route: Route, expires_at: datetime, now: datetime) -> None:
+    def _remember(self, key: tuple[SessionApp, str], route: Route, expires_at: datetime, now: datetime) -> None:
         if len(self._known) >= _MOST_REMEMBERED:
             self._known.clear()
         left_s = min(REMEMBERED_S, (expires_at - now).total_seconds())
         self._known[key] = (time.monotonic() + left_s, route)
 
-    def _route(self, place: Place, token: str, session: Session, address: str | None) -> Route | Denial:
+    def _route(self, place: SessionApp, token: str, session: Session, address: str | None) -> Route | Denial:
         if session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING:
             return pages.ENDED
         if session.state != SessionState.RUNNING or address is None:
@@ -213,7 +213,7 @@ class Admission:
             return pages.UNKNOWN
         return self._to(template, place, token, address)
 
-    def _to(self, app: AppTemplate, place: Place, token: str, address: str) -> Route:
+    def _to(self, app: AppTemplate, place: SessionApp, token: str, address: str) -> Route:
         auth = app.auth(apps.app_secret(self._settings.key, place.session))
         if auth is None:
             return Route(place, token, address, app.port, None, None)

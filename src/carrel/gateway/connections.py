@@ -13,7 +13,7 @@ from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler, RequestPayloadError, _ErrInfo
 
 from carrel.gateway.relay import Written
-from carrel.http.guard import ConnectionLimit, Guard, Reading, RequestLimits, refusal
+from carrel.http.guard import ConnectionLimit, Guard, ReadingPhase, RequestLimits, refusal
 
 _TOO_MANY = "Too many headers"
 Admit = Callable[[Callable[[], asyncio.Protocol]], asyncio.Protocol]
@@ -101,8 +101,8 @@ class GuardedHandler(RequestHandler):
         open_ = not self._payload.is_eof()
         advanced = self._request_count != requests or payload.total_bytes != had or open_ != was_open
         # aiohttp does not say whether another head has begun: it has, unless something has just ended.
-        between = Reading.NOTHING if advanced or not data else Reading.HEAD
-        self._guard.saw(len(data), Reading.BODY if open_ else between, advanced=advanced)
+        between = ReadingPhase.NOTHING if advanced or not data else ReadingPhase.HEAD
+        self._guard.saw(len(data), ReadingPhase.BODY if open_ else between, advanced=advanced)
 
     def _make_error_handler(
         self, err_info: _ErrInfo

@@ -11,15 +11,15 @@ from carrel.apps.service import GRANT_LIFETIME
 from carrel.core.hosts import literal
 from carrel.gateway import headers as crossing
 from carrel.gateway import metrics, pages
-from carrel.gateway.app_routes import Door, Doors
-from carrel.gateway.authorization import Admission, Route
+from carrel.gateway.app_routes import AppOrigin, AppOrigins
+from carrel.gateway.authorization import Authorization, Route
 from carrel.gateway.connections import BodyTooSlow
 from carrel.gateway.pages import Denial
 from carrel.gateway.relay import Relay, Written
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.tunnel import Tunnel
-from carrel.gateway.upstream import Pool, Unreachable, Upstream
+from carrel.gateway.upstream import ConnectionPool, Unreachable, Upstream
 from carrel.usage.idle.activity import Activity
 
 log = structlog.get_logger()
@@ -36,10 +36,10 @@ class Proxy:
 
     def __init__(
         self,
-        doors: Doors,
-        admission: Admission,
+        doors: AppOrigins,
+        admission: Authorization,
         settings: GatewaySettings,
-        pool: Pool,
+        pool: ConnectionPool,
         activity: Activity,
         scrape: Scrape,
     ) -> None:
@@ -117,7 +117,7 @@ class Proxy:
         headers = {"X-Carrel-Upstream": f"{literal(route.address)}:{route.port}"}
         return web.Response(status=204, headers=headers)
 
-    async def _swap(self, request: web.BaseRequest, door: Door, ticket: str) -> web.StreamResponse:
+    async def _swap(self, request: web.BaseRequest, door: AppOrigin, ticket: str) -> web.StreamResponse:
         """Ticket for cookie, and on to the same address without the ticket."""
         issued = await self._admission.redeem(door.place, ticket)
         if isinstance(issued, Denial):
@@ -141,7 +141,7 @@ class Proxy:
         return response
 
     async def _forward(
-        self, request: web.BaseRequest, door: Door, route: Route, *, upgrading: bool
+        self, request: web.BaseRequest, door: AppOrigin, route: Route, *, upgrading: bool
     ) -> web.StreamResponse:
         """Pass it on, a second time when a connection kept from before turns out to be stale."""
         # Only what may safely be sent twice goes over a connection that may be stale.
@@ -227,7 +227,7 @@ async def _upload(
         upstream.write(b"0\r\n\r\n")
 
 
-def _head(request: web.BaseRequest, door: Door, route: Route, *, upgrading: bool) -> bytes:
+def _head(request: web.BaseRequest, door: AppOrigin, route: Route, *, upgrading: bool) -> bytes:
     """The request's head as the app gets it."""
     peer = request.remote or ""
     lines = [
@@ -248,7 +248,7 @@ def _head(request: web.BaseRequest, door: Door, route: Route, *, upgrading: bool
     return b"".join(lines)
 
 
-def _from_own_page(request: web.BaseRequest, door: Door) -> bool:
+def _from_own_page(request: web.BaseRequest, door: AppOrigin) -> bool:
     """Not another site's page acting with this browser's cookie."""
     origin = request.headers.get("Origin")
     if origin is None:

@@ -37,7 +37,7 @@ class Failure:
     slow: bool = False
 
 
-class Body(Enum):
+class RelayedBody(Enum):
     """How the end of a response's body shows."""
 
     NONE = auto()
@@ -99,7 +99,7 @@ class Relay:
         self._parts: list[bytes] = []
         self._out: list[bytes] = []
         self._left: int | None = None
-        self._body = Body.NONE
+        self._body = RelayedBody.NONE
         self._length = 0
         self._ends_by_close = False
         self._persistent = False
@@ -134,7 +134,7 @@ class Relay:
         if self.done:
             return
         if self._begun and self._ends_by_close:
-            if self._body is Body.CHUNKED:
+            if self._body is RelayedBody.CHUNKED:
                 self._write(_LAST_CHUNK)
             self._finish(reusable=False)
         elif self._begun:
@@ -223,16 +223,16 @@ class Relay:
         """Send on what this feed brought, in one write."""
         if parts := self._parts:
             self._parts = []
-            if self._body is Body.CHUNKED:
+            if self._body is RelayedBody.CHUNKED:
                 self._out += [b"%x\r\n" % sum(map(len, parts)), *parts, b"\r\n"]
-            elif self._body is not Body.NONE:
+            elif self._body is not RelayedBody.NONE:
                 self._out += parts
-                if self._body is Body.LENGTH and not self._complete:
+                if self._body is RelayedBody.LENGTH and not self._complete:
                     self._left = self._length - sum(map(len, parts))
-        elif self._begun and self._body is Body.LENGTH and not self._complete and self._left is None:
+        elif self._begun and self._body is RelayedBody.LENGTH and not self._complete and self._left is None:
             self._left = self._length
-        done = self._complete or (self._begun and self._body is Body.NONE)
-        if done and self._body is Body.CHUNKED:
+        done = self._complete or (self._begun and self._body is RelayedBody.NONE)
+        if done and self._body is RelayedBody.CHUNKED:
             self._out.append(_LAST_CHUNK)
         self._flush()
         if not done and self._can_bulk and (self._left or 0) >= bulk.WORTHWHILE_BYTES:
@@ -260,15 +260,15 @@ class Relay:
             if length is not None:
                 framing = b"Content-Length: %b\r\n" % length
         elif length is not None:
-            self._body, self._length = Body.LENGTH, int(length)
+            self._body, self._length = RelayedBody.LENGTH, int(length)
             framing = b"Content-Length: %b\r\n" % length
         elif coding is not None and coding.strip().lower() != b"chunked":
             raise ValueError("a transfer coding that nobody asked for")
         elif self._modern:
-            self._body = Body.CHUNKED
+            self._body = RelayedBody.CHUNKED
             framing = b"Transfer-Encoding: chunked\r\n"
         else:
-            self._body = Body.CLOSE
+            self._body = RelayedBody.CLOSE
             self.keep_alive = False
         self._begun = True
         self._out += [

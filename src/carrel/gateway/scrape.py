@@ -12,7 +12,7 @@ from carrel.audit.refusals import Refusals
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.permissions.decide import widest
 from carrel.signin.logins.authenticator import Authenticator
 
@@ -27,7 +27,7 @@ class Scrape:
 
     def __init__(self, database: Database, clock: Clock, key: bytes) -> None:
         self._refusals = Refusals(database)
-        self._authenticator = Authenticator(database, clock, self._refusals, Seal(key))
+        self._authenticator = Authenticator(database, clock, self._refusals, SecretBox(key))
 
     def forget(self) -> None:
         """Look credentials up again from now on."""

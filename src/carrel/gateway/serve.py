@@ -16,13 +16,13 @@ from carrel.core.errors import Unavailable
 from carrel.db.database import Database
 from carrel.db.listener import Listener
 from carrel.gateway import metrics
-from carrel.gateway.app_routes import Doors
-from carrel.gateway.authorization import Admission
+from carrel.gateway.app_routes import AppOrigins
+from carrel.gateway.authorization import Authorization
 from carrel.gateway.connections import Admit, GuardedServer
 from carrel.gateway.proxy import Proxy
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
-from carrel.gateway.upstream import Pool
+from carrel.gateway.upstream import ConnectionPool
 from carrel.http import tls
 from carrel.http.guard import ConnectionLimit, RequestLimits
 from carrel.signin.logins import authenticator
@@ -85,13 +85,13 @@ async def gateway(
     """The gateway at work until the block ends; gives the port that it listens on."""
     database = Database(database_url, pool_size=_POOL_SIZE)
     listener = Listener(database_url)
-    pool = Pool()
+    pool = ConnectionPool()
     clock = clock or SystemClock()
-    admission = Admission(database, listener, settings, clock)
+    admission = Authorization(database, listener, settings, clock)
     activity = Activity(database, clock)
     scrape = Scrape(database, clock, settings.key)
     listener.subscribe(authenticator.TOPIC, scrape.forget)
-    doors = Doors(database, listener, settings)
+    doors = AppOrigins(database, listener, settings)
     proxy = Proxy(doors, admission, settings, pool, activity, scrape)
     limited = partial(ConnectionLimit, settings.connections_per_address, exempt=settings.unlimited_networks)
     admit = partial(tls.over, settings.tls, limited()) if settings.tls else None
@@ -155,7 +155,7 @@ async def _report(database: Database, app_ports: range, closed: set[int]) -> Non
             await asyncio.sleep(_RETRY_S)
 
 
-async def _sweep(pool: Pool) -> None:
+async def _sweep(pool: ConnectionPool) -> None:
     while True:
         await asyncio.sleep(_SWEEP_S)
         pool.sweep()

@@ -96,7 +96,7 @@ class Upstream(asyncio.Protocol):
             self._receiver.resume()
 
 
-class Pool:
+class ConnectionPool:
     """Idle connections by address, newest first."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ _REMEMBERED = 512
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-class QuickRoute(APIRoute):
+class FastRoute(APIRoute):
     """For endpoints `(services, actor, wanted)` that give a Response; `wanted` is a model of the query."""
 
     def get_route_handler(self) -> Handler:
@@ -48,10 +48,10 @@ class QuickRoute(APIRoute):
         return handle
 
 
-class Express:
+class FastPath:
     """Middleware that answers GET at the quick routes itself and leaves everything else to the framework."""
 
-    def __init__(self, app: ASGIApp, framework: FastAPI, prefix: str, routes: Iterable[QuickRoute]) -> None:
+    def __init__(self, app: ASGIApp, framework: FastAPI, prefix: str, routes: Iterable[FastRoute]) -> None:
         self._app = app
         self._quick = {
             prefix + route.path: ExceptionMiddleware(_answering(route), handlers=framework.exception_handlers)
@@ -63,7 +63,7 @@ class Express:
         await (quick or self._app)(scope, receive, send)
 
 
-def _answering(route: QuickRoute) -> ASGIApp:
+def _answering(route: FastRoute) -> ASGIApp:
     handle = route.get_route_handler()
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

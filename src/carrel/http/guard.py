@@ -42,7 +42,7 @@ class RequestLimits:
     pipelined: int = 64
 
 
-class Reading(Enum):
+class ReadingPhase(Enum):
     """What a connection is in the middle of."""
 
     NOTHING = auto()
@@ -71,17 +71,17 @@ class Guard:
         self._progress = progress
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._reading = Reading.NOTHING
+        self._reading = ReadingPhase.NOTHING
         self._framing = 0
         self._mark = 0
         self._begun = False
 
     def begin(self) -> None:
         """The connection is there, and nothing has come yet."""
-        self._reading = Reading.HEAD
+        self._reading = ReadingPhase.HEAD
         self._arm(self._limits.head_s)
 
-    def saw(self, count: int, reading: Reading, *, advanced: bool) -> None:
+    def saw(self, count: int, reading: ReadingPhase, *, advanced: bool) -> None:
         """Report one read of `count` bytes, and what the connection is in the middle of after it.
 
         advanced: a request began or ended in it, or bytes of a body came. All else is framing: header lines, chunk
@@ -93,14 +93,14 @@ class Guard:
             self.stop()
             self._refuse(431)
             return
-        if reading is Reading.BODY and self._reading is Reading.REST:
+        if reading is ReadingPhase.BODY and self._reading is ReadingPhase.REST:
             return
-        if reading is self._reading and not (advanced and reading is Reading.HEAD):
+        if reading is self._reading and not (advanced and reading is ReadingPhase.HEAD):
             return
         self._reading = reading
-        if reading is Reading.NOTHING:
+        if reading is ReadingPhase.NOTHING:
             self._disarm()
-        elif reading is Reading.HEAD:
+        elif reading is ReadingPhase.HEAD:
             self._arm(self._limits.head_s)
         else:
             self._mark = self._progress() or 0
@@ -108,13 +108,13 @@ class Guard:
 
     def answered(self) -> None:
         """The current request has its answer; when its body is not complete, little time is left for it."""
-        if self._reading is Reading.BODY:
-            self._reading = Reading.REST
+        if self._reading is ReadingPhase.BODY:
+            self._reading = ReadingPhase.REST
             self._arm(self._limits.linger_s)
 
     def stop(self) -> None:
         """Watch no longer. Twice: no-op."""
-        self._reading = Reading.NOTHING
+        self._reading = ReadingPhase.NOTHING
         self._disarm()
 
     def _arm(self, seconds: float) -> None:
@@ -128,14 +128,14 @@ class Guard:
 
     def _expire(self) -> None:
         self._timer = None
-        if self._reading is Reading.BODY:
+        if self._reading is ReadingPhase.BODY:
             seen = self._progress()
             if seen is None or seen - self._mark >= self._limits.body_bytes:
                 self._mark = self._mark if seen is None else seen
                 self._arm(self._limits.body_s)
                 return
-        silent = self._reading is Reading.REST or not self._begun
-        self._reading = Reading.NOTHING
+        silent = self._reading is ReadingPhase.REST or not self._begun
+        self._reading = ReadingPhase.NOTHING
         self._refuse(0 if silent else 408)
 
 

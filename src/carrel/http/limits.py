@@ -41,7 +41,7 @@ class TooManyRequests(TooMany):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RateLimitStanding:
     """What somebody has left. reset_s: seconds until all of it is there again."""
 
     limit: int
@@ -59,7 +59,7 @@ class RateLimits:
         self._counted: dict[str, int] = {}
         self._unshared: dict[str, int] = {}
 
-    def count(self, key: str, most: int) -> Standing:
+    def count(self, key: str, most: int) -> RateLimitStanding:
         """Count one request of at most so many. Raises: TooManyRequests, and then it does not count."""
         window, into = divmod(self._now(), WINDOW_S)
         if window != self._window:
@@ -75,7 +75,7 @@ class RateLimits:
             )
         self._counted[key] = made + 1
         self._unshared[key] = self._unshared.get(key, 0) + 1
-        return Standing(most, most - made - 1, reset_s)
+        return RateLimitStanding(most, most - made - 1, reset_s)
 
     async def run(self) -> None:
         """Share counts with other copies, until cancelled."""

@@ -63,7 +63,7 @@ class Page(Generic[*Ts]):
 
 
 @dataclass(frozen=True)
-class Order:
+class SortOrder:
     """What somebody wants to have sorted, and from where on. after: the key (value, tie) of the last row seen."""
 
     name: str
@@ -88,7 +88,7 @@ class Sort:
     tie: Sortable
     default: str
 
-    def order(self, sort: str | None, cursor: str | None) -> Order:
+    def order(self, sort: str | None, cursor: str | None) -> SortOrder:
         """What is wanted, checked. Raises: Invalid."""
         wanted = sort or self.default
         name = wanted.removeprefix("-")
@@ -102,7 +102,7 @@ class Sort:
                 field="sort",
             )
         after = self._after(wanted, cursor, self.columns[name]) if cursor else None
-        return Order(name, wanted.startswith("-"), after)
+        return SortOrder(name, wanted.startswith("-"), after)
 
     def _after(self, wanted: str, cursor: str, column: Sortable) -> tuple[Any, Any]:
         try:

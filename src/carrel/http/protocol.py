@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from carrel.http.guard import ConnectionLimit, Guard, HeadTooLarge, Reading, RequestLimits, refusal
+from carrel.http.guard import ConnectionLimit, Guard, HeadTooLarge, ReadingPhase, RequestLimits, refusal
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -23,7 +23,7 @@ class GuardedProtocol(HttpToolsProtocol):
     _guard: Guard | None = None
     _counted: str | None = None
     _refused = False
-    _reading = Reading.NOTHING
+    _reading = ReadingPhase.NOTHING
     _advanced = False
     _body_bytes = 0
     _read_bytes = 0
@@ -79,12 +79,12 @@ class GuardedProtocol(HttpToolsProtocol):
                 self._refuse(431 if isinstance(error.__context__, HeadTooLarge) else 400)
                 return
             break
-        if self._reading is Reading.HEAD and len(self.headers) > self.limits.head_lines:
+        if self._reading is ReadingPhase.HEAD and len(self.headers) > self.limits.head_lines:
             self._refuse(431)
             return
         # Empty lines before a request are no request yet, but the beginning of one.
-        awaiting = self._reading is Reading.NOTHING and not self._advanced
-        self._guard.saw(count, Reading.HEAD if awaiting else self._reading, advanced=self._advanced)
+        awaiting = self._reading is ReadingPhase.NOTHING and not self._advanced
+        self._guard.saw(count, ReadingPhase.HEAD if awaiting else self._reading, advanced=self._advanced)
 
     def handle_websocket_upgrade(self) -> None:
         super().handle_websocket_upgrade()
@@ -106,7 +106,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._reading, self._advanced = Reading.HEAD, True
+        self._reading, self._advanced = ReadingPhase.HEAD, True
         self._body_bytes = 0
         self._head_bytes = self._read_bytes
 
@@ -121,7 +121,7 @@ class GuardedProtocol(HttpToolsProtocol):
             raise ValueError("an upgrade to WebSocket with a body")
         if len(self.pipeline) >= self.limits.pipelined:
             raise ValueError("too many requests wait on one connection")
-        self._reading, self._advanced = Reading.BODY, True
+        self._reading, self._advanced = ReadingPhase.BODY, True
         super().on_headers_complete()
         if not upgrades:
             # Trailers mean nothing here, and must not pass for headers: those are the request's from now on.
@@ -133,12 +133,12 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._reading, self._advanced = Reading.NOTHING, True
+        self._reading, self._advanced = ReadingPhase.NOTHING, True
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._guard and self._reading is Reading.BODY and not self.pipeline:
+        if self._guard and self._reading is ReadingPhase.BODY and not self.pipeline:
             self._unset_keepalive_if_required()
             self._guard.answered()
 
@@ -174,16 +174,16 @@ class GuardedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         current = self.cycle if self.cycle and not self.cycle.response_complete else None
-        if self.pipeline or (current and current.response_started and self._reading is Reading.BODY):
+        if self.pipeline or (current and current.response_started and self._reading is ReadingPhase.BODY):
             self.transport.abort()
-        elif current and self._reading is not Reading.BODY:
+        elif current and self._reading is not ReadingPhase.BODY:
             # The answer to the request before comes first; it is the last one.
             current.keep_alive = False
         else:
             if current:
                 current.disconnected = True
                 current.message_event.set()
-            if status and (current or self._reading is not Reading.BODY):
+            if status and (current or self._reading is not ReadingPhase.BODY):
                 self.transport.write(refusal(status))
             self._hang_up()
 

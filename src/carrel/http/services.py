@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from carrel.core.clock import Clock
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.http.limits import RateLimits
 from carrel.permissions.decide import Actor
 
@@ -82,7 +82,7 @@ class Services:
     settings: ApiSettings
     database: Database
     clock: Clock
-    seal: Seal
+    seal: SecretBox
     limits: RateLimits
     authenticator: CredentialCheck
 

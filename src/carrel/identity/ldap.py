@@ -25,7 +25,7 @@ from ldap3.utils.dn import parse_dn
 from pydantic import BaseModel, ConfigDict, SecretStr
 
 from carrel.core.errors import CarrelError, Invalid
-from carrel.identity.port import TIMEOUT_S, Claims, Step, misconfigured, trusting, unreachable
+from carrel.identity.port import TIMEOUT_S, Claims, TestStep, misconfigured, trusting, unreachable
 from carrel.plugins import Plugin
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class _Entry:
             return value.hex()
 
 
-class Directory:
+class LdapDirectory:
     """An `Asked` provider. Each question has connections of its own, in threads that nothing else waits for.
 
     Raises: Invalid for filters and certificates that are none.
@@ -95,7 +95,7 @@ class Directory:
             return None
         return await self._in_thread(lambda: self._prove(login, password))
 
-    async def test(self, login: str | None) -> list[Step]:
+    async def test(self, login: str | None) -> list[TestStep]:
         return await self._in_thread(lambda: list(self._tested(login)))
 
     def close(self) -> None:
@@ -131,34 +131,34 @@ class Directory:
             groups=groups,
         )
 
-    def _tested(self, login: str | None) -> Iterator[Step]:
+    def _tested(self, login: str | None) -> Iterator[TestStep]:
         account = self._account
         step = "connection"
         try:
             with self._open() as searching:
                 encrypted = "in the open" if account.tls == "none" else "encrypted"
-                yield Step(step, True, f"{account.host} answers at port {self._port}, {encrypted}.")
+                yield TestStep(step, True, f"{account.host} answers at port {self._port}, {encrypted}.")
                 step = "bind"
                 self._bind(searching)
-                yield Step(step, True, f"It lets {account.bind_dn or 'anybody'} search.")
+                yield TestStep(step, True, f"It lets {account.bind_dn or 'anybody'} search.")
                 step = "search"
                 found = self._search(searching, account.user_base, "(objectClass=*)", [], most=1)
                 if not found:
                     raise misconfigured(account.name, f"there is nothing to be seen below {account.user_base}")
-                yield Step(step, True, f"People are searched for below {account.user_base}.")
+                yield TestStep(step, True, f"People are searched for below {account.user_base}.")
                 if login:
                     step = "person"
                     yield self._found(searching, login)
         except CarrelError as error:
-            yield Step(step, False, error.message)
+            yield TestStep(step, False, error.message)
 
-    def _found(self, searching: ldap3.Connection, login: str) -> Step:
+    def _found(self, searching: ldap3.Connection, login: str) -> TestStep:
         person = self._find(searching, login)
         if person is None:
-            return Step("person", False, f"Nobody, or more than one, is found by {login}.")
+            return TestStep("person", False, f"Nobody, or more than one, is found by {login}.")
         groups = ", ".join(sorted(group for group in self._groups(searching, person) if "=" not in group))
         email = person.text(self._account.email_attribute) or "no e-mail"
-        return Step("person", True, f"{login} is {person.dn}, with {email}; groups: {groups or 'none'}.")
+        return TestStep("person", True, f"{login} is {person.dn}, with {email}; groups: {groups or 'none'}.")
 
     @contextmanager
     def _open(self) -> Iterator[ldap3.Connection]:
@@ -324,4 +324,4 @@ def _short(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-PLUGIN = Plugin(LdapAccount, Directory)
+PLUGIN = Plugin(LdapAccount, LdapDirectory)

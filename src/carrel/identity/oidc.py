@@ -23,10 +23,10 @@ from carrel.core.errors import CarrelError
 from carrel.core.hosts import is_this_machine
 from carrel.identity.port import (
     TIMEOUT_S,
-    Arrival,
     Claims,
-    Departure,
-    Step,
+    ProviderCallback,
+    ProviderRedirect,
+    TestStep,
     challenge_of,
     misconfigured,
     texts,
@@ -82,7 +82,7 @@ class OpenIdProvider:
         self._keys: tuple[float, KeySet] | None = None
         self._asking = asyncio.Lock()
 
-    async def depart(self, *, state: str, redirect_uri: str, max_age: timedelta) -> Departure:
+    async def depart(self, *, state: str, redirect_uri: str, max_age: timedelta) -> ProviderRedirect:
         published = await self._discover()
         nonce, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         asked = {
@@ -98,9 +98,9 @@ class OpenIdProvider:
             "max_age": int(max_age.total_seconds()),
         }
         at = published["authorization_endpoint"]
-        return Departure(f"{at}{'&' if '?' in at else '?'}{urlencode(asked)}", nonce, verifier)
+        return ProviderRedirect(f"{at}{'&' if '?' in at else '?'}{urlencode(asked)}", nonce, verifier)
 
-    async def arrive(self, arrival: Arrival, *, redirect_uri: str, now: datetime) -> Claims:
+    async def arrive(self, arrival: ProviderCallback, *, redirect_uri: str, now: datetime) -> Claims:
         published = await self._discover()
         # 1. Who answered: another provider's code must not be spent here.
         expected = bool(published.get("authorization_response_iss_parameter_supported"))
@@ -114,16 +114,16 @@ class OpenIdProvider:
             said = {**await self._user_info(published, tokens, said["sub"]), **said}
         return self._claims(said, now)
 
-    async def test(self) -> list[Step]:
+    async def test(self) -> list[TestStep]:
         self._published = self._keys = None
         steps = []
         try:
             published = await self._discover()
-            steps.append(Step("discovery", True, f"{self._account.issuer} describes itself."))
+            steps.append(TestStep("discovery", True, f"{self._account.issuer} describes itself."))
             keys = await self._key_set(published, fresh=True)
-            steps.append(Step("keys", True, f"It published {len(keys.keys)} keys that sign what it says."))
+            steps.append(TestStep("keys", True, f"It published {len(keys.keys)} keys that sign what it says."))
         except CarrelError as error:
-            steps.append(Step("keys" if steps else "discovery", False, error.message))
+            steps.append(TestStep("keys" if steps else "discovery", False, error.message))
         return steps
 
     def close(self) -> None:
@@ -147,7 +147,7 @@ class OpenIdProvider:
             return found
 
     async def _spend(
-        self, published: Mapping[str, Any], arrival: Arrival, redirect_uri: str
+        self, published: Mapping[str, Any], arrival: ProviderCallback, redirect_uri: str
     ) -> dict[str, Any]:
         """The tokens for a code. Raises: Unauthorized, Unavailable."""
         account = self._account

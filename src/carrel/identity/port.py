@@ -1,6 +1,6 @@
 """What a provider of identities is asked, and what it answers.
 
-Two kinds: one that the person is sent to (`Redirecting`), and one that is asked with a password (`Asked`).
+Two kinds: one that the person is sent to (`Redirecting`), and one that is asked with a password (`PasswordProvider`).
 Both say for an administrator, step by step, what of them works.
 """
 
@@ -36,7 +36,7 @@ class Claims:
 
 
 @dataclass(frozen=True)
-class Step:
+class TestStep:
     """One step of a test. sentence: what was found, or why it failed."""
 
     name: str
@@ -45,7 +45,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Departure:
+class ProviderRedirect:
     """A person on the way to a provider. nonce, verifier: secrets that `arrive` needs again."""
 
     url: str
@@ -54,7 +54,7 @@ class Departure:
 
 
 @dataclass(frozen=True)
-class Arrival:
+class ProviderCallback:
     """What came back with the person. nonce, verifier: as they left. issuer: who says it answered, or ""."""
 
     code: str
@@ -66,18 +66,18 @@ class Arrival:
 class Redirecting(Protocol):
     """A provider that people are sent to."""
 
-    async def depart(self, *, state: str, redirect_uri: str, max_age: timedelta) -> Departure:
+    async def depart(self, *, state: str, redirect_uri: str, max_age: timedelta) -> ProviderRedirect:
         """Where to send somebody, who must prove it once more when that is longer ago than max_age.
 
         Raises: Unavailable.
         """
         ...
 
-    async def arrive(self, arrival: Arrival, *, redirect_uri: str, now: datetime) -> Claims:
+    async def arrive(self, arrival: ProviderCallback, *, redirect_uri: str, now: datetime) -> Claims:
         """Who came back. Raises: Unauthorized when the answer does not hold; Forbidden; Unavailable."""
         ...
 
-    async def test(self) -> list[Step]:
+    async def test(self) -> list[TestStep]:
         """What works, up to the first step that does not."""
         ...
 
@@ -86,14 +86,14 @@ class Redirecting(Protocol):
         ...
 
 
-class Asked(Protocol):
+class PasswordProvider(Protocol):
     """A provider that is asked with what people type."""
 
     async def prove(self, login: str, password: str) -> Claims | None:
         """Whose name and password these are; None: nobody's. Raises: Unavailable."""
         ...
 
-    async def test(self, login: str | None) -> list[Step]:
+    async def test(self, login: str | None) -> list[TestStep]:
         """What works, up to the first step that does not. login: somebody to search for."""
         ...
 

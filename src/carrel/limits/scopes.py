@@ -7,7 +7,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.permissions.decide import Actor
-from carrel.scheduling.snapshot import SESSIONS, ScopeView
+from carrel.scheduling.snapshot import SESSIONS, ScopeSnapshot
 from carrel.tables.keypairs import Keypair
 from carrel.tables.limits import ResourcePolicy
 from carrel.tables.policies import KeypairPolicy, Slots, keypair_policy, user_policy
@@ -23,31 +23,31 @@ def scopes_of(access_key: str | None, path: tuple[str, str, str]) -> tuple[str, 
 
 async def ceilings(
     tx: AsyncSession, wanted: Mapping[tuple[str, ...], tuple[str, str, str]], slots: frozenset[str]
-) -> dict[str, ScopeView]:
+) -> dict[str, ScopeSnapshot]:
     """These scopes by key, with what limits them; what they hold is not looked up.
 
     wanted: `scopes_of` -> path. slots: all that there are, for policies name some and say what holds for others.
     """
     domains, projects, owners = (list({path[level] for path in wanted.values()}) for level in range(3))
     keys = [scope.partition(":")[2] for scopes in wanted for scope in scopes if scope.startswith("keypair:")]
-    found: dict[str, ScopeView] = {}
+    found: dict[str, ScopeSnapshot] = {}
     # A keypair that was removed limits nothing more; its owner and their places still do.
-    found |= {f"keypair:{key}": ScopeView(f"keypair {key}", {}) for key in keys}
+    found |= {f"keypair:{key}": ScopeSnapshot(f"keypair {key}", {}) for key in keys}
     bound = {"domains": domains, "projects": projects, "owners": owners, "keys": keys}
     for row in await tx.execute(_LIMITING, bound):
         found[f"{row.kind}:{row.id}"] = _scope(row.kind, _LABELS[row.kind].format(row.name), row.limits, slots)
     return found
 
 
-def _scope(kind: str, label: str, limits: Mapping[str, Any], slots: Iterable[str]) -> ScopeView:
+def _scope(kind: str, label: str, limits: Mapping[str, Any], slots: Iterable[str]) -> ScopeSnapshot:
     if kind in ("domain", "project"):
-        return ScopeView(label, limits)
+        return ScopeSnapshot(label, limits)
     if kind == "user":
         person = user_policy(limits)
-        return ScopeView(label, ceiling_of(person.slots, person.sessions, slots))
+        return ScopeSnapshot(label, ceiling_of(person.slots, person.sessions, slots))
     policy = keypair_policy(limits)
     ceiling = ceiling_of(policy.slots, policy.sessions, slots)
-    return ScopeView(label, ceiling, containers=policy.containers_per_session)
+    return ScopeSnapshot(label, ceiling, containers=policy.containers_per_session)
 
 
 _LABELS = {

@@ -14,7 +14,7 @@ from carrel.db.database import notify
 from carrel.nodes import queries
 from carrel.nodes import service as ledger
 from carrel.nodes.groups import service as groups
-from carrel.nodes.schemas import DrainedSession, DrainRequest, DrainView, Forgotten, Leaving, NodeUpdate
+from carrel.nodes.schemas import DrainedSession, DrainOutcome, DrainRequest, DrainView, Forgotten, NodeUpdate
 from carrel.permissions.decide import Actor, Target, require
 from carrel.tables.nodes import Draining, Node
 from carrel.tables.session_states import SessionState
@@ -23,26 +23,26 @@ from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import UserRef
 
 _SENTENCES = {
-    Leaving.STAYS: "It runs on until it ends by itself; the node is empty only then.",
-    Leaving.ENDS: "It is ended: its processes are asked to stop, and files outside mounted folders are lost.",
-    Leaving.MOVES: "It goes back to the queue and starts again elsewhere: its processes end, and files outside "
+    DrainOutcome.STAYS: "It runs on until it ends by itself; the node is empty only then.",
+    DrainOutcome.ENDS: "It is ended: its processes are asked to stop, and files outside mounted folders are lost.",
+    DrainOutcome.MOVES: "It goes back to the queue and starts again elsewhere: its processes end, and files outside "
     "mounted folders are lost.",
-    Leaving.REQUEUES: "It does not run yet: it goes back to the queue and starts elsewhere.",
-    Leaving.IS_ENDING: "It is ending already.",
+    DrainOutcome.REQUEUES: "It does not run yet: it goes back to the queue and starts elsewhere.",
+    DrainOutcome.IS_ENDING: "It is ending already.",
 }
 _OF_RUNNING = {
-    Draining.WAIT: Leaving.STAYS,
-    Draining.END: Leaving.ENDS,
-    Draining.MOVE: Leaving.MOVES,
+    Draining.WAIT: DrainOutcome.STAYS,
+    Draining.END: DrainOutcome.ENDS,
+    Draining.MOVE: DrainOutcome.MOVES,
 }
 
 
-def leaving(session: Session, how: Draining) -> Leaving:
+def leaving(session: Session, how: Draining) -> DrainOutcome:
     """What becomes of a session on a node that is emptied like this."""
     if session.state == SessionState.TERMINATING:
-        return Leaving.IS_ENDING
+        return DrainOutcome.IS_ENDING
     # One that is being started again after its engine's restart has files to lose, as one that runs.
-    return _OF_RUNNING[how] if session.started_at else Leaving.REQUEUES
+    return _OF_RUNNING[how] if session.started_at else DrainOutcome.REQUEUES
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: NodeUpdate) -> NodeId:

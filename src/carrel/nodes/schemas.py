@@ -115,7 +115,7 @@ class NodeUpdate(BaseModel):
     cpu_overcommit: Overcommit = 1
 
 
-class Leaving(StrEnum):
+class DrainOutcome(StrEnum):
     """What becomes of a session whose node is emptied."""
 
     STAYS = "stays"
@@ -160,7 +160,7 @@ class DrainedSession(BaseModel):
     name: str
     owner: UserRef
     state: SessionState
-    becomes: Leaving
+    becomes: DrainOutcome
     sentence: str
 
 

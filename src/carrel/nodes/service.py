@@ -19,7 +19,7 @@ from carrel.events import service as events
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target
 from carrel.scheduling.devices import available, families
-from carrel.scheduling.snapshot import DeviceView
+from carrel.scheduling.snapshot import DeviceSnapshot
 from carrel.site import service as site
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import NodeLoss, ResourceGroup
@@ -315,7 +315,7 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
     return Resources(len(nodes), capacity, used, left, largest)
 
 
-def _devices(node: Node, used: Mapping[str, int]) -> list[DeviceView]:
+def _devices(node: Node, used: Mapping[str, int]) -> list[DeviceSnapshot]:
     return [
-        DeviceView(one["id"], one["family"], used.get(one["id"], 0), slots=one["slots"]) for one in node.devices
+        DeviceSnapshot(one["id"], one["family"], used.get(one["id"], 0), slots=one["slots"]) for one in node.devices
     ]

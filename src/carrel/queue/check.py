@@ -19,7 +19,7 @@ from carrel.queue import loading
 from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeView
+from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot
 from carrel.sessions import admission, mounting
 from carrel.sessions import service as sessions
 from carrel.sessions.admission import AdmittedSpec
@@ -40,7 +40,7 @@ class Checked:
     answer: Answer | None
     group: ResourceGroup
     project: ProjectId
-    scopes: Mapping[str, ScopeView]
+    scopes: Mapping[str, ScopeSnapshot]
     slots: Mapping[str, Headroom]
     groups: Sequence[tuple[ResourceGroup, StartEstimate]]
     presets: Sequence[tuple[Preset, StartEstimate]]

@@ -23,7 +23,7 @@ from carrel.queue.policy_file import (
 )
 from carrel.scheduling.snapshot import ClusterMode
 from carrel.simulator.installation import ANYBODY
-from carrel.simulator.traces import Arrival, line
+from carrel.simulator.traces import TraceEntry, line
 from carrel.tables.groups import FairShareWeight, ResourceGroup, ScopeKind
 from carrel.tables.nodes import IS_KNOWN, Node, NodeState
 from carrel.tables.tenancy import Domain, Project, User, UserState
@@ -71,8 +71,8 @@ async def trace(
         at, id_ = rows[-1].created_at, rows[-1].id
 
 
-def _arrival(row: Any) -> Arrival:
-    return Arrival(
+def _arrival(row: Any) -> TraceEntry:
+    return TraceEntry(
         id=row.id,
         at=row.created_at,
         runs=timedelta(seconds=max(float(row.runs_s), 0.0)),

@@ -18,15 +18,15 @@ from carrel.nodes.groups import service as groups
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
-    DeviceView,
-    GroupView,
-    NodeView,
-    Order,
-    Part,
+    ContainerPlacement,
+    DeviceSnapshot,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
+    QueueOrder,
     RunningSession,
-    ScopeView,
-    ShareView,
+    ScopeSnapshot,
+    ShareSnapshot,
     Slots,
     Snapshot,
     Strategy,
@@ -41,7 +41,7 @@ PAST_HALF_LIVES = 10
 
 
 @dataclass(frozen=True)
-class Holding:
+class HeldSlots:
     """What the sessions of one owner in one project, by one keypair in one group, hold together."""
 
     access_key: str | None
@@ -170,7 +170,7 @@ async def _running(tx: AsyncSession) -> tuple[RunningSession, ...]:
 def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> RunningSession:
     """containers: what each holds, by its number."""
     parts = tuple(
-        Part(
+        ContainerPlacement(
             next(iter(slots.values())).node_id,
             {slot: one.devices for slot, one in slots.items() if one.devices},
         )
@@ -188,13 +188,13 @@ def _names(waiting: Iterable[PendingSession], machines: Iterable[Any]) -> frozen
     return frozenset().union(*(one.slots for one in waiting), *(one.slots for one in machines))
 
 
-def _node(node: Any) -> NodeView:
+def _node(node: Any) -> NodeSnapshot:
     closed = "not ready" if node.state != NodeState.READY else "cordoned" if node.cordoned else ""
-    return NodeView(
+    return NodeSnapshot(
         node.id, node.name, nodes.offered(node), node.held, node.group_id, closed,
         architecture(node.architecture),
         devices=tuple([
-            DeviceView(one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"], one["slots"])
+            DeviceSnapshot(one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"], one["slots"])
             for one in node.devices
         ]),
     )  # fmt: skip
@@ -211,21 +211,21 @@ _HELD = text("""
 """)
 
 
-async def holdings_of(tx: AsyncSession) -> list[Holding]:
+async def holdings_of(tx: AsyncSession) -> list[HeldSlots]:
     """The ledger, summed by everything that a scope can be; SESSIONS counts the sessions themselves."""
     sums: defaultdict[tuple[Any, ...], dict[str, int]] = defaultdict(dict)
     for row in await tx.execute(_HELD, {"sessions": SESSIONS}):
         key = (row.access_key, (row.domain_id, row.project_id, row.owner_id), row.group_id)
         sums[key][row.slot] = int(row.amount)
-    return [Holding(access_key, path, group, slots) for (access_key, path, group), slots in sums.items()]
+    return [HeldSlots(access_key, path, group, slots) for (access_key, path, group), slots in sums.items()]
 
 
 async def scope_views(
     tx: AsyncSession,
     wanted: Mapping[tuple[str, ...], tuple[str, str, str]],
-    holdings: Iterable[Holding],
+    holdings: Iterable[HeldSlots],
     slots: frozenset[str],
-) -> dict[str, ScopeView]:
+) -> dict[str, ScopeSnapshot]:
     """The scopes, with what limits them and what they hold. wanted: `scopes_of` -> path. slots: all there are."""
     used: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for one in holdings:
@@ -239,25 +239,25 @@ async def scope_views(
 async def _group(
     tx: AsyncSession,
     group: Any,
-    holdings: Sequence[Holding],
+    holdings: Sequence[HeldSlots],
     now: datetime,
     waiting: Iterable[PendingSession],
-) -> GroupView:
-    shares: Mapping[tuple[str, ...], ShareView] = {}
-    if group.scheduler == Order.DRF:
-        shares = {key: ShareView(held=held) for key, held in _held(holdings, group.id, [2]).items()}
-    elif group.scheduler == Order.FAIR_SHARE:
+) -> GroupSnapshot:
+    shares: Mapping[tuple[str, ...], ShareSnapshot] = {}
+    if group.scheduler == QueueOrder.DRF:
+        shares = {key: ShareSnapshot(held=held) for key, held in _held(holdings, group.id, [2]).items()}
+    elif group.scheduler == QueueOrder.FAIR_SHARE:
         paths = {one.path for one in waiting if one.group == group.id}
         shares = await fair_shares(tx, group, holdings, now, paths)
-    return GroupView(
-        group.id, group.name, Order(group.scheduler), Strategy(group.placement), tuple(group.slot_priority),
+    return GroupSnapshot(
+        group.id, group.name, QueueOrder(group.scheduler), Strategy(group.placement), tuple(group.slot_priority),
         timedelta(seconds=group.patience_s), shares, await _last_node(tx, group),
         timedelta(seconds=group.half_life_s),
     )  # fmt: skip
 
 
 def _held(
-    holdings: Iterable[Holding], group: GroupId, levels: Sequence[int]
+    holdings: Iterable[HeldSlots], group: GroupId, levels: Sequence[int]
 ) -> dict[tuple[str, ...], dict[str, float]]:
     """What is held in the group by each who has the same path at these levels."""
     sums: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
@@ -283,10 +283,10 @@ _PAST = text("""
 async def fair_shares(
     tx: AsyncSession,
     group: Any,
-    holdings: Sequence[Holding],
+    holdings: Sequence[HeldSlots],
     now: datetime,
     waiting: Iterable[tuple[str, str, str]] = (),
-) -> dict[tuple[str, ...], ShareView]:
+) -> dict[tuple[str, ...], ShareSnapshot]:
     """Of each domain, project and owner with any, or in whose path somebody waits.
 
     Their weight, what they hold, and the decayed mean of what they have held.
@@ -316,7 +316,7 @@ async def fair_shares(
     kinds = (ScopeKind.DOMAIN, ScopeKind.PROJECT, ScopeKind.USER)
     paths = {*past, *held, *(path[:length] for path in waiting for length in (1, 2, 3))}
     return {
-        path: ShareView(
+        path: ShareSnapshot(
             held.get(path, {}), past.get(path, {}), weights.get((kinds[len(path) - 1], path[-1]), 1.0)
         )
         for path in paths

@@ -10,8 +10,8 @@ from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId
 from carrel.core.slots import WHOLE
 from carrel.core.units import parse_slots
 from carrel.scheduling import devices
-from carrel.scheduling.snapshot import DeviceView, GroupView, NodeView, Order, Strategy
-from carrel.simulator.installation import Installation
+from carrel.scheduling.snapshot import DeviceSnapshot, GroupSnapshot, NodeSnapshot, QueueOrder, Strategy
+from carrel.simulator.installation import SimulatedInstallation
 
 
 def _amounts(said: Any) -> Any:
@@ -76,7 +76,7 @@ class GroupOfPolicy(_Part):
 
     id: str = DEFAULT_GROUP
     name: str = ""
-    scheduler: Order = Order.FIFO
+    scheduler: QueueOrder = QueueOrder.FIFO
     placement: Strategy = Strategy.DISPERSED
     slot_priority: list[str] = []
     patience_s: float = Field(default=300, ge=0, le=_MOST_S)
@@ -121,10 +121,10 @@ def _twice(names: Iterable[str]) -> str | None:
     return None
 
 
-def installation(policy: SchedulerPolicy) -> Installation:
+def installation(policy: SchedulerPolicy) -> SimulatedInstallation:
     """What the policy describes, for a replay."""
     groups = {GroupId(one.id): one for one in policy.groups}
-    return Installation(
+    return SimulatedInstallation(
         nodes=tuple(node for each in policy.nodes for node in _nodes(each)),
         groups=tuple(_group(id_, one) for id_, one in groups.items()),
         weights={id_: _by_kind(one.weights) for id_, one in groups.items()},
@@ -143,8 +143,8 @@ def _by_kind(said: WeightsOfGroup | CeilingsOfPolicy) -> dict[tuple[str, str], A
     return {(kind, name): value for kind, named in kinds.items() for name, value in named.items()}
 
 
-def _group(id_: GroupId, said: GroupOfPolicy) -> GroupView:
-    return GroupView(
+def _group(id_: GroupId, said: GroupOfPolicy) -> GroupSnapshot:
+    return GroupSnapshot(
         id=id_,
         name=said.name or id_,
         order=said.scheduler,
@@ -155,16 +155,16 @@ def _group(id_: GroupId, said: GroupOfPolicy) -> GroupView:
     )
 
 
-def _nodes(said: NodesOfPolicy) -> list[NodeView]:
+def _nodes(said: NodesOfPolicy) -> list[NodeSnapshot]:
     there = tuple(
-        DeviceView(f"{of.family}{number}", of.family, set=of.set, slots=of.served)
+        DeviceSnapshot(f"{of.family}{number}", of.family, set=of.set, slots=of.served)
         for number, of in enumerate(of for of in said.devices for _ in range(of.count))
     )
     slots = dict(said.slots)
     for slot in devices.families(there):
         slots[slot] = devices.capacity(there, slot)
     return [
-        NodeView(
+        NodeSnapshot(
             NodeId(name), name, slots, group=GroupId(said.group), closed=said.closed,
             architecture=said.architecture, devices=there,
         )

@@ -16,8 +16,8 @@ from carrel.permissions.decide import Actor, Target, require, sight
 from carrel.queue import loading
 from carrel.queue.schemas import QueuedView, QueueQuery, QueueView, ShareNode, SharesView
 from carrel.scheduling.plan import Planning, plan
-from carrel.scheduling.snapshot import PendingSession, Plan, ShareView, Snapshot
-from carrel.sessions.schemas import GroupRef, OwnerRef
+from carrel.scheduling.snapshot import PendingSession, Plan, ShareSnapshot, Snapshot
+from carrel.sessions.schemas import OwnerRef, SessionGroupRef
 from carrel.tables.groups import ResourceGroup, ScopeKind
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Domain, Project, User
@@ -66,7 +66,7 @@ async def queue(
     end = begin + len(shown)
     named = await _named(tx, actor, [refusal.session for refusal in shown])
     return QueueView(
-        group=GroupRef(id=group.id, name=group.name),
+        group=SessionGroupRef(id=group.id, name=group.name),
         scheduler=group.scheduler,
         length=len(refusals),
         items=[
@@ -137,7 +137,7 @@ async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Shar
     names = await _names(tx, views)
     tree = _tree((), views, capacity, names, _counted(waiting))
     return SharesView(
-        group=GroupRef(id=group.id, name=group.name),
+        group=SessionGroupRef(id=group.id, name=group.name),
         scheduler=group.scheduler,
         half_life_s=group.half_life_s,
         capacity=capacity,
@@ -163,7 +163,7 @@ async def _names(tx: AsyncSession, paths: Iterable[tuple[str, ...]]) -> Mapping[
 
 def _tree(
     above: tuple[str, ...],
-    views: Mapping[tuple[str, ...], ShareView],
+    views: Mapping[tuple[str, ...], ShareSnapshot],
     capacity: Mapping[str, int],
     names: Mapping[str, str],
     waiting: Mapping[tuple[str, ...], int],
@@ -193,7 +193,7 @@ def _tree(
     return sorted(nodes, key=lambda node: (node.level, node.name))
 
 
-def _share(view: ShareView, capacity: Mapping[str, int]) -> float:
+def _share(view: ShareSnapshot, capacity: Mapping[str, int]) -> float:
     """Dominant share of what they hold and have held; as the scheduler ranks by."""
     slots = view.held.keys() | view.past.keys()
     return max(

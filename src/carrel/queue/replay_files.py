@@ -14,13 +14,13 @@ from pydantic import ValidationError
 from carrel.core.errors import Invalid, NotFound
 from carrel.queue.policy_file import SchedulerPolicy
 from carrel.simulator.swf import read_swf
-from carrel.simulator.traces import Arrival, read
+from carrel.simulator.traces import TraceEntry, read
 
 _SHIPPED = files("carrel.simulator") / "traces_data"
 _GZIP = b"\x1f\x8b"
 
 
-def trace(name: str, *, container_cores: int | None = None, first: int | None = None) -> list[Arrival]:
+def trace(name: str, *, container_cores: int | None = None, first: int | None = None) -> list[TraceEntry]:
     """The sessions of a trace; at least one. name: a file, "-", or a trace that ships. first: only so many of them.
 
     What is in it decides how it is read: JSON lines, or the Standard Workload Format.

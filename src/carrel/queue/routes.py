@@ -17,7 +17,6 @@ from carrel.queue.schemas import (
     ChangeView,
     CheckRequest,
     CheckView,
-    GroupQuery,
     GroupRoom,
     LimitView,
     NodeCauseView,
@@ -25,18 +24,19 @@ from carrel.queue.schemas import (
     QueueQuery,
     QueueView,
     ScopeRoom,
+    SharesQuery,
     SharesView,
     SlotRoomView,
     Verdict,
     WhyView,
 )
 from carrel.queue.services import QueueServices
-from carrel.scheduling.changes import Change, Kind
+from carrel.scheduling.changes import Kind, SuggestedChange
 from carrel.scheduling.estimate import StartEstimate
 from carrel.scheduling.reasons import Blocked
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
-from carrel.sessions.schemas import GroupRef
+from carrel.sessions.schemas import SessionGroupRef
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import SessionState
@@ -145,15 +145,15 @@ async def show_queue(
     openapi_extra=names("share.read"),
 )
 async def show_shares(
-    services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+    services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[SharesQuery, Query()]
 ) -> SharesView:
     """Who has, and has had, how much of a resource group, beside what their weight entitles them to."""
     async with services.database.transaction() as tx:
         return await queue.shares(tx, services.clock, actor, wanted.group)
 
 
-def _group(group: ResourceGroup) -> GroupRef:
-    return GroupRef(id=group.id, name=group.name)
+def _group(group: ResourceGroup) -> SessionGroupRef:
+    return SessionGroupRef(id=group.id, name=group.name)
 
 
 def _verdict(estimate: StartEstimate) -> Verdict:
@@ -192,7 +192,7 @@ async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None
     return found
 
 
-async def _change(tx: AsyncSession, actor: Actor, change: Change, others: Sequence[Session]) -> ChangeView:
+async def _change(tx: AsyncSession, actor: Actor, change: SuggestedChange, others: Sequence[Session]) -> ChangeView:
     """In words, and as a command where one does it. others: of one owner, to be ended."""
     group = await tx.get_one(ResourceGroup, change.group) if change.group else None
     names = [other.name for other in others]

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from carrel.core.ids import PresetId, SessionId
 from carrel.http.query import QueryInt
 from carrel.scheduling.changes import Kind
-from carrel.scheduling.snapshot import Cause, Order
-from carrel.sessions.schemas import GroupRef, OwnerRef
+from carrel.scheduling.snapshot import Cause, QueueOrder
+from carrel.sessions.schemas import OwnerRef, SessionGroupRef
 from carrel.sessions.spec import SchedulingSpec
 from carrel.tenancy.schemas import ProjectRef
 
@@ -56,7 +56,7 @@ class ChangeView(BaseModel):
     cost: float
     text: str
     slots: dict[str, int]
-    group: GroupRef | None
+    group: SessionGroupRef | None
     sessions: list[SessionId]
     command: str
 
@@ -70,7 +70,7 @@ class WhyView(BaseModel):
 
     session: SessionId
     waiting: bool
-    group: GroupRef
+    group: SessionGroupRef
     position: int | None
     queue_length: int
     cause: Cause | None
@@ -105,7 +105,7 @@ class ScopeRoom(BaseModel):
     used: dict[str, int]
 
 
-class GroupRoom(GroupRef):
+class GroupRoom(SessionGroupRef):
     """A resource group that one may use, and what would happen there."""
 
     verdict: Verdict
@@ -127,7 +127,7 @@ class CheckView(BaseModel):
     reason: str
     code: str
     field: str | None
-    group: GroupRef
+    group: SessionGroupRef
     project: ProjectRef
     position: int | None
     limits: list[LimitView]
@@ -158,8 +158,8 @@ class QueuedView(BaseModel):
 class QueueView(BaseModel):
     """The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered."""
 
-    group: GroupRef
-    scheduler: Order
+    group: SessionGroupRef
+    scheduler: QueueOrder
     length: int
     items: list[QueuedView]
     next_cursor: str | None
@@ -184,20 +184,20 @@ class ShareNode(BaseModel):
 
 
 class SharesView(BaseModel):
-    group: GroupRef
-    scheduler: Order
+    group: SessionGroupRef
+    scheduler: QueueOrder
     half_life_s: int
     capacity: dict[str, int]
     items: list[ShareNode]
 
 
-class GroupQuery(BaseModel):
+class SharesQuery(BaseModel):
     """group: id or name."""
 
     group: str = Field(default="default", max_length=64)
 
 
-class QueueQuery(GroupQuery):
+class QueueQuery(SharesQuery):
     """cursor: of the page before; the queue moves on meanwhile, and whoever moved up past it is not told of again."""
 
     limit: QueryInt = Field(default=200, ge=1, le=1000)

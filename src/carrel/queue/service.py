@@ -14,7 +14,7 @@ from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import sees_everything
 from carrel.queue import loading
-from carrel.scheduling.changes import Change, changes
+from carrel.scheduling.changes import SuggestedChange, changes
 from carrel.scheduling.forecast import forecast_start
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked
@@ -35,7 +35,7 @@ class Answer:
     blocked: Blocked | None
     position: int | None
     length: int
-    changes: Sequence[Change]
+    changes: Sequence[SuggestedChange]
     expected_start: datetime | None
 
 

@@ -4,11 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from carrel.core.ids import SessionId
-from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, PendingSession, RunningSession, ScopeView, Slots
+from carrel.scheduling.snapshot import (
+    CONTAINERS,
+    SESSIONS,
+    PendingSession,
+    RunningSession,
+    ScopeSnapshot,
+    Slots,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ScopeLimit:
     """A ceiling in the way. used: what is held of it now."""
 
     scope: str
@@ -37,7 +44,7 @@ def asked(one: PendingSession) -> dict[str, int]:
 class Ceilings:
     """What is left of each scope, and what of that is kept for whom. Only what is limited is in it."""
 
-    def __init__(self, scopes: Mapping[str, ScopeView]) -> None:
+    def __init__(self, scopes: Mapping[str, ScopeSnapshot]) -> None:
         self._scopes = scopes
         self._kept: dict[tuple[str, str], tuple[SessionId, int]] = {}
         self._left = {
@@ -45,11 +52,11 @@ class Ceilings:
             for key, scope in scopes.items()
         }
 
-    def limits(self, scopes: Iterable[str], wanted: Slots) -> list[Limit]:
+    def limits(self, scopes: Iterable[str], wanted: Slots) -> list[ScopeLimit]:
         """All that is in the way of so much more in these scopes."""
         containers = wanted.get(CONTAINERS, 1)
         several = [
-            Limit(key, self._scopes[key].label, CONTAINERS, most, 0, containers)
+            ScopeLimit(key, self._scopes[key].label, CONTAINERS, most, 0, containers)
             for key in (scopes if containers > 1 else ())
             if (most := self._scopes[key].containers) is not None and containers > most
         ]
@@ -109,7 +116,7 @@ class Ceilings:
         known = [self._left[key][slot] for key in scopes if slot in self._left[key]]
         return max(min(known), 0) if known else None
 
-    def _limit(self, key: str, slot: str, asked: int) -> Limit:
+    def _limit(self, key: str, slot: str, asked: int) -> ScopeLimit:
         scope = self._scopes[key]
         most = scope.ceiling[slot]
-        return Limit(key, scope.label, slot, most, most - self._left[key][slot], asked)
+        return ScopeLimit(key, scope.label, slot, most, most - self._left[key][slot], asked)

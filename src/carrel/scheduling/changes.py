@@ -8,7 +8,7 @@ from carrel.core.ids import GroupId, SessionId
 from carrel.scheduling.ceilings import demand
 from carrel.scheduling.cluster import Cluster
 from carrel.scheduling.plan import Planning
-from carrel.scheduling.snapshot import NodeView, PendingSession, RunningSession, Slots, Snapshot
+from carrel.scheduling.snapshot import NodeSnapshot, PendingSession, RunningSession, Slots, Snapshot
 
 _GRAIN = {"cpu": 100, "mem": 64 << 20}
 """Amounts that are offered are whole multiples of these, where that leaves anything."""
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SuggestedChange:
     """cost: 0 gives up nothing; the part of what was asked for that it gives up; from 1 on, so many sessions end.
 
     slots: what to ask for instead, where that changes. group: where to ask. sessions: which of one's own to end.
@@ -43,7 +43,7 @@ def changes(
     *,
     groups: Iterable[GroupId] = (),
     least: Mapping[str, int] | None = None,
-) -> Sequence[Change]:
+) -> Sequence[SuggestedChange]:
     """Every kind of change that would start it in the next plan, the cheapest first.
 
     Nothing changes what a session that waits asks for: to ask for something else is to give it up and come anew, behind
@@ -51,7 +51,7 @@ def changes(
 
     groups: others that it may go to. least: slots that it cannot do with less of.
     """
-    found: list[Change] = []
+    found: list[SuggestedChange] = []
     for tries in (
         _elsewhere(one, groups),
         _on_any_node(one),
@@ -65,7 +65,7 @@ def changes(
     return sorted(found, key=lambda change: change.cost)
 
 
-_Try = tuple[Change, PendingSession, Sequence[RunningSession]]
+_Try = tuple[SuggestedChange, PendingSession, Sequence[RunningSession]]
 
 
 def _starts(
@@ -89,12 +89,12 @@ def _without(snapshot: Snapshot, one: PendingSession) -> Snapshot:
 def _elsewhere(one: PendingSession, groups: Iterable[GroupId]) -> Iterator[_Try]:
     for group in groups:
         if group != one.group:
-            yield Change(Kind.GROUP, 0.0, group=group), replace(one, group=group, node=None), ()
+            yield SuggestedChange(Kind.GROUP, 0.0, group=group), replace(one, group=group, node=None), ()
 
 
 def _on_any_node(one: PendingSession) -> Iterator[_Try]:
     if one.node is not None:
-        yield Change(Kind.ANY_NODE, 0.0), replace(one, node=None), ()
+        yield SuggestedChange(Kind.ANY_NODE, 0.0), replace(one, node=None), ()
 
 
 def _smaller(snapshot: Snapshot, one: PendingSession, least: Mapping[str, int]) -> Iterator[_Try]:
@@ -120,7 +120,7 @@ def _smaller(snapshot: Snapshot, one: PendingSession, least: Mapping[str, int]) 
             offers.append((given_up, node.name, slots))
     for given_up, _, slots in sorted(offers, key=lambda offer: offer[:2])[:3]:
         if 0 < given_up < 1:
-            yield Change(Kind.SMALLER, given_up, slots), replace(one, slots=slots), ()
+            yield SuggestedChange(Kind.SMALLER, given_up, slots), replace(one, slots=slots), ()
 
 
 def _offered(slot: str, asked: int, free: int, under: int | None) -> int:
@@ -134,16 +134,16 @@ def _ending_own(snapshot: Snapshot, one: PendingSession) -> Iterator[_Try]:
     own = [other for other in snapshot.running if other.path[2] == one.path[2]]
     own = sorted(own, key=lambda other: _size(snapshot.nodes, other))[-_ENDINGS:]
     for other in own:
-        yield Change(Kind.END_OWN, 1.0, sessions=(other.id,)), one, (other,)
+        yield SuggestedChange(Kind.END_OWN, 1.0, sessions=(other.id,)), one, (other,)
     if len(own) > 1 and _starts(snapshot, one, one, own):
         for other in tuple(own):
             fewer = [kept for kept in own if kept is not other]
             if _starts(snapshot, one, one, fewer):
                 own = fewer
-        yield Change(Kind.END_OWN, float(len(own)), sessions=tuple(other.id for other in own)), one, own
+        yield SuggestedChange(Kind.END_OWN, float(len(own)), sessions=tuple(other.id for other in own)), one, own
 
 
-def _size(nodes: Sequence[NodeView], running: RunningSession) -> tuple[float, str]:
+def _size(nodes: Sequence[NodeSnapshot], running: RunningSession) -> tuple[float, str]:
     """The greatest part of a node that one of its containers holds."""
     home = next((node for node in nodes if node.id == running.parts[0].node), None)
     capacity = home.capacity if home else {}

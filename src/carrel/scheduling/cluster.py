@@ -9,14 +9,14 @@ from carrel.core.ids import GroupId
 from carrel.scheduling.ceilings import demand
 from carrel.scheduling.shares import moved_on
 from carrel.scheduling.snapshot import (
-    GroupView,
-    NodeView,
-    Order,
-    Part,
+    ContainerPlacement,
+    GroupSnapshot,
+    NodeSnapshot,
     PendingSession,
     Placement,
+    QueueOrder,
     RunningSession,
-    ShareView,
+    ShareSnapshot,
     Slots,
     Snapshot,
 )
@@ -66,7 +66,7 @@ class Cluster:
         groups = tuple(replace(g, shares=self._views(g, paths[g.id])) for g in self._groups.values())
         return Snapshot(tuple(self._nodes.values()), line, self.now, groups, dict(self._scopes))
 
-    def _shares_of(self, group: GroupView) -> defaultdict[Path, _Share]:
+    def _shares_of(self, group: GroupSnapshot) -> defaultdict[Path, _Share]:
         shares = defaultdict[Path, _Share](lambda: _Share(self.now))
         for path, share in group.shares.items():
             shares[path] = _Share(self.now, dict(share.held), dict(share.past), share.weight)
@@ -86,18 +86,18 @@ class Cluster:
             for slot, amount in one.slots.items():
                 held[slot] = held.get(slot, 0.0) + amount * one.count * times
 
-    def _brought_up(self, group: GroupView, path: Path) -> _Share:
+    def _brought_up(self, group: GroupSnapshot, path: Path) -> _Share:
         share = self._shares[group.id][path]
-        if group.order is Order.FAIR_SHARE and share.at != self.now:
+        if group.order is QueueOrder.FAIR_SHARE and share.at != self.now:
             share.past = moved_on(share.past, share.held, self.now - share.at, group.half_life)
         share.at = self.now
         return share
 
-    def _views(self, group: GroupView, paths: Iterable[Path]) -> dict[Path, ShareView]:
-        views: dict[Path, ShareView] = {}
+    def _views(self, group: GroupSnapshot, paths: Iterable[Path]) -> dict[Path, ShareSnapshot]:
+        views: dict[Path, ShareSnapshot] = {}
         for level in {level for path in paths for level in _levels(group, path)}:
             share = self._brought_up(group, level)
-            views[level] = ShareView(dict(share.held), share.past, share.weight)
+            views[level] = ShareSnapshot(dict(share.held), share.past, share.weight)
         return views
 
 
@@ -107,14 +107,14 @@ def started(one: PendingSession, place: Placement, now: datetime) -> RunningSess
     return RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends)
 
 
-def _levels(group: GroupView, path: Path) -> tuple[Path, ...]:
+def _levels(group: GroupSnapshot, path: Path) -> tuple[Path, ...]:
     """For whom this group's order keeps shares."""
-    if group.order is Order.DRF:
+    if group.order is QueueOrder.DRF:
         return (path[2:],)
-    return (path[:1], path[:2], path) if group.order is Order.FAIR_SHARE else ()
+    return (path[:1], path[:2], path) if group.order is QueueOrder.FAIR_SHARE else ()
 
 
-def _changed(node: NodeView, slots: Slots, part: Part, times: int) -> NodeView:
+def _changed(node: NodeSnapshot, slots: Slots, part: ContainerPlacement, times: int) -> NodeSnapshot:
     devices = node.devices
     taken: dict[str, int] = {}
     for of_slot in part.devices.values():

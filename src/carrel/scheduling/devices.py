@@ -8,37 +8,37 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from carrel.core.slots import WHOLE
-from carrel.scheduling.snapshot import DeviceView, NodeView
+from carrel.scheduling.snapshot import DeviceSnapshot, NodeSnapshot
 
 
-def families(devices: Iterable[DeviceView]) -> dict[str, str]:
+def families(devices: Iterable[DeviceSnapshot]) -> dict[str, str]:
     """The slots that these devices serve, and the family of each."""
     slots = {device.family: device.slots for device in devices}
     return {slot: family for family, served in slots.items() for slot in served}
 
 
-def units(nodes: Iterable[NodeView]) -> dict[str, tuple[str, int]]:
+def units(nodes: Iterable[NodeSnapshot]) -> dict[str, tuple[str, int]]:
     """The slots of accelerators that there are: slot -> its family, and the thousandths that one of it takes."""
     slots = {device.family: device.slots for node in nodes for device in node.devices}
     return {slot: (family, unit) for family, served in slots.items() for slot, unit in served.items()}
 
 
-def capacity(devices: Iterable[DeviceView], slot: str) -> int:
+def capacity(devices: Iterable[DeviceSnapshot], slot: str) -> int:
     """How much of the slot these devices make in all."""
     return sum(WHOLE // device.slots[slot] for device in devices if slot in device.slots)
 
 
-def unit(devices: Iterable[DeviceView], slot: str) -> int:
+def unit(devices: Iterable[DeviceSnapshot], slot: str) -> int:
     """The thousandths of a device that one of the slot takes."""
     return next((device.slots[slot] for device in devices if slot in device.slots), WHOLE)
 
 
-def used(devices: Iterable[DeviceView], slot: str) -> int:
+def used(devices: Iterable[DeviceSnapshot], slot: str) -> int:
     """How much of the devices that serve the slot is in use, in thousandths."""
     return sum(device.used for device in devices if slot in device.slots)
 
 
-def available(devices: Iterable[DeviceView], slot: str) -> int:
+def available(devices: Iterable[DeviceSnapshot], slot: str) -> int:
     """The most of the slot that one container could get now: everything up to it can be had, nothing beyond."""
     mine, unit = _serving(devices, slot)
     free = [WHOLE - device.used for device in mine]
@@ -46,7 +46,7 @@ def available(devices: Iterable[DeviceView], slot: str) -> int:
     return whole + max((amount // unit for amount in free if amount < WHOLE), default=0)
 
 
-def copies(devices: Iterable[DeviceView], slot: str, amount: int, most: int) -> int:
+def copies(devices: Iterable[DeviceSnapshot], slot: str, amount: int, most: int) -> int:
     """How many containers could get so much of the slot each, all at once, up to `most`."""
     mine, unit = _serving(devices, slot)
     whole, part = divmod(amount * unit, WHOLE)
@@ -65,7 +65,7 @@ def copies(devices: Iterable[DeviceView], slot: str, amount: int, most: int) -> 
     return count
 
 
-def choose(devices: Iterable[DeviceView], slot: str, amount: int) -> Mapping[str, int] | None:
+def choose(devices: Iterable[DeviceSnapshot], slot: str, amount: int) -> Mapping[str, int] | None:
     """Device -> thousandths of it, or None when it cannot be had.
 
     More than a device's worth of shares is whole devices, and a part of one more.
@@ -84,13 +84,13 @@ def choose(devices: Iterable[DeviceView], slot: str, amount: int) -> Mapping[str
     return taken
 
 
-def _serving(devices: Iterable[DeviceView], slot: str) -> tuple[list[DeviceView], int]:
+def _serving(devices: Iterable[DeviceSnapshot], slot: str) -> tuple[list[DeviceSnapshot], int]:
     """Those that serve the slot, and the thousandths that one of it takes."""
     mine = [device for device in devices if slot in device.slots]
     return mine, unit(mine, slot)
 
 
-def _whole(devices: Sequence[DeviceView], count: int) -> list[str] | None:
+def _whole(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:
     """So many untouched devices: of the smallest set that has enough, else of as few sets as will do."""
     sets: defaultdict[int, list[str]] = defaultdict(list)
     for device in devices:
@@ -111,7 +111,7 @@ def _whole(devices: Sequence[DeviceView], count: int) -> list[str] | None:
     return chosen
 
 
-def _part(devices: Sequence[DeviceView], part: int) -> str | None:
+def _part(devices: Sequence[DeviceSnapshot], part: int) -> str | None:
     """The device with the least left over after it; an untouched one only at need, and of a set already broken."""
     whole_in: defaultdict[int, int] = defaultdict(int)
     for device in devices:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from carrel.scheduling.ceilings import asked
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked, more_than_ever, too_large
-from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, NodeView, PendingSession
+from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, NodeSnapshot, PendingSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def estimate_start(planning: Planning, one: PendingSession) -> StartEstimate:
     return StartEstimate(starts=False, never=bool(never), reason=never or blocked.sentence)
 
 
-def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeView], blocked: Blocked) -> str:
+def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeSnapshot], blocked: Blocked) -> str:
     """Why it could not start on an empty cluster with every node open; "" when it could."""
     for limit in planning.ceilings.limits(one.scopes, asked(one)):
         if limit.never:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.scheduling import devices
-from carrel.scheduling.snapshot import NodeView, Part, Slots
+from carrel.scheduling.snapshot import ContainerPlacement, NodeSnapshot, Slots
 
 Wanted = Sequence[tuple[str, int]]
 """Slots and amounts of a `ContainerRequirements`."""
@@ -23,7 +23,7 @@ class FreeCapacity:
     family of each.
     """
 
-    def __init__(self, nodes: Sequence[NodeView]) -> None:
+    def __init__(self, nodes: Sequence[NodeSnapshot]) -> None:
         self.nodes = nodes
         self.families = [devices.families(node.devices) if node.devices else {} for node in nodes]
         self.changed: list[int] = []
@@ -35,7 +35,7 @@ class FreeCapacity:
         self._capacities: dict[str, NDArray[np.int64]] = {}
         self._largest: dict[str, int] = {}
 
-    def take(self, index: int, slots: Iterable[tuple[str, int]]) -> Part:
+    def take(self, index: int, slots: Iterable[tuple[str, int]]) -> ContainerPlacement:
         """One container's, where `holds` or `copies` has said that there is room. slots: sorted."""
         left = self._left[index]
         chosen: dict[str, Mapping[str, int]] = {}
@@ -45,7 +45,7 @@ class FreeCapacity:
             elif amount:
                 left[slot] -= amount
         self._note(index)
-        return Part(self.nodes[index].id, chosen)
+        return ContainerPlacement(self.nodes[index].id, chosen)
 
     def keep(self, index: int, slots: Slots) -> None:
         """So much of it is for somebody, and not for others."""

@@ -8,12 +8,12 @@ from datetime import datetime
 from itertools import pairwise, takewhile
 from typing import Protocol
 
-from carrel.scheduling.snapshot import GroupView, Order, PendingSession, ShareView, Slots
+from carrel.scheduling.snapshot import GroupSnapshot, PendingSession, QueueOrder, ShareSnapshot, Slots
 
-_NOTHING = ShareView()
+_NOTHING = ShareSnapshot()
 
 
-class Queue(Protocol):
+class GroupQueue(Protocol):
     """line: everybody once. placed, guarded: the one given last has got a place, or nodes are kept for it now."""
 
     def line(self, waiting: Iterable[PendingSession]) -> Iterator[PendingSession]: ...
@@ -23,12 +23,12 @@ class Queue(Protocol):
     def guarded(self, one: PendingSession) -> None: ...
 
 
-def queue(group: GroupView, capacity: Slots, now: datetime) -> Queue:
+def queue(group: GroupSnapshot, capacity: Slots, now: datetime) -> GroupQueue:
     """The queue of a group: by priority, the highest first, then as the group has it.
 
     capacity: of all its nodes together, what shares are parts of.
     """
-    if group.order in (Order.FIFO, Order.LIFO):
+    if group.order in (QueueOrder.FIFO, QueueOrder.LIFO):
         return _Line(group, now)
     return _Fair(group, capacity, now)
 
@@ -40,13 +40,13 @@ def _by_arrival(waiting: Iterable[PendingSession]) -> list[PendingSession]:
 class _Line:
     """First come, first served; or the other way round, but for those who have waited past the group's patience."""
 
-    def __init__(self, group: GroupView, now: datetime) -> None:
+    def __init__(self, group: GroupSnapshot, now: datetime) -> None:
         self._group = group
         self._now = now
 
     def line(self, waiting: Iterable[PendingSession]) -> Iterator[PendingSession]:
         line = _by_arrival(waiting)
-        if self._group.order is Order.LIFO:
+        if self._group.order is QueueOrder.LIFO:
             patient = sum(self._now - one.since > self._group.patience for one in line)
             line[patient:] = reversed(line[patient:])
         return iter(sorted(line, key=lambda one: -one.priority))
@@ -68,7 +68,7 @@ class _Standing:
     part of all there is. level: the same by their weight. Both only grow.
     """
 
-    share: ShareView
+    share: ShareSnapshot
     held: dict[str, float]
     part: float = 0.0
     level: float = 0.0
@@ -143,7 +143,7 @@ class _Fair:
     first served.
     """
 
-    def __init__(self, group: GroupView, capacity: Slots, now: datetime) -> None:
+    def __init__(self, group: GroupSnapshot, capacity: Slots, now: datetime) -> None:
         self._group = group
         self._capacity = capacity
         self._now = now
@@ -221,7 +221,7 @@ class _Fair:
 
     def _way(self, root: _Claimant, one: PendingSession) -> tuple[_Claimant, ...]:
         """From the root to its owner."""
-        drf = self._group.order is Order.DRF
+        drf = self._group.order is QueueOrder.DRF
         way = [root]
         for path in (one.path[2:],) if drf else (one.path[:1], one.path[:2], one.path):
             children = way[-1].children

@@ -22,7 +22,7 @@ from carrel.scheduling.ranking import (
 )
 from carrel.scheduling.reasons import Blocked, NodeCause
 from carrel.scheduling.requirements import ContainerRequirements, SessionRequirements
-from carrel.scheduling.snapshot import GroupView, NodeView, Part, Slots
+from carrel.scheduling.snapshot import ContainerPlacement, GroupSnapshot, NodeSnapshot, Slots
 
 _About = tuple[NodeId | None, frozenset[NodeId], str]
 
@@ -30,9 +30,9 @@ _About = tuple[NodeId | None, frozenset[NodeId], str]
 class Room:
     """The nodes of a group, by name, and what each has free. keeps: part of it is kept for somebody."""
 
-    def __init__(self, group: GroupView, nodes: Iterable[NodeView]) -> None:
+    def __init__(self, group: GroupSnapshot, nodes: Iterable[NodeSnapshot]) -> None:
         self.group = group
-        self.nodes: Sequence[NodeView] = sorted(nodes, key=lambda node: (node.name, node.id))
+        self.nodes: Sequence[NodeSnapshot] = sorted(nodes, key=lambda node: (node.name, node.id))
         self.keeps = False
         self._capacity = FreeCapacity(self.nodes)
         self._ranking = ranking.ranking_of(group, self._capacity)
@@ -63,7 +63,7 @@ class Room:
         """Say who will be asked for, so that the requirements of each are looked up in the cheaper way."""
         self._known(request.whole or request.container).expected = True
 
-    def place(self, request: SessionRequirements) -> tuple[Part, ...] | None:
+    def place(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         """Take places for all its containers, or for none."""
         parts = self._place(request)
         if parts is None and request.container.avoid:
@@ -124,7 +124,7 @@ class Room:
 
     # Places.
 
-    def _place(self, request: SessionRequirements) -> tuple[Part, ...] | None:
+    def _place(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         if request.count == 1:
             index = self.best(request.container)
             return None if index is None else (self._take(index, request),)
@@ -135,7 +135,7 @@ class Room:
             self._misfits.add(request)
         return parts
 
-    def _on_one(self, request: SessionRequirements) -> tuple[Part, ...] | None:
+    def _on_one(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         index: int | None
         if request.whole:
             index = self.best(request.whole)
@@ -145,7 +145,7 @@ class Room:
             index = next((int(one) for one in nodes if self._copies(one, request) == request.count), None)
         return None if index is None else tuple(self._take(index, request) for _ in range(request.count))
 
-    def _on_many(self, request: SessionRequirements) -> tuple[Part, ...] | None:
+    def _on_many(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         asked = self._known(request.container)
         if not self._fit_together(request, with_room(self._capacity, asked.kind.admits, asked.container.slots)):
             return None
@@ -156,7 +156,7 @@ class Room:
             parts.append(self._take(index, request))
         return tuple(parts)
 
-    def _take(self, index: int, request: SessionRequirements) -> Part:
+    def _take(self, index: int, request: SessionRequirements) -> ContainerPlacement:
         self._ranking.took(index)
         return self._capacity.take(index, request.slots)
 

@@ -20,11 +20,20 @@ from carrel.core.ids import GroupId, SessionId
 from carrel.scheduling import devices, order, reasons
 from carrel.scheduling.candidates import RemainingCandidates
 from carrel.scheduling.ceilings import Ceilings
-from carrel.scheduling.order import Queue
+from carrel.scheduling.order import GroupQueue
 from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import Blocked
 from carrel.scheduling.requirements import DistinctRequirements, SessionRequirements
-from carrel.scheduling.snapshot import Cause, Order, Part, PendingSession, Placement, Plan, Refusal, Snapshot
+from carrel.scheduling.snapshot import (
+    Cause,
+    ContainerPlacement,
+    PendingSession,
+    Placement,
+    Plan,
+    QueueOrder,
+    Refusal,
+    Snapshot,
+)
 
 
 def plan(snapshot: Snapshot) -> Plan:
@@ -109,7 +118,7 @@ class Planning:
         request = self._requests.of(one)
         return self._may(one, request) and self.rooms[one.group].fits(request.anywhere)
 
-    def starts(self, one: PendingSession) -> tuple[Part, ...] | None:
+    def starts(self, one: PendingSession) -> tuple[ContainerPlacement, ...] | None:
         """Take places for it if it may start now; None when it may not."""
         request = self._requests.of(one)
         parts = self.rooms[one.group].place(request) if self._may(one, request) else None
@@ -131,7 +140,7 @@ class Planning:
 
     def _round(
         self,
-        queues: Mapping[GroupId, Queue],
+        queues: Mapping[GroupId, GroupQueue],
         lines: Mapping[GroupId, list[PendingSession]],
         placements: list[Placement],
         *,
@@ -157,8 +166,8 @@ class Planning:
         return refused
 
     def _asked(
-        self, one: PendingSession, queue: Queue, remaining: RemainingCandidates | None
-    ) -> tuple[Part, ...] | None:
+        self, one: PendingSession, queue: GroupQueue, remaining: RemainingCandidates | None
+    ) -> tuple[ContainerPlacement, ...] | None:
         """Its places, or None after what it lacks was kept for it, when it has waited long."""
         if one.aside:
             return None
@@ -210,7 +219,7 @@ class Planning:
         """Asking again may give another answer: others rank first now, or something is kept for others."""
         waits = [room for group, room in self.rooms.items() if lines.get(group)]
         return any(
-            room.keeps or self.ceilings.keeping or room.group.order in (Order.DRF, Order.FAIR_SHARE)
+            room.keeps or self.ceilings.keeping or room.group.order in (QueueOrder.DRF, QueueOrder.FAIR_SHARE)
             for room in waits
         )
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from carrel.scheduling.capacity_index import CapacityIndex, Key
 from carrel.scheduling.free_capacity import FreeCapacity, Wanted
 from carrel.scheduling.requirements import ContainerRequirements
-from carrel.scheduling.snapshot import GroupView, Strategy
+from carrel.scheduling.snapshot import GroupSnapshot, Strategy
 
 _TRIES = 32
 """So many of the freest nodes may lack room before all nodes are looked at."""
@@ -89,7 +89,7 @@ def with_room(capacity: FreeCapacity, among: NDArray[np.bool_], wanted: Wanted) 
     return np.flatnonzero(among)
 
 
-def ranking_of(group: GroupView, capacity: FreeCapacity) -> Ranking:
+def ranking_of(group: GroupSnapshot, capacity: FreeCapacity) -> Ranking:
     """The ranking for the group's strategy."""
     match group.strategy:
         case Strategy.ROUND_ROBIN:
@@ -103,7 +103,7 @@ def ranking_of(group: GroupView, capacity: FreeCapacity) -> Ranking:
 class RoundRobin:
     """after: where to go on."""
 
-    def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
+    def __init__(self, group: GroupSnapshot, capacity: FreeCapacity) -> None:
         self._capacity = capacity
         self._after = next((i for i, node in enumerate(capacity.nodes) if node.name > group.after), 0)
 
@@ -139,7 +139,7 @@ class _Compared:
 
     _sign: float
 
-    def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
+    def __init__(self, group: GroupSnapshot, capacity: FreeCapacity) -> None:
         self._capacity = capacity
         self._prior = group.slot_priority
 
@@ -188,7 +188,7 @@ class _Compared:
 class Dispersed(_Compared):
     _sign = -1.0
 
-    def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
+    def __init__(self, group: GroupSnapshot, capacity: FreeCapacity) -> None:
         super().__init__(group, capacity)
         self._heaps: dict[RequirementsClass, list[Key]] = {}
 
@@ -226,7 +226,7 @@ class Dispersed(_Compared):
 class Concentrated(_Compared):
     _sign = 1.0
 
-    def __init__(self, group: GroupView, capacity: FreeCapacity) -> None:
+    def __init__(self, group: GroupSnapshot, capacity: FreeCapacity) -> None:
         super().__init__(group, capacity)
         self._indexes: dict[RequirementsClass, CapacityIndex] = {}
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from carrel.core.units import Slots, format_slot
-from carrel.scheduling.ceilings import Limit
+from carrel.scheduling.ceilings import ScopeLimit
 from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, Cause
 
 
@@ -25,11 +25,11 @@ class Blocked:
 
     cause: Cause
     sentence: str
-    limits: Sequence[Limit] = ()
+    limits: Sequence[ScopeLimit] = ()
     nodes: Sequence[NodeCause] = ()
 
 
-def by_limits(limits: Sequence[Limit]) -> Blocked:
+def by_limits(limits: Sequence[ScopeLimit]) -> Blocked:
     """The first limit in words; the others are in the data."""
     return Blocked(Cause.LIMIT, _limit_sentence(limits[0]), limits=tuple(limits))
 
@@ -80,7 +80,7 @@ def _named(label: str) -> str:
     return label if "@" in label.partition(" ")[0] else label[:1].upper() + label[1:]
 
 
-def _limit_sentence(limit: Limit) -> str:
+def _limit_sentence(limit: ScopeLimit) -> str:
     whom = _named(limit.label)
     if limit.slot == SESSIONS:
         return f"{whom} may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}."

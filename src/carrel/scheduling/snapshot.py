@@ -20,7 +20,7 @@ DEFAULT_PRIORITY = 50
 Slots = Mapping[str, int]
 
 
-class Order(StrEnum):
+class QueueOrder(StrEnum):
     """Who comes first among those of the same priority."""
 
     FIFO = "fifo"
@@ -45,7 +45,7 @@ class ClusterMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceView:
+class DeviceSnapshot:
     """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink).
 
     slots: those that are taken from it, with the thousandths that one of each takes. All devices of a family serve the
@@ -60,7 +60,7 @@ class DeviceView:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeView:
+class NodeSnapshot:
     """capacity: what sessions may use, over-commitment and reserve applied; used: what they hold of it.
 
     closed: why nothing may be placed here, such as "cordoned" or "not ready"; "" when it is open.
@@ -73,7 +73,7 @@ class NodeView:
     group: GroupId = DEFAULT_GROUP
     closed: str = ""
     architecture: str = ""
-    devices: tuple[DeviceView, ...] = ()
+    devices: tuple[DeviceSnapshot, ...] = ()
 
     def runs(self, architecture: str) -> bool:
         """What is built for this architecture; also while that, or its own, is not known."""
@@ -81,7 +81,7 @@ class NodeView:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeView:
+class ScopeSnapshot:
     """Something with a ceiling: a keypair, user, project or domain.
 
     label: as people are told, such as "project vision". ceiling: slot -> most; what is not named is not limited.
@@ -95,7 +95,7 @@ class ScopeView:
 
 
 @dataclass(frozen=True, slots=True)
-class ShareView:
+class ShareSnapshot:
     """What somebody has had of a group. held: slots now. past: mean over the past, decayed by half-life, in slots."""
 
     held: Mapping[str, float] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class ShareView:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupView:
+class GroupSnapshot:
     """shares: for DRF by (owner,); for the fair share by (domain,), (domain, project), (domain, project, owner).
 
     Who is not in it has had nothing and weighs 1. after: name of the node that round robin chose last.
@@ -113,11 +113,11 @@ class GroupView:
 
     id: GroupId
     name: str = "default"
-    order: Order = Order.FIFO
+    order: QueueOrder = QueueOrder.FIFO
     strategy: Strategy = Strategy.DISPERSED
     slot_priority: tuple[str, ...] = ()
     patience: timedelta = timedelta(minutes=5)
-    shares: Mapping[tuple[str, ...], ShareView] = field(default_factory=dict)
+    shares: Mapping[tuple[str, ...], ShareSnapshot] = field(default_factory=dict)
     after: str = ""
     half_life: timedelta = timedelta(days=7)
 
@@ -150,7 +150,7 @@ class PendingSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContainerPlacement:
     """Where one container goes. devices: slot -> device id -> thousandths of it."""
 
     node: NodeId
@@ -163,7 +163,7 @@ class RunningSession:
 
     id: SessionId
     slots: Slots
-    parts: tuple[Part, ...]
+    parts: tuple[ContainerPlacement, ...]
     scopes: tuple[str, ...] = ()
     path: tuple[str, str, str] = ("", "", "")
     group: GroupId = DEFAULT_GROUP
@@ -179,11 +179,11 @@ class RunningSession:
 class Snapshot:
     """running: who holds what; needed to look ahead, and may be left out for deciding."""
 
-    nodes: tuple[NodeView, ...]
+    nodes: tuple[NodeSnapshot, ...]
     waiting: tuple[PendingSession, ...]
     now: datetime
-    groups: tuple[GroupView, ...] = (GroupView(DEFAULT_GROUP),)
-    scopes: Mapping[str, ScopeView] = field(default_factory=dict)
+    groups: tuple[GroupSnapshot, ...] = (GroupSnapshot(DEFAULT_GROUP),)
+    scopes: Mapping[str, ScopeSnapshot] = field(default_factory=dict)
     running: tuple[RunningSession, ...] = ()
 
 
@@ -192,7 +192,7 @@ class Placement:
     """parts: one for each container, in order."""
 
     session: SessionId
-    parts: tuple[Part, ...]
+    parts: tuple[ContainerPlacement, ...]
 
     @property
     def node(self) -> NodeId:

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
 from carrel.http import auth, problems
-from carrel.http.fast_path import QuickRoute
+from carrel.http.fast_path import FastRoute
 
 _BEARER, _KEYPAIR, _COOKIE, _CSRF = "bearer", "keypair", "cookie", "csrf"
 _WITHOUT_CSRF = frozenset({"get", "head", "options"})
@@ -103,7 +103,7 @@ def install(app: FastAPI, routes: Iterable[BaseRoute]) -> None:
 
 def requires_credentials(route: APIRoute) -> bool:
     """Whether a request without credentials is refused before it reaches the endpoint."""
-    return isinstance(route, QuickRoute) or any(map(auth.identifies, _calls(route.dependant)))
+    return isinstance(route, FastRoute) or any(map(auth.identifies, _calls(route.dependant)))
 
 
 def _calls(dependant: Dependant) -> Iterator[object]:

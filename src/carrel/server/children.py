@@ -137,7 +137,7 @@ class ForkServer(Child):
         )
 
 
-class Role(Child):
+class RoleProcess(Child):
     """One role, started as soon as the fork server can."""
 
     def __init__(self, role: str, fork_server: ForkServer, log: Path) -> None:

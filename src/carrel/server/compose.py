@@ -23,7 +23,7 @@ from carrel.audit.refusals import Refusals
 from carrel.controllers import loop, runtime
 from carrel.core.clock import Clock, SystemClock
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader
 from carrel.db.listener import Listener
 from carrel.events import routes as events
@@ -44,7 +44,7 @@ from carrel.folders.webdav import mount as webdav
 from carrel.http import problems
 from carrel.http.auth import names
 from carrel.http.compressed import Compressed
-from carrel.http.fast_path import Express, QuickRoute
+from carrel.http.fast_path import FastPath, FastRoute
 from carrel.http.limits import RateLimits
 from carrel.http.metrics import Measured
 from carrel.http.services import install
@@ -75,7 +75,7 @@ from carrel.signin.logins.authenticator import Authenticator
 from carrel.signin.providers import routes as providers
 from carrel.signin.providers import sign_on_routes as sign_on
 from carrel.signin.providers.adapters import Adapters
-from carrel.signin.providers.sign_on import Directories, Ground
+from carrel.signin.providers.sign_on import Directories, SignOnServices
 from carrel.site import routes as site
 from carrel.site.mailer import Mailer
 from carrel.slot_kinds import routes as slot_kinds
@@ -144,15 +144,15 @@ def application() -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router, prefix="/api/v1")
     api_document.install(app, [route for router in _ROUTERS for route in router.routes])
-    app.mount(webdav.MOUNT, webdav.Mounted())
+    app.mount(webdav.MOUNT, webdav.LazyWebDav())
     # Where scrapers look by themselves.
     app.add_api_route(
         "/metrics", metrics.show, include_in_schema=False, openapi_extra=names("metrics.read"), response_class=Response
     )
     page.install(app)
     app.add_middleware(NoteRefusals)
-    quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, QuickRoute)]
-    app.add_middleware(Express, framework=app, prefix="/api/v1", routes=quick)
+    quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, FastRoute)]
+    app.add_middleware(FastPath, framework=app, prefix="/api/v1", routes=quick)
     app.add_middleware(Compressed)
     app.add_middleware(Shell)
     app.add_middleware(Measured)
@@ -200,10 +200,10 @@ async def api(
 def _services(
     settings: Settings, database: Database, engines: Engines, listener: Listener, clock: Clock
 ) -> ApiServices:
-    seal, refusals = Seal(settings.key()), Refusals(database)
+    seal, refusals = SecretBox(settings.key()), Refusals(database)
     adapters = Adapters(seal)
     container_engines = ContainerEngines(database, engines)
-    ground = Ground(database, clock, seal, adapters, settings.effective_public_url)
+    ground = SignOnServices(database, clock, seal, adapters, settings.effective_public_url)
     return ApiServices(
         settings=settings,
         database=database,
@@ -239,7 +239,7 @@ async def controllers(
     """The controllers at work whenever this process leads, until the block ends."""
     listener = Listener(database.url)
     listener.subscribe(ENGINES_CHANGED, engines.forget)
-    seal = Seal(settings.key())
+    seal = SecretBox(settings.key())
     storages = Storages(database, seal=seal)
 
     def make(leader: Leader) -> "list[loop.Controller]":

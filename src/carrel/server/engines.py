@@ -2,7 +2,7 @@
 
 from carrel.accelerators.make import make
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.engines.context import EngineContext
 from carrel.nodes.engines import service
 from carrel.nodes.engines.connections import Connector
@@ -20,4 +20,4 @@ async def connector(settings: Settings, database: Database) -> Connector:
     """What makes engines from their rows, for this installation."""
     accelerators = make(settings.effective_accelerators)
     label = await claim.label(settings, database)
-    return Connector(Seal(settings.key()), EngineContext(label, claim.claimant(settings), accelerators))
+    return Connector(SecretBox(settings.key()), EngineContext(label, claim.claimant(settings), accelerators))

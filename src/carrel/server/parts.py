@@ -19,7 +19,7 @@ _TIMEOUT_S = 3.0
 
 
 @dataclass(frozen=True)
-class Part:
+class InstallationPart:
     """state: "ok", "down", or "low" (a disk that is nearly full). detail: empty when all is well, except of a disk."""
 
     name: str
@@ -29,38 +29,38 @@ class Part:
     address: str
 
 
-async def look(settings: Settings, database: Database, engines: Engines) -> list[Part]:
+async def look(settings: Settings, database: Database, engines: Engines) -> list[InstallationPart]:
     """Each part's state, asked now, at most three seconds each."""
     asked = await asyncio.gather(_database(settings, database), _local_engine(settings, engines), _gateway(settings))
     return [*asked, _disk(settings)]
 
 
-def _disk(settings: Settings) -> Part:
+def _disk(settings: Settings) -> InstallationPart:
     found = disk.look(settings.data_dir)
-    return Part("disk", found.state, "", found.text, "")
+    return InstallationPart("disk", found.state, "", found.text, "")
 
 
-async def _database(settings: Settings, database: Database) -> Part:
+async def _database(settings: Settings, database: Database) -> InstallationPart:
     embedded = settings.database_url == Embedded(settings.data_dir / "postgres").url
     address = "embedded" if embedded else "your own"
     try:
         async with asyncio.timeout(_TIMEOUT_S):
-            return Part("database", "ok", f"PostgreSQL {await database.ping()}", "", address)
+            return InstallationPart("database", "ok", f"PostgreSQL {await database.ping()}", "", address)
     except (Unavailable, TimeoutError) as error:
-        return Part("database", "down", "", str(error) or "no answer", address)
+        return InstallationPart("database", "down", "", str(error) or "no answer", address)
 
 
-async def _local_engine(settings: Settings, engines: Engines) -> Part:
+async def _local_engine(settings: Settings, engines: Engines) -> InstallationPart:
     try:
         async with asyncio.timeout(_TIMEOUT_S):
             engine = await engines.of(LOCAL_ENGINE)
             nodes = await engine.nodes()
-            return Part("engine", "ok", nodes[0].engine if nodes else "", "", settings.engine_url)
+            return InstallationPart("engine", "ok", nodes[0].engine if nodes else "", "", settings.engine_url)
     except (EngineError, Unavailable, TimeoutError) as error:
-        return Part("engine", "down", "", str(error) or "no answer", settings.engine_url)
+        return InstallationPart("engine", "down", "", str(error) or "no answer", settings.engine_url)
 
 
-async def _gateway(settings: Settings) -> Part:
+async def _gateway(settings: Settings) -> InstallationPart:
     address = f"{settings.scheme}://{settings.host}:{settings.effective_gateway_port}"
     own = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
     url = f"{settings.scheme}://{own}:{settings.effective_gateway_port}/.carrel/health"
@@ -70,6 +70,6 @@ async def _gateway(settings: Settings) -> Part:
             client.get(url, ssl=False) as answer,  # we know who is there
         ):
             state = "ok" if answer.status == 200 else "down"
-            return Part("gateway", state, version.full(), "", address)
+            return InstallationPart("gateway", state, version.full(), "", address)
     except (aiohttp.ClientError, TimeoutError) as error:
-        return Part("gateway", "down", "", str(error) or "no answer", address)
+        return InstallationPart("gateway", "down", "", str(error) or "no answer", address)

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from carrel.db.embedded import Embedded, EmbeddedError
-from carrel.server.children import FIRST_PAUSE_S, ForkServer, Role, report
+from carrel.server.children import FIRST_PAUSE_S, ForkServer, RoleProcess, report
 
 ROLES = ("api,controllers", "gateway")
 _LONGEST_DATABASE_PAUSE_S = 4.0
@@ -78,7 +78,7 @@ class Supervisor:
         self._database = DatabaseKeeper(embedded) if embedded else None
         environment = {**os.environ, **_compiled_code(data_dir), **run["environment"]}
         fork_server = ForkServer(environment, logs / "fork-server.err")
-        roles = [Role(role, fork_server, logs / f"{role.split(',')[0]}.err") for role in ROLES]
+        roles = [RoleProcess(role, fork_server, logs / f"{role.split(',')[0]}.err") for role in ROLES]
         self._children = [fork_server, *roles]
         self._logs = [logs / "supervisor.err", *(child.log for child in self._children)]
         if embedded:

@@ -18,7 +18,7 @@ from carrel.engines.docker import DockerEngine
 from carrel.engines.port import ClaimedElsewhere, EngineError
 from carrel.server import path_link, status
 from carrel.server.backup import database
-from carrel.server.backup.make import Installation, find
+from carrel.server.backup.make import BackupSource, find
 from carrel.server.backup.shown import size
 from carrel.server.bootstrap.packages import install_line
 from carrel.server.claim import claimant
@@ -34,7 +34,7 @@ _UNIT = Path("/etc/systemd/system/carrel.service")
 
 
 @dataclass(frozen=True)
-class Found:
+class Removable:
     """What there is to remove. label: in the engine; None when nothing there is ours. containers: of sessions, as the
     engine lists them. images: name to bytes. others: where other installations are that may use the images.
     """
@@ -90,13 +90,13 @@ def uninstall(options: argparse.Namespace) -> int:
     return 0
 
 
-def _is_copy(installation: Installation) -> bool:
+def _is_copy(installation: BackupSource) -> bool:
     """It was copied or restored and never started here: what the engine has under its label is the original's."""
     former = read_run(installation.data_dir).get("CARREL_DATA_DIR", "")
     return Path(former).resolve() != installation.data_dir.resolve()
 
 
-def _look(installation: Installation, engine_url: str | None, *, keep_checkout: bool) -> Found:
+def _look(installation: BackupSource, engine_url: str | None, *, keep_checkout: bool) -> Removable:
     """engine_url: None when the engine has nothing of ours. Raises: Unavailable."""
     label, containers, images, others = None, 0, dict[str, int](), list[str]()
     try:
@@ -113,10 +113,10 @@ def _look(installation: Installation, engine_url: str | None, *, keep_checkout: 
         ) from None
     root = None if keep_checkout else path_link.checkout()
     folders = [root / name for name in _OF_CHECKOUT if (root / name).exists()] if root else []
-    return Found(label, containers, images, others, folders, path_link.existing())
+    return Removable(label, containers, images, others, folders, path_link.existing())
 
 
-def _label(installation: Installation) -> str:
+def _label(installation: BackupSource) -> str:
     """Of its containers. An installation that is stopped has its database started to ask."""
     if label := read_run(installation.data_dir).get("CARREL_INSTALLATION"):
         return label
@@ -129,13 +129,13 @@ def _label(installation: Installation) -> str:
     return str(row[0])
 
 
-def _engine(installation: Installation, url: str, label: str) -> DockerEngine:
+def _engine(installation: BackupSource, url: str, label: str) -> DockerEngine:
     settings = Settings(data_dir=installation.data_dir, database_url=installation.database_url)
     return DockerEngine(url, label, claimant=claimant(settings))
 
 
 async def _look_in_engine(
-    installation: Installation, url: str, label: str
+    installation: BackupSource, url: str, label: str
 ) -> tuple[int, dict[str, int], list[str]]:
     engine = _engine(installation, url, label)
     try:
@@ -152,7 +152,7 @@ async def _look_in_engine(
     return containers, images, others
 
 
-async def _clear_engine(installation: Installation, url: str, label: str, images: Iterable[str]) -> None:
+async def _clear_engine(installation: BackupSource, url: str, label: str, images: Iterable[str]) -> None:
     """Delete containers, networks and packet-filter rules, then the images that no other container uses."""
     engine = _engine(installation, url, label)
     try:
@@ -167,7 +167,7 @@ async def _clear_engine(installation: Installation, url: str, label: str, images
                 say(f"The image {name} stays: {error.message}")
 
 
-def _announce(found: Found, installation: Installation, *, data: bool) -> None:
+def _announce(found: Removable, installation: BackupSource, *, data: bool) -> None:
     say("This will be removed:")
     for line in _removed(found):
         say(f"  {line}")
@@ -181,7 +181,7 @@ def _announce(found: Found, installation: Installation, *, data: bool) -> None:
         say(f"  {line}")
 
 
-def _removed(found: Found) -> Iterator[str]:
+def _removed(found: Removable) -> Iterator[str]:
     if found.containers:
         yield f"{found.containers} containers of sessions, with all that is not in folders"
     if found.label is not None:
@@ -193,11 +193,11 @@ def _removed(found: Found) -> Iterator[str]:
         yield f"the link {found.link}"
 
 
-def _images(found: Found) -> Iterator[str]:
+def _images(found: Removable) -> Iterator[str]:
     return (f"the image {name}  {size(count)}" for name, count in sorted(found.images.items()))
 
 
-def _kept(found: Found) -> Iterator[str]:
+def _kept(found: Removable) -> Iterator[str]:
     if found.others:
         users = " and ".join(found.others)
         yield from (f"{line}, which {users} may use" for line in _images(found))

@@ -26,7 +26,7 @@ MAIN = str(ContainerRole.MAIN)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ContainerChange:
     """What becomes known of a container that changes its state."""
 
     id: ContainerId
@@ -165,7 +165,7 @@ FROM containers c LEFT JOIN changed ON changed.id = c.id WHERE c.session_id = :s
 async def change(
     tx: AsyncSession,
     session: SessionId,
-    changes: Iterable[Change],
+    changes: Iterable[ContainerChange],
     target: ContainerState,
     *,
     states: Iterable[SessionState],

@@ -4,14 +4,14 @@ import base64
 from collections.abc import Mapping
 
 from carrel.core.errors import Invalid
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 
 HIDDEN = "********"
 _SEALED = "sealed:"
 _PURPOSE = "session environment"
 
 
-def closed(seal: Seal, env: Mapping[str, str]) -> dict[str, str]:
+def closed(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
     """The variables with sealed values, as they are stored. Raises: Invalid for a NUL, which ends a variable."""
     if any("\0" in value for value in env.values()):
         raise Invalid(
@@ -26,7 +26,7 @@ def closed(seal: Seal, env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def opened(seal: Seal, env: Mapping[str, str]) -> dict[str, str]:
+def opened(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
     """The variables as they were given; those that were stored before sealing began are as they are."""
     return {
         name: seal.open(base64.b64decode(value.removeprefix(_SEALED)), _PURPOSE).decode()

@@ -15,13 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import CarrelError, Conflict, NotFound, Refused
 from carrel.core.ids import FolderId, SessionId, StorageHostId
 from carrel.folders import access, quotas
-from carrel.folders.access import Held
+from carrel.folders.access import FolderRights
 from carrel.folders.mounted import mounts_of
 from carrel.folders.schemas import MountedIn
 from carrel.permissions.decide import Actor, allows
 from carrel.sessions import mount_paths, transitions
 from carrel.sessions.spec import MountRequest
-from carrel.storage.port import Place
+from carrel.storage.port import FolderLocation
 from carrel.tables.folder_states import FolderState, remedy
 from carrel.tables.folders import FolderMount, Permission, VFolder
 from carrel.tables.sessions import Session
@@ -32,10 +32,10 @@ LEFT_OUT, READ_ONLY = "folders_left_out", "folders_read_only"
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedMount:
     """A folder as it will be in a session. field: of the request for it; "mounts" when it comes by itself."""
 
-    held: Held
+    held: FolderRights
     path: str
     subpath: str
     read_only: bool
@@ -47,19 +47,19 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Plan:
+class MountPlan:
     """What a session gets, and what its owner is to be warned of: word and sentence."""
 
-    mounts: Sequence[Planned] = ()
+    mounts: Sequence[PlannedMount] = ()
     warnings: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
-class Mounted:
+class MountedFolder:
     """A folder that a session holds."""
 
     host: StorageHostId
-    place: Place
+    place: FolderLocation
     folder: str
     path: str
     subpath: str
@@ -69,7 +69,7 @@ class Mounted:
 _Kept = Callable[[AsyncSession, Iterable[FolderId]], Awaitable[set[FolderId]]]
 
 
-async def plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> Plan:
+async def plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> MountPlan:
     """What a session with these requests would mount; the folders stay as they are until this transaction ends.
 
     The actor's own folders with a dot before their name come with it, unless they are named. Of those, one whose
@@ -79,12 +79,12 @@ async def plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -
     return await _plan(tx, actor, wanted, _keep)
 
 
-async def foresee(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> Plan:
+async def foresee(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> MountPlan:
     """The same for somebody who only asks: nobody is kept from changing the folders."""
     return await _plan(tx, actor, wanted, _leave)
 
 
-async def _plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest], keep: _Kept) -> Plan:
+async def _plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest], keep: _Kept) -> MountPlan:
     # 1. what is asked for, and what comes by itself
     named = [await _named(tx, actor, each, f"mounts.{number}") for number, each in enumerate(wanted)]
     own, away = await _automatic(tx, actor, [each.folder.id for each in named])
@@ -99,10 +99,10 @@ async def _plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest], 
         if not each.read_only:
             await _require_room(tx, each)
     own, full = await _with_room(tx, own)
-    return Plan([*named, *own], [*away, *full])
+    return MountPlan([*named, *own], [*away, *full])
 
 
-async def hold(tx: AsyncSession, session: Session, planned: Plan, now: datetime) -> None:
+async def hold(tx: AsyncSession, session: Session, planned: MountPlan, now: datetime) -> None:
     """Give a session that was just announced what was planned for it."""
     for position, each in enumerate(planned.mounts):
         tx.add(
@@ -117,7 +117,7 @@ async def hold(tx: AsyncSession, session: Session, planned: Plan, now: datetime)
         await transitions.warn(tx, session.id, cause=word, reason=sentence, now=now)
 
 
-async def held_by(tx: AsyncSession, sessions: Iterable[SessionId]) -> Mapping[SessionId, Sequence[Mounted]]:
+async def held_by(tx: AsyncSession, sessions: Iterable[SessionId]) -> Mapping[SessionId, Sequence[MountedFolder]]:
     """What each of these sessions mounts; those that mount nothing are left out."""
     rows = await tx.execute(
         select(FolderMount, VFolder)
@@ -125,11 +125,11 @@ async def held_by(tx: AsyncSession, sessions: Iterable[SessionId]) -> Mapping[Se
         .where(FolderMount.session_id.in_(list(sessions)), FolderMount.released_at.is_(None))
         .order_by(FolderMount.session_id, FolderMount.position)
     )
-    found: defaultdict[SessionId, list[Mounted]] = defaultdict(list)
+    found: defaultdict[SessionId, list[MountedFolder]] = defaultdict(list)
     for mount, folder in rows:
-        place = Place(folder.scope, folder.id)
+        place = FolderLocation(folder.scope, folder.id)
         found[mount.session_id].append(
-            Mounted(folder.host_id, place, folder.name, mount.path, mount.subpath, mount.read_only)
+            MountedFolder(folder.host_id, place, folder.name, mount.path, mount.subpath, mount.read_only)
         )
     return found
 
@@ -165,14 +165,14 @@ async def mounted_in(tx: AsyncSession, actor: Actor, ref: str) -> list[MountedIn
     return await mounts_of(tx, actor, held.folder)
 
 
-async def _named(tx: AsyncSession, actor: Actor, wanted: MountRequest, field: str) -> Planned:
+async def _named(tx: AsyncSession, actor: Actor, wanted: MountRequest, field: str) -> PlannedMount:
     try:
         held = await access.find(tx, actor, wanted.folder, "vfolder.use")
         access.require(held, Permission.READ)
     except CarrelError as error:
         error.field = f"{field}.folder"
         raise
-    return Planned(
+    return PlannedMount(
         held,
         mount_paths.place(wanted.path, held.folder.name, field=f"{field}.path"),
         mount_paths.part(wanted.subpath, field=f"{field}.subpath"),
@@ -181,13 +181,13 @@ async def _named(tx: AsyncSession, actor: Actor, wanted: MountRequest, field: st
     )
 
 
-def _writable(held: Held) -> bool:
+def _writable(held: FolderRights) -> bool:
     return held.can(Permission.WRITE) and held.folder.permission != Permission.READ
 
 
 async def _automatic(
     tx: AsyncSession, actor: Actor, named: Sequence[FolderId]
-) -> tuple[list[Planned], list[tuple[str, str]]]:
+) -> tuple[list[PlannedMount], list[tuple[str, str]]]:
     """The actor's own folders that come by themselves; and a warning about those that cannot."""
     rows = await tx.execute(
         select(VFolder, StorageHost.name, StorageHost.state)
@@ -200,17 +200,17 @@ async def _automatic(
         )
         .order_by(VFolder.name)
     )
-    own: list[Planned] = []
+    own: list[PlannedMount] = []
     away: list[str] = []
     for folder, host, state in rows:
-        held = Held(folder, Permission.DELETE)
+        held = FolderRights(folder, Permission.DELETE)
         if not allows(actor, "vfolder.use", access.target(folder)):
             continue
         if state in _AWAY:
             away.append(f"{folder.name} (on {host})")
             continue
         path = mount_paths.place(None, folder.name, field="mounts")
-        own.append(Planned(held, path, "", not _writable(held), "mounts"))
+        own.append(PlannedMount(held, path, "", not _writable(held), "mounts"))
     said = f"It started without {', '.join(away)}: the storage does not answer."
     return own, [(LEFT_OUT, said)] if away else []
 
@@ -232,7 +232,7 @@ async def _leave(_: AsyncSession, folders: Iterable[FolderId]) -> set[FolderId]:
     return set(folders)
 
 
-def _require_ready(planned: Planned, kept: set[FolderId]) -> None:
+def _require_ready(planned: PlannedMount, kept: set[FolderId]) -> None:
     folder, field = planned.folder, f"{planned.field}.folder"
     if folder.id not in kept:
         raise NotFound("vfolder.not_found", f"There is no folder {folder.name} any more.", field=field)
@@ -246,7 +246,7 @@ def _require_ready(planned: Planned, kept: set[FolderId]) -> None:
         )
 
 
-async def _require_room(tx: AsyncSession, planned: Planned) -> None:
+async def _require_room(tx: AsyncSession, planned: PlannedMount) -> None:
     try:
         await quotas.require_room(tx, planned.folder)
     except Refused as error:
@@ -255,7 +255,7 @@ async def _require_room(tx: AsyncSession, planned: Planned) -> None:
         raise
 
 
-async def _with_room(tx: AsyncSession, own: Sequence[Planned]) -> tuple[list[Planned], list[tuple[str, str]]]:
+async def _with_room(tx: AsyncSession, own: Sequence[PlannedMount]) -> tuple[list[PlannedMount], list[tuple[str, str]]]:
     """Those that come by themselves, without the right to write when their owner's quota is used up."""
     if all(each.read_only for each in own):
         return list(own), []

@@ -14,9 +14,9 @@ from sqlalchemy.orm import undefer
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import ID_LENGTH, SessionId, UserId
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.db.search import bound_part, escaped, part_condition
-from carrel.http.paging import Order, Sort
+from carrel.http.paging import Sort, SortOrder
 from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import environment
 from carrel.sessions.schemas import SessionDetail
@@ -153,7 +153,7 @@ async def page(
     return ('{"items":[' + ",".join(items) + '],"next_cursor":' + next_cursor + "}").encode()
 
 
-def _cursor_after(item: str, order: Order) -> str:
+def _cursor_after(item: str, order: SortOrder) -> str:
     last = orjson.loads(item)
     return order.cursor(last[order.name], last["id"])
 
@@ -205,7 +205,7 @@ def states_of(wanted: str) -> list[SessionState] | None:
 _FROM_SPEC = SessionDetail.model_fields.keys() & {one.name for one in fields(SessionSpec)}
 
 
-async def detail(tx: AsyncSession, seal: Seal, actor: Actor, session: SessionId) -> bytes:
+async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: SessionId) -> bytes:
     """One `SessionDetail` as JSON. Values of the environment are for the owner's eyes alone."""
     found = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
     spec = SessionSpec.from_json(found.pop("spec"))

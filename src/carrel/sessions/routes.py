@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 
 from carrel.folders.schemas import MountList
 from carrel.http.auth import CurrentActor, names
-from carrel.http.fast_path import QuickRoute
+from carrel.http.fast_path import FastRoute
 from carrel.http.query import QueryBool
 from carrel.http.services import Services, ServicesOf
 from carrel.sessions import environment, mounting, queries, service
@@ -80,7 +80,7 @@ router.add_api_route(
     summary="List sessions",
     openapi_extra=names("session.read"),
     response_model=SessionList,
-    route_class_override=QuickRoute,
+    route_class_override=FastRoute,
 )
 
 

@@ -46,7 +46,7 @@ class SessionRename(BaseModel):
     name: SessionName
 
 
-class GroupRef(BaseModel):
+class SessionGroupRef(BaseModel):
     id: GroupId
     name: str
 
@@ -80,7 +80,7 @@ class SessionView(BaseModel):
     image_name: str | None
     project: ProjectRef
     owner: OwnerRef
-    group: GroupRef
+    group: SessionGroupRef
     priority: int
     time_limit_s: int | None
     slots: dict[str, int]

@@ -22,7 +22,7 @@ from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor, Target, require
 from carrel.sessions import admission, containers, mounting, queries, transitions
 from carrel.sessions.admission import AdmittedSpec
-from carrel.sessions.containers import Change
+from carrel.sessions.containers import ContainerChange
 from carrel.sessions.names import generated_name
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.images import Image
@@ -277,7 +277,7 @@ async def remove_container(
     """The engine says that a container of a session that ends is gone: give back its slots. With the last one the
     session ends where its outcome says. Twice: no-op.
     """
-    gone, states = [Change(container)], [SessionState.TERMINATING]
+    gone, states = [ContainerChange(container)], [SessionState.TERMINATING]
     if await containers.change(tx, session, gone, ContainerState.GONE, states=states, cause=cause, now=now):
         await nodes.release(tx, [container], now)
 

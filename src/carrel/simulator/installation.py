@@ -6,7 +6,14 @@ from datetime import datetime, timedelta
 
 from carrel.core.ids import GroupId
 from carrel.core.units import Slots
-from carrel.scheduling.snapshot import GroupView, NodeView, Order, ScopeView, ShareView, Snapshot
+from carrel.scheduling.snapshot import (
+    GroupSnapshot,
+    NodeSnapshot,
+    QueueOrder,
+    ScopeSnapshot,
+    ShareSnapshot,
+    Snapshot,
+)
 
 KINDS = ("domain", "project", "user")
 """Who has weights and ceilings, in the order of a session's path."""
@@ -15,14 +22,14 @@ ANYBODY = "*"
 
 
 @dataclass(frozen=True)
-class Installation:
+class SimulatedInstallation:
     """weights: by group, then by (kind, id). ceilings: by (kind, id). pending: how long somebody waits at most.
 
     names: of domains, projects and groups, by id, where they are known.
     """
 
-    nodes: tuple[NodeView, ...]
-    groups: tuple[GroupView, ...]
+    nodes: tuple[NodeSnapshot, ...]
+    groups: tuple[GroupSnapshot, ...]
     weights: Mapping[GroupId, Mapping[tuple[str, str], float]] = field(default_factory=dict)
     ceilings: Mapping[tuple[str, str], Slots] = field(default_factory=dict)
     pending: Mapping[GroupId, timedelta] = field(default_factory=dict)
@@ -33,13 +40,13 @@ class Installation:
         known = sorted(set(paths))
         levels = {path[:length] for path in known for length in (1, 2, 3)}
         groups = tuple(
-            replace(group, shares={path: ShareView(weight=self.weight(group.id, path)) for path in levels})
-            if group.order is Order.FAIR_SHARE
+            replace(group, shares={path: ShareSnapshot(weight=self.weight(group.id, path)) for path in levels})
+            if group.order is QueueOrder.FAIR_SHARE
             else group
             for group in self.groups
         )
         scopes = {
-            f"{kind}:{name}": ScopeView(f"{kind} {self.names.get(name, name)}", ceiling)
+            f"{kind}:{name}": ScopeSnapshot(f"{kind} {self.names.get(name, name)}", ceiling)
             for kind, name in dict.fromkeys(each for path in known for each in zip(KINDS, path, strict=True))
             if (ceiling := self._ceiling(kind, name))
         }

@@ -12,7 +12,7 @@ from carrel.core.units import Slots
 from carrel.scheduling import devices
 from carrel.scheduling.requirements import Units
 from carrel.simulator.fairness import jain
-from carrel.simulator.installation import Installation
+from carrel.simulator.installation import SimulatedInstallation
 from carrel.simulator.simulate import Fate, Replay, Stay
 
 BUCKETS = 120
@@ -56,7 +56,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Queue:
+class QueueLength:
     """How many waited."""
 
     mean: float
@@ -87,7 +87,7 @@ class Report:
     waits: Waits | None
     projects: Sequence[ProjectReport]
     utilisation: Mapping[str, Use]
-    queue: Queue
+    queue: QueueLength
     fairness: Fairness
 
 
@@ -192,7 +192,7 @@ def measured(slots: Slots, units: Units) -> dict[str, int]:
     return amounts
 
 
-def _capacity(installation: Installation) -> dict[str, int]:
+def _capacity(installation: SimulatedInstallation) -> dict[str, int]:
     """Of the open nodes. The slots of a family are ways to ask for the same, so that of the largest unit counts."""
     units = devices.units(installation.nodes)
     total: Counter[str] = Counter()
@@ -205,7 +205,7 @@ def _capacity(installation: Installation) -> dict[str, int]:
 
 
 def _project(
-    installation: Installation, path: tuple[str, str], stays: Sequence[Stay], sweep: _Sweep, capacity: Slots
+    installation: SimulatedInstallation, path: tuple[str, str], stays: Sequence[Stay], sweep: _Sweep, capacity: Slots
 ) -> ProjectReport:
     held = {slot: sweep.held(stays, slot) for slot in capacity}
     waiting = sweep.waiting(stays) > 0
@@ -247,7 +247,7 @@ def _use(sweep: _Sweep, stays: Sequence[Stay], slot: str, capacity: int, edges: 
     return Use(capacity, sweep.integral(used) / (sweep.end_s or 1.0), sweep.means(used, edges))
 
 
-def _queue(sweep: _Sweep, stays: Sequence[Stay], edges: _Floats) -> Queue:
+def _queue(sweep: _Sweep, stays: Sequence[Stay], edges: _Floats) -> QueueLength:
     waiting = sweep.waiting(stays)
     longest = int(waiting.max()) if len(waiting) else 0
-    return Queue(sweep.integral(waiting) / (sweep.end_s or 1.0), longest, sweep.means(waiting, edges))
+    return QueueLength(sweep.integral(waiting) / (sweep.end_s or 1.0), longest, sweep.means(waiting, edges))

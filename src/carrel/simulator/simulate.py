@@ -17,9 +17,15 @@ from carrel.scheduling import devices
 from carrel.scheduling.cluster import Cluster, started
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.requirements import DistinctRequirements
-from carrel.scheduling.snapshot import Order, Part, PendingSession, Placement, RunningSession
-from carrel.simulator.installation import Installation
-from carrel.simulator.traces import Arrival
+from carrel.scheduling.snapshot import (
+    ContainerPlacement,
+    PendingSession,
+    Placement,
+    QueueOrder,
+    RunningSession,
+)
+from carrel.simulator.installation import SimulatedInstallation
+from carrel.simulator.traces import TraceEntry
 
 Watch = Callable[[int, int], None]
 """Told now and then how many of how many have come to their end."""
@@ -40,11 +46,11 @@ class Stay:
     parts: where it ran. reason: why it waited, when it never started or gave up.
     """
 
-    arrival: Arrival
+    arrival: TraceEntry
     fate: Fate
     until: datetime
     started: datetime | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ContainerPlacement, ...] = ()
     reason: str = ""
 
     @property
@@ -57,13 +63,13 @@ class Stay:
 class Replay:
     """stays: in order of arrival."""
 
-    installation: Installation
+    installation: SimulatedInstallation
     stays: tuple[Stay, ...]
     plans: int
 
 
 def simulate(
-    arrivals: Iterable[Arrival], installation: Installation, *, watch: Watch | None = None
+    arrivals: Iterable[TraceEntry], installation: SimulatedInstallation, *, watch: Watch | None = None
 ) -> Replay:
     """What would have become of these sessions. Same trace and installation, same replay.
 
@@ -77,7 +83,7 @@ def simulate(
 
 
 class _Replaying:
-    def __init__(self, arrivals: list[Arrival], installation: Installation, watch: Watch) -> None:
+    def __init__(self, arrivals: list[TraceEntry], installation: SimulatedInstallation, watch: Watch) -> None:
         self._installation = installation
         self._watch = watch
         self._arrivals = {one.id: one for one in arrivals}
@@ -150,7 +156,7 @@ class _Replaying:
         change with time; several groups may be asked by turns in another order, if it is not by arrival.)
         """
         orders = {group.order for group in self._installation.groups}
-        if orders != {Order.FIFO} and (len(self._installation.groups) > 1 or Order.FAIR_SHARE in orders):
+        if orders != {QueueOrder.FIFO} and (len(self._installation.groups) > 1 or QueueOrder.FAIR_SHARE in orders):
             return False
         patience = {group.id: group.patience for group in self._installation.groups}
         now = self._cluster.now

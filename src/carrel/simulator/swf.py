@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from carrel.core.ids import SessionId
 from carrel.scheduling.snapshot import ClusterMode
-from carrel.simulator.traces import Arrival, unreadable
+from carrel.simulator.traces import TraceEntry, unreadable
 
 DOMAIN = "swf"
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
@@ -23,7 +23,7 @@ _PARTS = (2, 3, 4)
 """Of a job that was interrupted: each of its runs. The whole of it has a line of its own."""
 
 
-def read_swf(lines: Iterable[str], *, container_cores: int | None = None) -> Iterator[Arrival]:
+def read_swf(lines: Iterable[str], *, container_cores: int | None = None) -> Iterator[TraceEntry]:
     """The jobs that ran, in their order.
 
     container_cores: jobs with more cores than this are split into containers of so many, which may be on different
@@ -67,14 +67,14 @@ def _start(header: str) -> datetime | None:
     return datetime.fromtimestamp(int(value), UTC)
 
 
-def _arrival(job: list[float], start: datetime, cores: int, container_cores: int | None) -> Arrival:
+def _arrival(job: list[float], start: datetime, cores: int, container_cores: int | None) -> TraceEntry:
     each = min(cores, container_cores or cores)
     mem_kib = job[_MEM_ASKED] if job[_MEM_ASKED] > 0 else max(job[_MEM_USED], 0)
     slots = {"cpu": each * _CORE}
     if mem_kib:
         slots["mem"] = int(mem_kib * _KIB) * each
     user, group = (f"{kind}{int(job[field])}" for kind, field in (("user", _USER), ("group", _GROUP)))
-    return Arrival(
+    return TraceEntry(
         id=SessionId(f"{int(job[_JOB])}"),
         at=start + timedelta(seconds=job[_SUBMIT]),
         runs=timedelta(seconds=job[_RUN]),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from carrel.core.ids import SessionId
-from carrel.simulator.traces import Arrival, Path
+from carrel.simulator.traces import Path, TraceEntry
 
 _GIB = 1 << 30
 _SIZES = (
@@ -40,7 +40,7 @@ class Habits:
     projects: int = 5
 
 
-def synthesize(habits: Habits, seed: int) -> Iterator[Arrival]:
+def synthesize(habits: Habits, seed: int) -> Iterator[TraceEntry]:
     """A trace by these habits, in order of arrival. Same seed, same trace."""
     random = Random(seed)
     people = [_path(number, habits) for number in range(habits.users)]
@@ -70,10 +70,10 @@ def _path(number: int, habits: Habits) -> Path:
     return f"domain{project % habits.domains + 1}", f"project{project + 1}", f"user{number + 1:02}"
 
 
-def _arrival(random: Random, number: int, at_s: float, path: Path, slots: dict[str, int]) -> Arrival:
+def _arrival(random: Random, number: int, at_s: float, path: Path, slots: dict[str, int]) -> TraceEntry:
     runs = timedelta(seconds=round(min(random.lognormvariate(math.log(_MEDIAN_S), _SPREAD), _LONGEST_S), 1))
     # Some say how long it may take, and say more than it will.
     limit = timedelta(hours=math.ceil(runs / timedelta(hours=1)) * 2) if random.random() < 0.3 else None
-    return Arrival(
+    return TraceEntry(
         SessionId(f"s{number:05}"), _START + timedelta(seconds=round(at_s, 1)), runs, slots, path, limit=limit
     )

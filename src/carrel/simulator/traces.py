@@ -15,7 +15,7 @@ Path = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class TraceEntry:
     """A session that was asked for. slots: of each of its `count` containers. path: (domain, project, user).
 
     runs: how long it holds its slots once it has them. limit: its time limit.
@@ -33,7 +33,7 @@ class Arrival:
     limit: timedelta | None = None
 
 
-def line(one: Arrival) -> str:
+def line(one: TraceEntry) -> str:
     """As a line of a trace, without its end. What is as usual is left out."""
     domain, project, user = one.path
     written: dict[str, object] = {
@@ -55,7 +55,7 @@ def line(one: Arrival) -> str:
     return json.dumps(written)
 
 
-def read(lines: Iterable[str]) -> Iterator[Arrival]:
+def read(lines: Iterable[str]) -> Iterator[TraceEntry]:
     """What the lines say, in their order. Empty lines are passed over. Raises: Invalid, naming the line."""
     seen: set[str] = set()
     for number, text in enumerate(lines, start=1):
@@ -81,7 +81,7 @@ def unreadable(number: int, what: str) -> Invalid:
     )  # fmt: skip
 
 
-def _arrival(said: Mapping[str, Any], number: int) -> Arrival:
+def _arrival(said: Mapping[str, Any], number: int) -> TraceEntry:
     at = datetime.fromisoformat(said["at"])
     runs_s, limit_s, count = float(said["runs_s"]), said.get("limit_s"), int(said.get("containers", 1))
     if runs_s < 0 or count < 1 or (limit_s is not None and float(limit_s) <= 0):
@@ -91,7 +91,7 @@ def _arrival(said: Mapping[str, Any], number: int) -> Arrival:
     priority = int(said.get("priority", DEFAULT_PRIORITY))
     if not 0 <= priority <= 100:
         raise ValueError(f"{priority} is no priority from 0 to 100")
-    return Arrival(
+    return TraceEntry(
         id=SessionId(str(said.get("id", number))),
         at=at if at.tzinfo else at.replace(tzinfo=UTC),
         runs=timedelta(seconds=runs_s),

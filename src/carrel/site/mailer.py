@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.mail.smtp import Letter, MailError, send
 from carrel.site import outbox
 from carrel.site import service as site
@@ -23,7 +23,7 @@ _FAREWELL_S = 5.0
 class Mailer:
     """Sends letters after the answer, and tries again."""
 
-    def __init__(self, database: Database, seal: Seal, clock: Clock) -> None:
+    def __init__(self, database: Database, seal: SecretBox, clock: Clock) -> None:
         self._database = database
         self._seal = seal
         self._clock = clock

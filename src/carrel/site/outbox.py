@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Unavailable
 from carrel.core.ids import new_id
 from carrel.db.database import notify
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.mail.smtp import Letter, MailError, MailServer, send
 from carrel.site import service as site
 from carrel.tables.site import QueuedLetter
@@ -27,7 +27,7 @@ _LONGEST_PAUSE = timedelta(minutes=30)
 _Transaction = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 
 
-async def put(tx: AsyncSession, seal: Seal, to: str, letter: Letter, now: datetime, lifetime: timedelta) -> None:
+async def put(tx: AsyncSession, seal: SecretBox, to: str, letter: Letter, now: datetime, lifetime: timedelta) -> None:
     """Have a letter sent soon after this transaction commits; without a mail server: no-op."""
     if not (await site.settings(tx)).sends_mail:
         return
@@ -38,7 +38,7 @@ async def put(tx: AsyncSession, seal: Seal, to: str, letter: Letter, now: dateti
     await notify(tx, TOPIC)
 
 
-async def send_due(transaction: _Transaction, seal: Seal, now: datetime) -> timedelta | None:
+async def send_due(transaction: _Transaction, seal: SecretBox, now: datetime) -> timedelta | None:
     """Try each letter that is due; gives when to look again at the latest, None: whenever one is written.
 
     A mail server that fails is left alone for a while, with all letters. One that takes a letter twice (we may end
@@ -70,7 +70,7 @@ def server_of(account: site.MailAccount) -> MailServer | None:
     )  # fmt: skip
 
 
-async def _try(server: MailServer, seal: Seal, row: QueuedLetter) -> MailError | None:
+async def _try(server: MailServer, seal: SecretBox, row: QueuedLetter) -> MailError | None:
     try:
         letter = Letter(**orjson.loads(seal.open(row.letter, _purpose(row.id))))
     except Unavailable as error:  # sealed with another installation's key

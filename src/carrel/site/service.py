@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.errors import Invalid
 from carrel.core.ids import new_id
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.permissions.decide import Actor, Target, require
 from carrel.site.schemas import SiteSettings, SiteUpdate, SiteView
 from carrel.tables.site import QueuedLetter, SiteRow
@@ -40,7 +40,7 @@ async def show(tx: AsyncSession, actor: Actor) -> SiteView:
     return await _view(tx, await _row(tx))
 
 
-async def update(tx: AsyncSession, seal: Seal, actor: Actor, wanted: SiteUpdate) -> SiteView:
+async def update(tx: AsyncSession, seal: SecretBox, actor: Actor, wanted: SiteUpdate) -> SiteView:
     """Change what is present in `wanted`. Raises: Forbidden, Invalid."""
     require(actor, "site.update", Target())
     row = await _row(tx, lock=True)
@@ -61,7 +61,7 @@ async def update(tx: AsyncSession, seal: Seal, actor: Actor, wanted: SiteUpdate)
     return await _view(tx, row)
 
 
-async def mail_account(tx: AsyncSession, seal: Seal) -> MailAccount:
+async def mail_account(tx: AsyncSession, seal: SecretBox) -> MailAccount:
     """With what mail is sent."""
     row = await _row(tx)
     password = seal.open(row.mail_password, _PASSWORD_PURPOSE).decode() if row.mail_password else None

@@ -20,8 +20,8 @@ from carrel.storage.copies import copy_tree
 from carrel.storage.port import (
     Advance,
     Capacity,
+    FolderLocation,
     Measure,
-    Place,
     StorageError,
     StorageSettings,
     StorageUnavailable,
@@ -67,7 +67,7 @@ class BtrfsBackend(PosixBackend):
                 raise StorageUnusable("The kernel's Btrfs is too old: Linux 6.1 or later is needed.")
         return capacity
 
-    def measure(self, place: Place) -> Measure:
+    def measure(self, place: FolderLocation) -> Measure:
         """What is still on its way to the disk is not counted yet: up to half a minute of writing.
 
         A session's own subvolumes, which would escape the quota, are put under it.
@@ -93,7 +93,7 @@ class BtrfsBackend(PosixBackend):
             limit = "none" if limit_bytes is None else str(limit_bytes)
             _run("qgroup", "limit", limit, f"1/{number}", _path(above), keep=(above,))
 
-    def clone(self, source: Place, target: Place) -> None:
+    def clone(self, source: FolderLocation, target: FolderLocation) -> None:
         # 1. Make the copy under another name, so that nothing half is ever to be seen.
         # 2. Give it its name.
         scope, name = directory(target.scope), directory(target.folder)
@@ -111,7 +111,7 @@ class BtrfsBackend(PosixBackend):
             os.fsync(above)
             self._count_anew_if_needed(above)
 
-    def rescope(self, old: Place, new: Place) -> None:
+    def rescope(self, old: FolderLocation, new: FolderLocation) -> None:
         # Whenever we are killed: what was done before is found done, and the groups are set right again.
         super().rescope(old, new)
         snapshots = _SNAPSHOTS + old.folder
@@ -127,7 +127,7 @@ class BtrfsBackend(PosixBackend):
                 self._assign(scope, one, right)
             self._count_anew_if_needed(scope)
 
-    def snapshot(self, place: Place, name: str) -> None:
+    def snapshot(self, place: FolderLocation, name: str) -> None:
         """Twice: the first stays."""
         if not _SNAPSHOT_NAME.fullmatch(name):
             raise ValueError(f"not a name of a snapshot: {name}")
@@ -139,11 +139,11 @@ class BtrfsBackend(PosixBackend):
                          keep=(folder, above))  # fmt: skip
             self._count_anew_if_needed(scope)
 
-    def snapshots(self, place: Place) -> Sequence[str]:
+    def snapshots(self, place: FolderLocation) -> Sequence[str]:
         with self._opened_scope(place) as scope:
             return self._snapshots(scope, place)
 
-    def remove_snapshot(self, place: Place, name: str) -> None:
+    def remove_snapshot(self, place: FolderLocation, name: str) -> None:
         """Absent: success."""
         if not _SNAPSHOT_NAME.fullmatch(name):
             return
@@ -154,7 +154,7 @@ class BtrfsBackend(PosixBackend):
         except FileNotFoundError:
             return
 
-    def _make_folder(self, scope: int, place: Place) -> None:
+    def _make_folder(self, scope: int, place: FolderLocation) -> None:
         group = f"1/{self._group_of(scope, place.scope)}"
         if not _is_there(scope, place.folder):
             try:
@@ -164,7 +164,7 @@ class BtrfsBackend(PosixBackend):
                     raise
         _close_to_others(scope, place.folder)
 
-    def _delete_folder(self, scope: int, place: Place, tick: Tick) -> None:
+    def _delete_folder(self, scope: int, place: FolderLocation, tick: Tick) -> None:
         tick(Advance(0, 0))
         self._delete_subvolume(scope, GOING + place.folder)
         snapshots = _SNAPSHOTS + place.folder
@@ -226,20 +226,20 @@ class BtrfsBackend(PosixBackend):
         _run("qgroup", "assign", "--no-rescan", f"0/{subvolume}", f"1/{number}", _path(scope),
              keep=(scope,), may_say=(errno.EEXIST, errno.ENOENT))  # fmt: skip
 
-    def _subvolumes(self, scope: int, place: Place) -> list[int]:
+    def _subvolumes(self, scope: int, place: FolderLocation) -> list[int]:
         """Of a folder: its own, what is nested in it, its snapshots."""
         with opened(scope, place.folder) as folder:
             mine = ioctls.subvolume(folder)
             return [mine, *ioctls.nested(folder, mine), *self._pictures(scope, place)]
 
-    def _pictures(self, scope: int, place: Place) -> list[int]:
+    def _pictures(self, scope: int, place: FolderLocation) -> list[int]:
         found = []
         for name in self._snapshots(scope, place):
             with opened(scope, _SNAPSHOTS + place.folder) as above, opened(above, name) as picture:
                 found.append(ioctls.subvolume(picture))
         return found
 
-    def _snapshots(self, scope: int, place: Place) -> Sequence[str]:
+    def _snapshots(self, scope: int, place: FolderLocation) -> Sequence[str]:
         try:
             with opened(scope, _SNAPSHOTS + place.folder) as above:
                 return sorted(os.listdir(above))
@@ -247,7 +247,7 @@ class BtrfsBackend(PosixBackend):
             return []
 
     @contextmanager
-    def _opened_scope(self, place: Place) -> Iterator[int]:
+    def _opened_scope(self, place: FolderLocation) -> Iterator[int]:
         try:
             with self._opened() as root, opened(root, directory(place.scope)) as scope:
                 yield scope

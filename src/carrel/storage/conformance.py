@@ -13,7 +13,7 @@ from pathlib import Path
 
 from carrel.storage.conformance_kit import (
     MIB,
-    Harness,
+    StorageHarness,
     as_session,
     keeps_writing,
     killed,
@@ -25,7 +25,7 @@ from carrel.storage.conformance_kit import (
     silent,
     written,
 )
-from carrel.storage.port import Advance, Place, StorageBackend, StorageUnavailable
+from carrel.storage.port import Advance, FolderLocation, StorageBackend, StorageUnavailable
 from carrel.storage.walk import TreeChanged
 
 
@@ -34,28 +34,28 @@ class StorageConformance:
 
     # probe
 
-    def test_probe_tells_how_much_room_there_is(self, harness: Harness) -> None:
+    def test_probe_tells_how_much_room_there_is(self, harness: StorageHarness) -> None:
         room = harness.backend.probe()
         assert 0 < room.free_bytes <= room.total_bytes
         assert harness.backend.probe().total_bytes == room.total_bytes
 
     # create
 
-    def test_a_new_folder_is_empty_and_a_session_can_write_in_it(self, harness: Harness) -> None:
+    def test_a_new_folder_is_empty_and_a_session_can_write_in_it(self, harness: StorageHarness) -> None:
         here = made(harness)
         files, stage = harness.backend.files(here), harness.backend.stage(here)
         assert os.listdir(files) == os.listdir(stage) == []
         done = as_session(files, "mkdir a && echo hello >a/b && chmod 600 a/b")
         assert (done.returncode, done.stderr) == (0, b"")
 
-    def test_this_process_can_write_there_and_a_session_can_change_it(self, harness: Harness) -> None:
+    def test_this_process_can_write_there_and_a_session_can_change_it(self, harness: StorageHarness) -> None:
         files = harness.backend.files(made(harness))
         assert as_session(files, "mkdir theirs && touch theirs/file").returncode == 0
         (files / "theirs" / "ours").write_text("x")
         assert as_session(files, "rm -r theirs").returncode == 0
         assert os.listdir(files) == []
 
-    def test_create_again_changes_nothing(self, harness: Harness) -> None:
+    def test_create_again_changes_nothing(self, harness: StorageHarness) -> None:
         here = made(harness)
         (harness.backend.files(here) / "kept").write_text("x")
         harness.backend.create(here)
@@ -63,7 +63,7 @@ class StorageConformance:
         assert os.listdir(harness.backend.files(here)) == ["kept"]
         assert list(harness.backend.places()) == [here]
 
-    def test_create_at_the_same_time_makes_one_folder(self, harness: Harness) -> None:
+    def test_create_at_the_same_time_makes_one_folder(self, harness: StorageHarness) -> None:
         here = place()
         errors: list[BaseException] = []
 
@@ -81,28 +81,28 @@ class StorageConformance:
         assert errors == [], errors
         assert list(harness.backend.places()) == [here]
 
-    def test_others_on_the_machine_do_not_get_through(self, harness: Harness) -> None:
+    def test_others_on_the_machine_do_not_get_through(self, harness: StorageHarness) -> None:
         folder = harness.backend.files(made(harness)).parent
         for directory in (folder, folder.parent):
             assert stat.S_IMODE(directory.stat().st_mode) == 0o700
 
-    def test_between_stage_and_files_a_rename_is_enough(self, harness: Harness) -> None:
+    def test_between_stage_and_files_a_rename_is_enough(self, harness: StorageHarness) -> None:
         here = made(harness)
         (harness.backend.stage(here) / "upload").write_text("x")
         os.rename(harness.backend.stage(here) / "upload", harness.backend.files(here) / "done")
         assert (harness.backend.files(here) / "done").read_text() == "x"
 
-    def test_names_that_lead_elsewhere_are_refused(self, harness: Harness) -> None:
+    def test_names_that_lead_elsewhere_are_refused(self, harness: StorageHarness) -> None:
         good = made(harness)
         for name in ("..", ".", "", "a/b", "../x", "a\0b", ".going-x"):
-            for bad in (Place(name, good.folder), Place(good.scope, type(good.folder)(name))):
+            for bad in (FolderLocation(name, good.folder), FolderLocation(good.scope, type(good.folder)(name))):
                 refused(ValueError, harness.backend.create, bad)
                 refused(ValueError, harness.backend.remove, bad, silent)
                 refused(ValueError, harness.backend.files, bad)
 
     # places
 
-    def test_places_are_those_that_were_made(self, harness: Harness) -> None:
+    def test_places_are_those_that_were_made(self, harness: StorageHarness) -> None:
         assert list(harness.backend.places()) == []
         first = made(harness)
         all_of_them = {first, made(harness, first.scope), made(harness)}
@@ -110,7 +110,7 @@ class StorageConformance:
 
     # measure
 
-    def test_measure_counts_files_and_stage(self, harness: Harness) -> None:
+    def test_measure_counts_files_and_stage(self, harness: StorageHarness) -> None:
         here = made(harness)
         before = harness.backend.measure(here)
         assert before.used_bytes <= 64 << 10
@@ -121,7 +121,7 @@ class StorageConformance:
         assert 3 * MIB <= after.used_bytes - before.used_bytes <= 3 * MIB + (64 << 10)
         assert (before.files, after.files) in ((0, 2), (None, None))
 
-    def test_measure_counts_what_is_taken_and_each_file_once(self, harness: Harness) -> None:
+    def test_measure_counts_what_is_taken_and_each_file_once(self, harness: StorageHarness) -> None:
         here = made(harness)
         files = harness.backend.files(here)
         written(files / "file", 1)
@@ -132,7 +132,7 @@ class StorageConformance:
         assert MIB <= harness.backend.measure(here).used_bytes <= MIB + (128 << 10)
 
     def test_measure_follows_no_links_and_reaches_all_that_is_deep(
-        self, harness: Harness, tmp_path: Path
+        self, harness: StorageHarness, tmp_path: Path
     ) -> None:
         here, outside = made(harness), _outside(tmp_path)
         written(outside / "kept", 16)
@@ -142,12 +142,12 @@ class StorageConformance:
         assert measured.used_bytes < 16 * MIB
         assert measured.files is None or measured.files > 600
 
-    def test_what_is_not_there_cannot_be_measured(self, harness: Harness) -> None:
+    def test_what_is_not_there_cannot_be_measured(self, harness: StorageHarness) -> None:
         refused(StorageUnavailable, harness.backend.measure, place())
 
     # remove
 
-    def test_remove_takes_everything_and_leaves_the_others(self, harness: Harness, tmp_path: Path) -> None:
+    def test_remove_takes_everything_and_leaves_the_others(self, harness: StorageHarness, tmp_path: Path) -> None:
         here, outside = made(harness), _outside(tmp_path)
         other = made(harness, here.scope)
         (harness.backend.files(other) / "kept").write_text("x")
@@ -159,14 +159,14 @@ class StorageConformance:
         assert (harness.backend.files(other) / "kept").read_text() == "x"
         assert (outside / "kept").read_text() == "kept"
 
-    def test_remove_again_and_of_nothing_is_success(self, harness: Harness) -> None:
+    def test_remove_again_and_of_nothing_is_success(self, harness: StorageHarness) -> None:
         here = made(harness)
         harness.backend.remove(here, silent)
         harness.backend.remove(here, silent)
         harness.another().remove(place(), silent)
 
     def test_a_root_that_is_not_mounted_is_not_taken_for_an_empty_one(
-        self, harness: Harness, tmp_path: Path
+        self, harness: StorageHarness, tmp_path: Path
     ) -> None:
         here = made(harness)
         root = harness.backend.root
@@ -186,14 +186,14 @@ class StorageConformance:
             elsewhere.rename(root)
         harness.backend.remove(here, silent)
 
-    def test_a_folder_can_be_made_again_after_its_removal(self, harness: Harness) -> None:
+    def test_a_folder_can_be_made_again_after_its_removal(self, harness: StorageHarness) -> None:
         here = made(harness)
         (harness.backend.files(here) / "old").write_text("x")
         harness.backend.remove(here, silent)
         harness.backend.create(here)
         assert os.listdir(harness.backend.files(here)) == []
 
-    def test_a_removal_that_is_stopped_goes_on_when_it_is_called_again(self, harness: Harness) -> None:
+    def test_a_removal_that_is_stopped_goes_on_when_it_is_called_again(self, harness: StorageHarness) -> None:
         here = made(harness)
         (harness.backend.files(here) / "file").write_text("x")
         refused(InterruptedError, harness.backend.remove, here, _stop)
@@ -201,7 +201,7 @@ class StorageConformance:
         assert list(harness.backend.places()) == []
         assert not harness.backend.files(here).parent.exists()
 
-    def test_a_killed_removal_leaves_all_or_nothing(self, harness: Harness) -> None:
+    def test_a_killed_removal_leaves_all_or_nothing(self, harness: StorageHarness) -> None:
         scope = place().scope
         for after in range(1000):
             here = made(harness, scope)
@@ -217,7 +217,7 @@ class StorageConformance:
                 return
         raise AssertionError("it was killed however late")
 
-    def test_removal_wins_over_a_session_that_keeps_writing(self, harness: Harness) -> None:
+    def test_removal_wins_over_a_session_that_keeps_writing(self, harness: StorageHarness) -> None:
         here = made(harness)
         with keeps_writing(harness.backend.files(here)):
             try:
@@ -228,7 +228,7 @@ class StorageConformance:
         harness.backend.remove(here, silent)
         assert left_below(harness.backend.root) == []
 
-    def test_folders_come_and_go_in_one_scope_at_the_same_time(self, harness: Harness) -> None:
+    def test_folders_come_and_go_in_one_scope_at_the_same_time(self, harness: StorageHarness) -> None:
         scope, errors = place().scope, []
 
         def come_and_go(backend: StorageBackend) -> None:

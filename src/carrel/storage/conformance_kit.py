@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from carrel.core.ids import FolderId, new_id
 from carrel.storage import pace
-from carrel.storage.port import WORK_UID, Advance, Place, StorageBackend
+from carrel.storage.port import WORK_UID, Advance, FolderLocation, StorageBackend
 
 E = TypeVar("E", bound=BaseException)
 MIB = 1 << 20
@@ -19,7 +19,7 @@ DEEP = 600
 """Deeper than a walk holds handles for, and than a path may be long."""
 
 
-class Harness(Protocol):
+class StorageHarness(Protocol):
     """A storage under test, and what only its world can do."""
 
     backend: StorageBackend
@@ -33,12 +33,12 @@ class Harness(Protocol):
         ...
 
 
-def place(scope: str | None = None) -> Place:
+def place(scope: str | None = None) -> FolderLocation:
     """One that nobody has yet."""
-    return Place(scope or f"user-{new_id()}", FolderId(new_id()))
+    return FolderLocation(scope or f"user-{new_id()}", FolderId(new_id()))
 
 
-def made(harness: Harness, scope: str | None = None) -> Place:
+def made(harness: StorageHarness, scope: str | None = None) -> FolderLocation:
     """A new empty folder."""
     here = place(scope)
     harness.backend.create(here)

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from carrel.storage.conformance_kit import (
     MIB,
-    Harness,
+    StorageHarness,
     as_session,
     left_below,
     made,
@@ -18,8 +18,8 @@ from carrel.storage.conformance_kit import (
 )
 from carrel.storage.port import (
     Clone,
+    FolderLocation,
     HardQuota,
-    Place,
     Snapshots,
     StorageUnavailable,
 )
@@ -27,7 +27,7 @@ from carrel.storage.port import (
 T = TypeVar("T")
 
 
-class SettlingHarness(Harness, Protocol):
+class SettlingHarness(StorageHarness, Protocol):
     """Of a storage that may have to count anew."""
 
     def eventually(self, work: Callable[[], T]) -> T:
@@ -36,9 +36,9 @@ class SettlingHarness(Harness, Protocol):
 
 
 class RescopeConformance:
-    def test_a_folder_goes_into_another_scope_as_it_is(self, harness: Harness) -> None:
+    def test_a_folder_goes_into_another_scope_as_it_is(self, harness: StorageHarness) -> None:
         old = made(harness)
-        new = Place(place().scope, old.folder)
+        new = FolderLocation(place().scope, old.folder)
         (harness.backend.files(old) / "file").write_text("x")
         (harness.backend.stage(old) / "upload").write_text("y")
         harness.backend.rescope(old, new)
@@ -47,14 +47,14 @@ class RescopeConformance:
         assert (harness.backend.files(new) / "file").read_text() == "x"
         assert (harness.backend.stage(new) / "upload").read_text() == "y"
 
-    def test_what_is_not_there_goes_nowhere(self, harness: Harness) -> None:
+    def test_what_is_not_there_goes_nowhere(self, harness: StorageHarness) -> None:
         old = place()
-        refused(StorageUnavailable, harness.backend.rescope, old, Place(place().scope, old.folder))
+        refused(StorageUnavailable, harness.backend.rescope, old, FolderLocation(place().scope, old.folder))
         assert list(harness.backend.places()) == []
 
 
 class HardQuotaConformance:
-    def test_writing_past_the_quota_fails_in_a_session(self, harness: Harness) -> None:
+    def test_writing_past_the_quota_fails_in_a_session(self, harness: StorageHarness) -> None:
         here = made(harness)
         _limit(harness, here, 8 * MIB)
         files = harness.backend.files(here)
@@ -62,7 +62,7 @@ class HardQuotaConformance:
         assert 6 * MIB < (files / "big").stat().st_size <= 8 * MIB
         assert refused(OSError, written, files / "ours", 1).errno == errno.EDQUOT
 
-    def test_all_folders_of_a_scope_count_and_no_others(self, harness: Harness) -> None:
+    def test_all_folders_of_a_scope_count_and_no_others(self, harness: StorageHarness) -> None:
         here = made(harness)
         there, other = made(harness, here.scope), made(harness)
         _limit(harness, here, 8 * MIB)
@@ -71,7 +71,7 @@ class HardQuotaConformance:
         assert "quota exceeded" in _fill(harness, there, 5)
         assert _fill(harness, other, 20) == ""
 
-    def test_a_quota_can_be_changed_and_lifted_while_people_work(self, harness: Harness) -> None:
+    def test_a_quota_can_be_changed_and_lifted_while_people_work(self, harness: StorageHarness) -> None:
         here = made(harness)
         _limit(harness, here, 4 * MIB)
         _limit(harness, here, 4 * MIB)
@@ -82,13 +82,13 @@ class HardQuotaConformance:
         _limit(harness, here, None)
         assert _fill(harness, here, 24) == ""
 
-    def test_a_quota_comes_before_the_first_folder_and_stays_after_the_last(self, harness: Harness) -> None:
+    def test_a_quota_comes_before_the_first_folder_and_stays_after_the_last(self, harness: StorageHarness) -> None:
         scope = place().scope
         _limiter(harness).set_quota(scope, 4 * MIB)
         harness.backend.remove(made(harness, scope), silent)
         assert "quota exceeded" in _fill(harness, made(harness, scope), 8)
 
-    def test_whoever_is_over_the_quota_can_delete(self, harness: Harness) -> None:
+    def test_whoever_is_over_the_quota_can_delete(self, harness: StorageHarness) -> None:
         here = made(harness)
         _limit(harness, here, 4 * MIB)
         _fill(harness, here, 8)
@@ -96,7 +96,7 @@ class HardQuotaConformance:
         harness.settle()
         assert _fill(harness, here, 2) == ""
 
-    def test_a_full_folder_can_be_removed(self, harness: Harness) -> None:
+    def test_a_full_folder_can_be_removed(self, harness: StorageHarness) -> None:
         here = made(harness)
         _limit(harness, here, 4 * MIB)
         _fill(harness, here, 8)
@@ -106,7 +106,7 @@ class HardQuotaConformance:
 
 
 class CloneConformance:
-    def test_a_clone_has_the_files_and_an_empty_stage(self, harness: Harness) -> None:
+    def test_a_clone_has_the_files_and_an_empty_stage(self, harness: StorageHarness) -> None:
         source = made(harness)
         files = harness.backend.files(source)
         as_session(files, "mkdir a && echo one >a/b && ln -s a/b link && ln a/b hard && chmod 700 a")
@@ -123,7 +123,7 @@ class CloneConformance:
         assert (files / "a" / "b").read_text() == "one\n"
         assert os.listdir(harness.backend.stage(source)) == ["upload"]
 
-    def test_clone_again_leaves_the_target_as_it_is(self, harness: Harness) -> None:
+    def test_clone_again_leaves_the_target_as_it_is(self, harness: StorageHarness) -> None:
         source, target = made(harness), place()
         cloner = _cloner(harness)
         cloner.clone(source, target)
@@ -131,7 +131,7 @@ class CloneConformance:
         cloner.clone(source, target)
         assert os.listdir(harness.backend.files(target)) == ["since"]
 
-    def test_a_clone_of_nothing_fails_and_leaves_nothing(self, harness: Harness) -> None:
+    def test_a_clone_of_nothing_fails_and_leaves_nothing(self, harness: StorageHarness) -> None:
         target = place()
         refused(StorageUnavailable, _cloner(harness).clone, place(), target)
         assert list(harness.backend.places()) == []
@@ -148,7 +148,7 @@ class CloneConformance:
 
 
 class SnapshotConformance:
-    def test_a_snapshot_keeps_what_was(self, harness: Harness) -> None:
+    def test_a_snapshot_keeps_what_was(self, harness: StorageHarness) -> None:
         here = made(harness)
         keeper = _keeper(harness)
         keeper.snapshot(here, "monday")
@@ -158,7 +158,7 @@ class SnapshotConformance:
         assert list(keeper.snapshots(here)) == ["monday", "tuesday"]
         assert list(keeper.snapshots(made(harness, here.scope))) == []
 
-    def test_a_snapshot_is_removed_once_and_for_all(self, harness: Harness) -> None:
+    def test_a_snapshot_is_removed_once_and_for_all(self, harness: StorageHarness) -> None:
         here = made(harness)
         keeper = _keeper(harness)
         keeper.snapshot(here, "monday")
@@ -167,47 +167,47 @@ class SnapshotConformance:
         keeper.remove_snapshot(here, "never")
         assert list(keeper.snapshots(here)) == []
 
-    def test_names_that_lead_elsewhere_are_refused(self, harness: Harness) -> None:
+    def test_names_that_lead_elsewhere_are_refused(self, harness: StorageHarness) -> None:
         here = made(harness)
         for name in ("..", ".", "", "a/b", "-x", "a\nb"):
             refused(ValueError, _keeper(harness).snapshot, here, name)
 
-    def test_snapshots_go_with_their_folder(self, harness: Harness) -> None:
+    def test_snapshots_go_with_their_folder(self, harness: StorageHarness) -> None:
         here = made(harness)
         _keeper(harness).snapshot(here, "monday")
         harness.backend.remove(here, silent)
         assert left_below(harness.backend.root) == []
 
-    def test_snapshots_move_with_their_folder(self, harness: Harness) -> None:
+    def test_snapshots_move_with_their_folder(self, harness: StorageHarness) -> None:
         old = made(harness)
-        new = Place(place().scope, old.folder)
+        new = FolderLocation(place().scope, old.folder)
         keeper = _keeper(harness)
         keeper.snapshot(old, "monday")
         harness.backend.rescope(old, new)
         assert list(keeper.snapshots(new)) == ["monday"]
 
 
-def _cloner(harness: Harness) -> Clone:
+def _cloner(harness: StorageHarness) -> Clone:
     assert isinstance(harness.backend, Clone)
     return harness.backend
 
 
-def _keeper(harness: Harness) -> Snapshots:
+def _keeper(harness: StorageHarness) -> Snapshots:
     assert isinstance(harness.backend, Snapshots)
     return harness.backend
 
 
-def _limiter(harness: Harness) -> HardQuota:
+def _limiter(harness: StorageHarness) -> HardQuota:
     assert isinstance(harness.backend, HardQuota)
     return harness.backend
 
 
-def _limit(harness: Harness, here: Place, limit_bytes: int | None) -> None:
+def _limit(harness: StorageHarness, here: FolderLocation, limit_bytes: int | None) -> None:
     harness.settle()
     _limiter(harness).set_quota(here.scope, limit_bytes)
 
 
-def _fill(harness: Harness, here: Place, mib: int) -> str:
+def _fill(harness: StorageHarness, here: FolderLocation, mib: int) -> str:
     """What `dd` says when a session writes a file of that many MiB; nothing when it could. What was goes first."""
     command = f"rm -f big; dd if=/dev/urandom of=big bs=1M count={mib} conv=fsync status=none"
     return as_session(harness.backend.files(here), command).stderr.decode()

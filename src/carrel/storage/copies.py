@@ -10,9 +10,9 @@ from carrel.storage.pace import Pace
 from carrel.storage.port import WORK_UID, Advance, StorageError, Tick
 from carrel.storage.walk import (
     DIRECTORY,
-    Entered,
-    Found,
-    Left,
+    DirectoryEntered,
+    DirectoryLeft,
+    TreeEntry,
     open_directory,
     remove_tree,
     shut_out,
@@ -60,7 +60,7 @@ def copy_entry(source_parent: int, source_name: str, target_parent: int, name: s
             os.close(source)
     remove_tree(target_parent, name, lambda _: tick(Advance(0, 0)))
     pace = Pace(tick, Advance(_weight(there), 1))
-    if not _copy_one(Found(source_parent, source_name, there), target_parent, name, pace):
+    if not _copy_one(TreeEntry(source_parent, source_name, there), target_parent, name, pace):
         raise StorageError("Only files, directories and links can be copied.")
     _flush(target_parent)
     return pace.end()
@@ -69,7 +69,7 @@ def copy_entry(source_parent: int, source_name: str, target_parent: int, name: s
 def _total(source: int, tick: Tick) -> Advance:
     size, files, pace = 0, 0, Pace(lambda _: tick(Advance(0, 0)))
     for found in walk(source):
-        if isinstance(found, Found):
+        if isinstance(found, TreeEntry):
             size += _weight(found.stat)
             files += 1
             pace.look()
@@ -91,11 +91,11 @@ class _Copy:
         self._links = f".{os.urandom(12).hex()}"
         self._linked: dict[tuple[int, int], str] = {}
 
-    def step(self, step: Found | Entered | Left) -> None:
-        if isinstance(step, Entered):
+    def step(self, step: TreeEntry | DirectoryEntered | DirectoryLeft) -> None:
+        if isinstance(step, DirectoryEntered):
             os.mkdir(step.name, 0o700, dir_fd=self._here)
             self._go(step.name)
-        elif isinstance(step, Left):
+        elif isinstance(step, DirectoryLeft):
             _same(step.handle, self._here)
             self._go("..")
         elif stat.S_ISDIR(step.stat.st_mode):
@@ -110,7 +110,7 @@ class _Copy:
         os.close(self._here)
         self._here = there
 
-    def _link(self, found: Found) -> bool:
+    def _link(self, found: TreeEntry) -> bool:
         """Make it one more name of a file that was copied before."""
         kept = self._linked.get((found.stat.st_dev, found.stat.st_ino))
         if kept is None:
@@ -126,7 +126,7 @@ class _Copy:
         self._pace.file()
         return True
 
-    def _keep(self, found: Found) -> None:
+    def _keep(self, found: TreeEntry) -> None:
         """Give it one more name where it is found again, however deep it is: in a directory that goes in the end."""
         if not self._linked:
             os.mkdir(self._links, 0o700, dir_fd=self.top)
@@ -148,7 +148,7 @@ class _Copy:
         os.close(self.top)
 
 
-def _copy_one(found: Found, target_parent: int, name: str, pace: Pace) -> bool:
+def _copy_one(found: TreeEntry, target_parent: int, name: str, pace: Pace) -> bool:
     """Copy a file or a symbolic link; False for anything else, and for what vanished or was swapped meanwhile."""
     if stat.S_ISLNK(found.stat.st_mode):
         made = _copy_link(found, target_parent, name)
@@ -158,7 +158,7 @@ def _copy_one(found: Found, target_parent: int, name: str, pace: Pace) -> bool:
     return made
 
 
-def _copy_link(found: Found, target_parent: int, name: str) -> bool:
+def _copy_link(found: TreeEntry, target_parent: int, name: str) -> bool:
     try:
         leads = os.readlink(found.name, dir_fd=found.parent)
     except (FileNotFoundError, OSError) as error:
@@ -173,7 +173,7 @@ def _copy_link(found: Found, target_parent: int, name: str) -> bool:
     return True
 
 
-def _copy_file(found: Found, target_parent: int, name: str, pace: Pace) -> bool:
+def _copy_file(found: TreeEntry, target_parent: int, name: str, pace: Pace) -> bool:
     try:
         source = os.open(found.name, _READ, dir_fd=found.parent)
     except PermissionError as error:

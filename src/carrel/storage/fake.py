@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from carrel.storage.port import Capacity, Measure, Place, Tick
+from carrel.storage.port import Capacity, FolderLocation, Measure, Tick
 from carrel.storage.posix import PosixBackend
 
 
@@ -38,21 +38,21 @@ class FakeBackend(PosixBackend):
         real = super().probe()
         return self.capacity or real
 
-    def create(self, place: Place) -> None:
+    def create(self, place: FolderLocation) -> None:
         self._look("create")
         if self.full:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         super().create(place)
 
-    def remove(self, place: Place, tick: Tick) -> None:
+    def remove(self, place: FolderLocation, tick: Tick) -> None:
         self._look("remove")
         super().remove(place, tick)
 
-    def measure(self, place: Place) -> Measure:
+    def measure(self, place: FolderLocation) -> Measure:
         self._look("measure")
         return super().measure(place)
 
-    def places(self) -> Sequence[Place]:
+    def places(self) -> Sequence[FolderLocation]:
         self._look("places")
         return super().places()
 

@@ -19,7 +19,7 @@ _AT_ONCE = 500
 _OLD_S = 3600.0
 
 
-class Left:
+class InterruptedChange:
     """A change that nobody is at any more, and that nobody else takes up while this is open."""
 
     def __init__(
@@ -77,9 +77,9 @@ class Left:
             os.close(fd)
 
 
-def left(root: Path) -> list[Left]:
+def left(root: Path) -> list[InterruptedChange]:
     """What nobody is at any more, of very much some. What is in no state to be read was never begun."""
-    found: list[Left] = []
+    found: list[InterruptedChange] = []
     with suppress(FileNotFoundError), os.scandir(root / INTENTS) as entries:
         for entry in entries:
             if len(found) == _AT_ONCE:
@@ -100,7 +100,7 @@ def held(root: Path) -> list[Mapping[str, Any]]:
     return found
 
 
-def _taken(path: Path) -> Left | None:
+def _taken(path: Path) -> InterruptedChange | None:
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -109,7 +109,7 @@ def _taken(path: Path) -> Left | None:
         if about.st_nlink:
             with suppress(orjson.JSONDecodeError, KeyError):
                 intent = orjson.loads(first)
-                taken = Left(path, fd, intent["known"], intent["change"], _settled(second))
+                taken = InterruptedChange(path, fd, intent["known"], intent["change"], _settled(second))
                 fd = -1
                 return taken
             if about.st_mtime < time.time() - _OLD_S:

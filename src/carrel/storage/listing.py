@@ -58,7 +58,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ListingOrder:
     """after: the key of the last entry seen."""
 
     by: By = "name"
@@ -67,7 +67,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListingPage:
     """total: how many there are in all. last: key of the last entry; None when nothing follows it."""
 
     entries: Sequence[Entry]
@@ -76,7 +76,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     entries: Sequence[Entry]
     complete: bool
 
@@ -87,7 +87,7 @@ def etag(inode: int, size_bytes: int, modified_ns: int) -> str:
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
 
-def page(root: Path, path: str, order: Order, limit: int, *, only: FileKind | None = None) -> Page:
+def page(root: Path, path: str, order: ListingOrder, limit: int, *, only: FileKind | None = None) -> ListingPage:
     """Some of a directory, in order. only: FileKind.DIRECTORY, or everything. Raises: NotFound, Conflict."""
     with directory(root, path) as handle:
         groups = _scanned(handle)
@@ -99,7 +99,7 @@ def page(root: Path, path: str, order: Order, limit: int, *, only: FileKind | No
             wanted = limit + 1 - len(chosen)
             chosen += [(bool(is_file), *pair) for pair in _first(sorted_by, order, wanted, bool(is_file))]
         entries = [found for key in chosen[:limit] if (found := _looked(handle, path, key[2]))]
-    return Page(entries, sum(map(len, groups)), chosen[limit - 1] if len(chosen) > limit else None)
+    return ListingPage(entries, sum(map(len, groups)), chosen[limit - 1] if len(chosen) > limit else None)
 
 
 def entry(root: Path, path: str) -> Entry:
@@ -112,7 +112,7 @@ def entry(root: Path, path: str) -> Entry:
         return described(path, os.stat(name, dir_fd=handle, follow_symlinks=False))
 
 
-def search(root: Path, path: str, part: str, limit: int) -> Found:
+def search(root: Path, path: str, part: str, limit: int) -> SearchResult:
     """What has the part in its name, below the path, breadth first; ends early when it takes long."""
     until = time.monotonic() + SEARCH_S
     wanted, entries = part.casefold(), list[Entry]()
@@ -126,16 +126,16 @@ def search(root: Path, path: str, part: str, limit: int) -> Found:
                     if wanted not in name.casefold() or (found := _looked(handle, above, name)) is None:
                         continue
                     if len(entries) == limit or time.monotonic() > until:
-                        return Found(entries, complete=False)
+                        return SearchResult(entries, complete=False)
                     entries.append(found)
         except (CarrelError, OSError):
             if above == path:
                 raise
             continue  # it went away meanwhile, or is closed to us: the rest is still worth finding
         if time.monotonic() > until:
-            return Found(entries, complete=False)
+            return SearchResult(entries, complete=False)
         waiting.extend(joined(above, name) for name in groups[0] if _readable(name))
-    return Found(entries, complete=True)
+    return SearchResult(entries, complete=True)
 
 
 def _scanned(handle: int) -> tuple[list[str], list[str]]:
@@ -166,7 +166,7 @@ def _measured(handle: int, group: list[str], by: By) -> Iterator[_Pair]:
         yield (found.st_mtime_ns if by == "modified" else found.st_size), name
 
 
-def _first(pairs: Iterable[_Pair], order: Order, count: int, is_file: bool) -> list[_Pair]:
+def _first(pairs: Iterable[_Pair], order: ListingOrder, count: int, is_file: bool) -> list[_Pair]:
     """The first behind the last one seen. Far fewer than all are wanted, so all are not sorted."""
     after = order.after
     if after and after[0] != is_file:

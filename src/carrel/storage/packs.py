@@ -21,7 +21,7 @@ from carrel.storage.paths import directory, joined, made_directory, opened, show
 from carrel.storage.port import StorageError
 from carrel.storage.staged import Staged
 from carrel.storage.syncing import sync_all
-from carrel.storage.tar_reader import Reader, modified_ns
+from carrel.storage.tar_reader import TarReader, modified_ns
 from carrel.storage.tree import Clash, alone, make_directory, put_in
 
 AT_ONCE = 200
@@ -34,7 +34,7 @@ _DIRECTORIES = 50
 
 
 @dataclass
-class Step:
+class UnpackedBatch:
     """What became of some entries.
 
     placed: where files are now, and their bytes. refused: by the name in the tar file, and why. intent: to be ended
@@ -87,19 +87,19 @@ class Unpacking:
         self._too_large = too_large
         self._intent = intent
         self._count = 0
-        self._reader: Reader | None = None
+        self._reader: TarReader | None = None
         self._placed = set[str]()
         self.pending: list[str] = []
         """Names of entries that the step which failed was about."""
         self.over = False
         """Whether nothing comes after the last step."""
 
-    def step(self) -> Step:
+    def step(self) -> UnpackedBatch:
         """Put the next files into place.
 
         Raises: Invalid when it is no tar file from here on; OSError; with nothing of this step in its place.
         """
-        done, written = Step(intent=self._intent() if self._intent else None), list[_Written]()
+        done, written = UnpackedBatch(intent=self._intent() if self._intent else None), list[_Written]()
         self._placed = set()
         self.pending = []
         with directory(self._stage, "") as stage:
@@ -136,7 +136,7 @@ class Unpacking:
     def _following(self) -> tarfile.TarInfo | None:
         if self.over:
             return None
-        self._reader = self._reader or Reader(self._source)
+        self._reader = self._reader or TarReader(self._source)
         member = self._reader.next()
         self.over = member is None
         return member
@@ -173,7 +173,7 @@ class Unpacking:
             file.write([piece])
             left -= len(piece)
 
-    def _place(self, stage: int, written: Sequence[_Written], done: Step) -> None:
+    def _place(self, stage: int, written: Sequence[_Written], done: UnpackedBatch) -> None:
         sync_all([each.file.fd for each in written])
         files = [_about(each) for each in written]
         if not files:
@@ -183,7 +183,7 @@ class Unpacking:
         if done.intent:
             done.intent.settle(done.placed)
 
-    def _place_all(self, stage: int, written: Sequence[_Written], done: Step) -> None:
+    def _place_all(self, stage: int, written: Sequence[_Written], done: UnpackedBatch) -> None:
         above: dict[str, list[_Written]] = {}
         for each in written:
             above.setdefault(each.above, []).append(each)
@@ -205,7 +205,7 @@ class Unpacking:
                     handles.close()
             sync_all(changed)
 
-    def _put(self, stage: int, each: _Written, handle: int, done: Step) -> None:
+    def _put(self, stage: int, each: _Written, handle: int, done: UnpackedBatch) -> None:
         path = joined(each.above, each.last)
         try:
             got = put_in(stage, each.file.name, handle, each.last, path, self._clash)

@@ -1,6 +1,6 @@
 """The storage port: what Carrel needs from whatever keeps the files of folders.
 
-A back end keeps folders (`Place`) below one root. Each folder has two directories on one file system, between which
+A back end keeps folders (`FolderLocation`) below one root. Each folder has two directories on one file system, between which
 a rename is atomic: its files, which sessions mount, and its stage, which nobody but Carrel sees: unfinished
 uploads and what is on its way out are there, and count against the same quota.
 
@@ -57,7 +57,7 @@ class OverQuota(StorageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FolderLocation:
     """Where a folder is on its host. scope: whose quota it counts against, "user-ID" or "project-ID"."""
 
     scope: str
@@ -125,14 +125,14 @@ class StorageBackend(Protocol):
         """
         ...
 
-    def create(self, place: Place) -> None:
+    def create(self, place: FolderLocation) -> None:
         """Make an empty folder, writable for sessions and for this process. Twice: no-op.
 
         Raises: StorageUnavailable when the root was never claimed.
         """
         ...
 
-    def remove(self, place: Place, tick: Tick) -> None:
+    def remove(self, place: FolderLocation, tick: Tick) -> None:
         """Delete a folder with everything in it. It is gone at once, as a whole. Twice, or absent: success.
 
         Raises: StorageUnavailable when no folder of ours was ever in what is at the root, such as an empty directory
@@ -140,29 +140,29 @@ class StorageBackend(Protocol):
         """
         ...
 
-    def rescope(self, old: Place, new: Place) -> None:
+    def rescope(self, old: FolderLocation, new: FolderLocation) -> None:
         """Have a folder in another scope, at once, with all that is in it. Both places are of it. Twice: no-op.
 
         Raises: StorageUnavailable when it is in neither.
         """
         ...
 
-    def files(self, place: Place) -> Path:
+    def files(self, place: FolderLocation) -> Path:
         """The directory that sessions mount. It need not exist."""
         ...
 
-    def stage(self, place: Place) -> Path:
+    def stage(self, place: FolderLocation) -> Path:
         """The directory for what is not finished. It need not exist."""
         ...
 
-    def measure(self, place: Place) -> Measure:
+    def measure(self, place: FolderLocation) -> Measure:
         """What the folder takes now. May take long, unless the back end is also `FastUsage`.
 
         Raises: StorageUnavailable also when the folder is not there.
         """
         ...
 
-    def places(self) -> Sequence[Place]:
+    def places(self) -> Sequence[FolderLocation]:
         """All folders that are there."""
         ...
 
@@ -187,7 +187,7 @@ class FastUsage(Protocol):
 class Clone(Protocol):
     """Whole folders are copied at once, sharing what is equal."""
 
-    def clone(self, source: Place, target: Place) -> None:
+    def clone(self, source: FolderLocation, target: FolderLocation) -> None:
         """Make the target a copy of the source, without its stage. Twice: the target stays as it is."""
         ...
 
@@ -196,8 +196,8 @@ class Clone(Protocol):
 class Snapshots(Protocol):
     """Read-only pictures of a folder at a moment."""
 
-    def snapshot(self, place: Place, name: str) -> None: ...
+    def snapshot(self, place: FolderLocation, name: str) -> None: ...
 
-    def snapshots(self, place: Place) -> Sequence[str]: ...
+    def snapshots(self, place: FolderLocation) -> Sequence[str]: ...
 
-    def remove_snapshot(self, place: Place, name: str) -> None: ...
+    def remove_snapshot(self, place: FolderLocation, name: str) -> None: ...

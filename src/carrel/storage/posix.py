@@ -18,8 +18,8 @@ from carrel.storage import acls
 from carrel.storage.port import (
     WORK_UID,
     Capacity,
+    FolderLocation,
     Measure,
-    Place,
     StorageSettings,
     StorageUnavailable,
     StorageUnusable,
@@ -71,7 +71,7 @@ class PosixBackend:
         with self._opened() as root:
             self._recognise(root)
 
-    def create(self, place: Place) -> None:
+    def create(self, place: FolderLocation) -> None:
         scope, folder = directory(place.scope), directory(place.folder)
         for _ in range(_ATTEMPTS):
             try:
@@ -90,7 +90,7 @@ class PosixBackend:
                 continue  # the scope's last other folder just went, and took the directory of the scope along
         raise StorageUnavailable(f"Directories in {self._root} vanish as soon as they are made.")
 
-    def remove(self, place: Place, tick: Tick) -> None:
+    def remove(self, place: FolderLocation, tick: Tick) -> None:
         # 1. Take the name away: whenever we are killed, the folder is there as a whole, or not at all.
         # 2. Delete. Whoever calls again goes on with that.
         scope, folder = directory(place.scope), directory(place.folder)
@@ -110,7 +110,7 @@ class PosixBackend:
             finally:
                 self._drop_scope(root, scope)
 
-    def rescope(self, old: Place, new: Place) -> None:
+    def rescope(self, old: FolderLocation, new: FolderLocation) -> None:
         former, folder = directory(old.scope), directory(old.folder)
         scope, name = directory(new.scope), directory(new.folder)
         with self._opened() as root, made(root, scope) as there:
@@ -126,13 +126,13 @@ class PosixBackend:
                 self._drop_scope(root, former)
                 self._drop_scope(root, scope)
 
-    def files(self, place: Place) -> Path:
+    def files(self, place: FolderLocation) -> Path:
         return self._root / directory(place.scope) / directory(place.folder) / FILES
 
-    def stage(self, place: Place) -> Path:
+    def stage(self, place: FolderLocation) -> Path:
         return self._root / directory(place.scope) / directory(place.folder) / STAGE
 
-    def measure(self, place: Place) -> Measure:
+    def measure(self, place: FolderLocation) -> Measure:
         with (
             self.opened_folder(place) as folder,
             opened(folder, FILES) as files,
@@ -143,16 +143,16 @@ class PosixBackend:
             used_bytes=sum(one.used_bytes for one in both), files=sum(one.files or 0 for one in both)
         )
 
-    def places(self) -> Sequence[Place]:
+    def places(self) -> Sequence[FolderLocation]:
         with self._opened() as root:
             return [
-                Place(scope, FolderId(folder))
+                FolderLocation(scope, FolderId(folder))
                 for scope in _directories(root)
                 for folder in self._folders(root, scope)
             ]
 
     @contextmanager
-    def opened_folder(self, place: Place) -> Iterator[int]:
+    def opened_folder(self, place: FolderLocation) -> Iterator[int]:
         """A handle of the folder's directory. Raises: StorageUnavailable when it is not there."""
         scope, folder = directory(place.scope), directory(place.folder)
         try:
@@ -174,16 +174,16 @@ class PosixBackend:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
 
-    def _missing(self, place: Place) -> StorageUnavailable:
+    def _missing(self, place: FolderLocation) -> StorageUnavailable:
         return StorageUnavailable(
             f"The folder {place.folder} is not in {self._root}. Is the storage mounted?"
         )
 
-    def _make_folder(self, scope: int, place: Place) -> None:
+    def _make_folder(self, scope: int, place: FolderLocation) -> None:
         """Make the directory of a folder. scope: handle of the one above. Twice: no-op."""
         _mkdir(scope, place.folder)
 
-    def _delete_folder(self, scope: int, place: Place, tick: Tick) -> None:
+    def _delete_folder(self, scope: int, place: FolderLocation, tick: Tick) -> None:
         """Delete a folder whose name was taken away. Absent: success."""
         remove_tree(scope, GOING + place.folder, tick)
 

@@ -32,7 +32,7 @@ Records = dict[bytes, bytes]
 _NO_RECORDS: Records = {}
 
 
-class Reader:
+class TarReader:
     """The entries of a tar file, one after another. Raises: Invalid, when it is no tar file from here on."""
 
     def __init__(self, source: IO[bytes]) -> None:

@@ -29,7 +29,7 @@ class TreeChanged(StorageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TreeEntry:
     """Something in a tree. parent: handle of the directory that it is in, valid until the walk goes on."""
 
     parent: int
@@ -38,7 +38,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class DirectoryEntered:
     """A directory that was found, before what is in it."""
 
     handle: int
@@ -46,7 +46,7 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class DirectoryLeft:
     """The directory last entered, after what is in it."""
 
     handle: int
@@ -67,7 +67,7 @@ class _Level:
 
 def walk(
     directory: int, refused: Callable[[str, StorageUnusable], object] | None = None
-) -> Iterator[Found | Entered | Left]:
+) -> Iterator[TreeEntry | DirectoryEntered | DirectoryLeft]:
     """Everything below a directory. What vanishes meanwhile is left out.
 
     refused: told of the name of each directory that cannot be entered, and why, when the walk is in the one above it;
@@ -80,7 +80,7 @@ def walk(
         while levels:
             if not levels[-1].rest:
                 if len(levels) > 1:
-                    yield Left(levels[-1].handle)
+                    yield DirectoryLeft(levels[-1].handle)
                 _leave(levels)
                 continue
             name = levels[-1].rest.pop()
@@ -92,13 +92,13 @@ def walk(
                 refused(name, error)
                 continue
             if entered:
-                yield Entered(levels[-1].handle, levels[-1].name)
+                yield DirectoryEntered(levels[-1].handle, levels[-1].name)
                 yield from _entries(levels[-1])
     finally:
         _close(levels)
 
 
-def _entries(level: _Level) -> Iterator[Found]:
+def _entries(level: _Level) -> Iterator[TreeEntry]:
     with os.scandir(level.handle) as entries:
         for entry in entries:
             try:
@@ -107,7 +107,7 @@ def _entries(level: _Level) -> Iterator[Found]:
                 continue
             if stat.S_ISDIR(there.st_mode):
                 level.rest.append(entry.name)
-            yield Found(level.handle, entry.name, there)
+            yield TreeEntry(level.handle, entry.name, there)
 
 
 def _enter(levels: list[_Level], name: str) -> bool:
@@ -180,7 +180,7 @@ def measure(directory: int, tick: Tick = lambda _: None) -> Measure:
     used, files, pace = 0, 0, Pace(lambda _: tick(Advance(0, 0)))
     linked: set[tuple[int, int]] = set()
     for found in walk(directory):
-        if not isinstance(found, Found):
+        if not isinstance(found, TreeEntry):
             continue
         pace.look()
         if found.stat.st_nlink > 1 and not stat.S_ISDIR(found.stat.st_mode):

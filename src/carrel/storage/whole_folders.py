@@ -9,12 +9,12 @@ import os
 
 from carrel.storage.copies import copy_tree
 from carrel.storage.paths import directory
-from carrel.storage.port import Advance, Clone, Place, StorageBackend, StorageUnavailable, Tick
+from carrel.storage.port import Advance, Clone, FolderLocation, StorageBackend, StorageUnavailable, Tick
 from carrel.storage.walk import remove_tree
 
 
 def fill(
-    source: StorageBackend, there: Place, target: StorageBackend, here: Place, attempt: str, tick: Tick
+    source: StorageBackend, there: FolderLocation, target: StorageBackend, here: FolderLocation, attempt: str, tick: Tick
 ) -> None:
     """Make the target a copy of the source, up to the last step, which is `show`.
 
@@ -36,7 +36,7 @@ def fill(
         copy_tree(files, stage, attempt, tick)
 
 
-def show(target: StorageBackend, here: Place, attempt: str) -> None:
+def show(target: StorageBackend, here: FolderLocation, attempt: str) -> None:
     """Make what `fill` brought the target's files. Twice, or when another attempt was faster: no-op."""
     try:
         os.rename(target.stage(here) / attempt, target.files(here))
@@ -50,7 +50,7 @@ def show(target: StorageBackend, here: Place, attempt: str) -> None:
             remove_tree(stage, attempt, lambda _: None)
 
 
-def rehome(storage: StorageBackend, old: Place, new: Place, tick: Tick) -> None:
+def rehome(storage: StorageBackend, old: FolderLocation, new: FolderLocation, tick: Tick) -> None:
     """Have a folder count against another scope's quota. Twice: no-op."""
     storage.rescope(old, new)
     tick(Advance(0, 0))

@@ -16,7 +16,7 @@ from pathlib import Path
 from carrel.core.errors import CarrelError
 from carrel.storage.paths import directory, opened_in, said, shown, split
 from carrel.storage.port import StorageError
-from carrel.storage.walk import DIRECTORY, Entered, Found, Left, walk
+from carrel.storage.walk import DIRECTORY, DirectoryEntered, DirectoryLeft, TreeEntry, walk
 
 _PIECE = 256 << 10
 _ZIP64_FROM = 1 << 31
@@ -84,7 +84,7 @@ class _Archive:
         with directory(root, above) as handle, said(path):
             found = os.stat(last, dir_fd=handle, follow_symlinks=False)
             if not stat.S_ISDIR(found.st_mode):
-                self._add_found(Found(handle, last, found), self._top(last))
+                self._add_found(TreeEntry(handle, last, found), self._top(last))
                 return
             inner = os.open(last, DIRECTORY, dir_fd=handle)
         try:
@@ -101,14 +101,14 @@ class _Archive:
 
         for step in walk(handle, refused):
             match step:
-                case Entered():
+                case DirectoryEntered():
                     prefix.append(_safe(step.name))
-                case Left():
+                case DirectoryLeft():
                     prefix.pop()
-                case Found():
+                case TreeEntry():
                     self._add_found(step, "/".join([*prefix, _safe(step.name)]))
 
-    def _add_found(self, found: Found, name: str) -> None:
+    def _add_found(self, found: TreeEntry, name: str) -> None:
         if len(name.encode()) >= _LONGEST_NAME:
             self._note(name[:1000], "its path is too long for a zip file")
         elif stat.S_ISDIR(found.stat.st_mode):

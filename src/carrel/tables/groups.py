@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import GroupId
 from carrel.db.tables import Table
-from carrel.scheduling.snapshot import Order, Strategy
+from carrel.scheduling.snapshot import QueueOrder, Strategy
 
 
 class NodeLoss(StrEnum):
@@ -39,7 +39,7 @@ class ResourceGroup(Table):
 
     __tablename__ = "resource_groups"
     __table_args__ = (
-        _one_of("scheduler", Order),
+        _one_of("scheduler", QueueOrder),
         _one_of("placement", Strategy),
         _one_of("on_node_loss", NodeLoss),
         CheckConstraint("patience_s >= 0 AND half_life_s > 0 AND node_loss_s >= 0", name="times"),
@@ -54,7 +54,7 @@ class ResourceGroup(Table):
     session_kinds: Mapped[list[str]] = mapped_column(
         ARRAY(String), server_default=text("'{interactive,batch,inference}'")
     )
-    scheduler: Mapped[Order] = mapped_column(String(20), server_default=Order.FIFO)
+    scheduler: Mapped[QueueOrder] = mapped_column(String(20), server_default=QueueOrder.FIFO)
     placement: Mapped[Strategy] = mapped_column(String(20), server_default=Strategy.DISPERSED)
     slot_priority: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     pending_timeout_s: Mapped[int | None]

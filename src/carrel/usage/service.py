@@ -28,7 +28,7 @@ from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, SessionId
 from carrel.db.database import Database, notify
 from carrel.db.listener import Listener
-from carrel.events.service import EventStream, Happening
+from carrel.events.service import EventStream, PublishedEvent
 from carrel.permissions.decide import Target
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
@@ -42,7 +42,7 @@ KEPT = timedelta(hours=25)
 
 
 @dataclass(frozen=True)
-class Reading:
+class UsageReading:
     """cpu_millis: mean since the reading before. accelerator_*: of the busiest one; None: not measured."""
 
     container: ContainerId
@@ -63,7 +63,7 @@ class Mean:
     accelerator_mem_percent: float | None
 
 
-async def record(tx: AsyncSession, readings: Iterable[Reading], now: datetime) -> None:
+async def record(tx: AsyncSession, readings: Iterable[UsageReading], now: datetime) -> None:
     """Keep one sweep of readings and tell the pages."""
     rows = [
         {
@@ -188,4 +188,4 @@ class UsageStream:
                     "mem_bytes": row.mem_bytes,
                 }
         for target, amounts in by_target.items():
-            self._events.announce(Happening(None, newest, "usage", "session", "", target, amounts))
+            self._events.announce(PublishedEvent(None, newest, "usage", "session", "", target, amounts))

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from carrel.accounts.users.drafts import Draft, check, password_problems, surroundings
 from carrel.accounts.users.schemas import MAX_BATCH, UserBatch, UserCreate, UserMade, UserRow, UsersMade
-from carrel.accounts.users.service import Means, make
+from carrel.accounts.users.service import UserServices, make
 from carrel.core.errors import CarrelError, Invalid
 from carrel.http.rules import refusal
 from carrel.permissions.decide import Actor
@@ -23,7 +23,7 @@ _MADE_TWICE = Trouble(
 )
 
 
-async def create(means: Means, actor: Actor, batch: UserBatch, *, dry_run: bool) -> UsersMade:
+async def create(means: UserServices, actor: Actor, batch: UserBatch, *, dry_run: bool) -> UsersMade:
     """Make those that can be; say of the others why not. dry_run: only check, and make nobody.
 
     Raises: Invalid when there are too many.
@@ -103,7 +103,7 @@ def _find_twins(answers: Sequence[UserMade], wanted: dict[int, UserCreate]) -> N
         first.add(email)
 
 
-async def _made(means: Means, actor: Actor, answer: UserMade, draft: Draft) -> UserMade:
+async def _made(means: UserServices, actor: Actor, answer: UserMade, draft: Draft) -> UserMade:
     try:
         made = await make(means, actor, draft)
     except CarrelError as error:

@@ -31,7 +31,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class DraftContext:
     """What drafts are checked against. domains, projects: by id and by name in lower case, those in a domain
     under its id. taken: e-mails in lower case.
     """
@@ -41,7 +41,7 @@ class Surroundings:
     taken: frozenset[str]
 
 
-async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCreate]) -> Surroundings:
+async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCreate]) -> DraftContext:
     """What these drafts need to be checked, in three statements whatever their number."""
     # Kept from being removed until they are in it.
     # not narrowed: whether the actor may make users there is decided for each draft.
@@ -76,7 +76,7 @@ async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCrea
     )
     emails = {draft.email.lower() for draft in drafts}
     taken = await tx.execute(select(func.lower(User.email)).where(func.lower(User.email).in_(emails)))
-    return Surroundings(
+    return DraftContext(
         domains={domain.name.lower(): domain for domain in domains}
         | {domain.id: domain for domain in domains},
         projects={(project.domain_id, project.name): project for project in projects}
@@ -85,7 +85,7 @@ async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCrea
     )
 
 
-def check(actor: Actor, wanted: UserCreate, around: Surroundings) -> tuple[Draft | None, list[CarrelError]]:
+def check(actor: Actor, wanted: UserCreate, around: DraftContext) -> tuple[Draft | None, list[CarrelError]]:
     """The draft, or all that is wrong with it."""
     problems: list[CarrelError] = []
     ref = wanted.domain or actor.domain_id

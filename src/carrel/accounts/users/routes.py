@@ -156,5 +156,5 @@ async def purge_one(
     return purged.view(ref)
 
 
-def _means(services: Services) -> service.Means:
-    return service.Means(services.database, services.clock, services.settings.effective_public_url)
+def _means(services: Services) -> service.UserServices:
+    return service.UserServices(services.database, services.clock, services.settings.effective_public_url)

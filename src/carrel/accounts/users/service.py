@@ -31,7 +31,7 @@ from carrel.permissions.decide import Actor, Target, require
 from carrel.permissions.roles import is_domain_admin, is_superadmin
 from carrel.sessions import live_sessions
 from carrel.signin.logins import links
-from carrel.signin.logins.links import Link
+from carrel.signin.logins.links import LoginLink
 from carrel.signin.logins.service import end_all
 from carrel.site import service as site
 from carrel.tables.apps import AppGrant
@@ -45,7 +45,7 @@ _PLAIN = {"name", "description", "state", "role", "must_change_password", "addre
 
 
 @dataclass(frozen=True)
-class Means:
+class UserServices:
     """With what users are made. public_url: where one-time links lead."""
 
     database: Database
@@ -54,16 +54,16 @@ class Means:
 
 
 @dataclass(frozen=True)
-class Made:
+class CreatedUser:
     """password: the generated one; link: to set one; each if it was wanted."""
 
     id: UserId
     email: str
     password: str | None
-    link: Link | None
+    link: LoginLink | None
 
 
-async def create(means: Means, actor: Actor, wanted: UserCreate) -> Made:
+async def create(means: UserServices, actor: Actor, wanted: UserCreate) -> CreatedUser:
     """A new user. Raises: NotFound, Forbidden, Invalid; Conflict when the e-mail is taken."""
     async with means.database.transaction() as tx:
         draft, problems = check(actor, wanted, await surroundings(tx, actor, [wanted]))
@@ -74,7 +74,7 @@ async def create(means: Means, actor: Actor, wanted: UserCreate) -> Made:
     return await make(means, actor, draft)
 
 
-async def make(means: Means, actor: Actor, draft: Draft) -> Made:
+async def make(means: UserServices, actor: Actor, draft: Draft) -> CreatedUser:
     """The user of a checked draft. Raises: Conflict when somebody was faster."""
     wanted, now = draft.wanted, means.clock.now()
     password = generated_password() if wanted.generate_password else wanted.password
@@ -102,10 +102,10 @@ async def make(means: Means, actor: Actor, draft: Draft) -> Made:
                 "project.gone", "One of the projects was just removed.", field="projects"
             ) from None
         raise
-    return Made(user.id, user.email, password if wanted.generate_password else None, link)
+    return CreatedUser(user.id, user.email, password if wanted.generate_password else None, link)
 
 
-async def _link(tx: AsyncSession, means: Means, user: User, now: datetime) -> Link:
+async def _link(tx: AsyncSession, means: UserServices, user: User, now: datetime) -> LoginLink:
     return await links.issue(
         tx, user.id, links.PASSWORD, now, lifetime=links.HANDED_LIFETIME, public_url=means.public_url
     )

@@ -15,13 +15,13 @@ from carrel.engines.port import (
     IDLE,
     ContainerGone,
     ContainerSpec,
+    ContainerUsage,
     EngineError,
     ImageUnusable,
     MountUnusable,
     NodeInfo,
     Observed,
     ObservedState,
-    Usage,
 )
 from carrel.engines.refused import RefusedProcess, forbidden, missing, unstartable
 
@@ -77,7 +77,7 @@ def _time(text: str) -> datetime | None:
     return datetime.fromisoformat(f"{seconds}.{digits[:6]:0<6}{zone}")
 
 
-def usage(container: str, stats: Mapping[str, Any] | None) -> Usage | None:
+def usage(container: str, stats: Mapping[str, Any] | None) -> ContainerUsage | None:
     """From one reading of the daemon's statistics; None when the container is not running any more."""
     # Of a container that ends at that moment the daemon gives an empty answer.
     memory = (stats or {}).get("memory_stats") or {}
@@ -86,7 +86,7 @@ def usage(container: str, stats: Mapping[str, Any] | None) -> Usage | None:
     detail = memory.get("stats") or {}
     # Cache that the kernel may drop at any time: the first name is cgroup v1's, the second v2's.
     cache_bytes = detail.get("total_inactive_file", detail.get("inactive_file", 0))
-    return Usage(
+    return ContainerUsage(
         container,
         cpu_ns=stats["cpu_stats"]["cpu_usage"]["total_usage"],
         mem_bytes=max(memory["usage"] - cache_bytes, 0),

@@ -29,6 +29,7 @@ from carrel.engines.port import (
     IDLE,
     Claimant,
     ContainerSpec,
+    ContainerUsage,
     EngineError,
     ExecStream,
     NodeInfo,
@@ -36,7 +37,6 @@ from carrel.engines.port import (
     Progress,
     ProgressSink,
     TerminalSize,
-    Usage,
 )
 
 log = structlog.get_logger()
@@ -167,7 +167,7 @@ class DockerEngine(Adjusting):
         async for piece in read_logs(self._api, self._names.container(container), follow=follow, tail=tail):
             yield piece
 
-    async def usage(self) -> Sequence[Usage]:
+    async def usage(self) -> Sequence[ContainerUsage]:
         with sentences():
             await self.claim.require()
             chosen = filters(label=[self._names.label], status=["running"])
@@ -376,7 +376,7 @@ class DockerEngine(Adjusting):
         else:
             self._seen.pop(daemon_id, None)
 
-    async def _measure(self, row: Any, at_once: asyncio.Semaphore) -> Usage | None:
+    async def _measure(self, row: Any, at_once: asyncio.Semaphore) -> ContainerUsage | None:
         async with at_once:
             try:
                 # One-shot: without it the daemon waits for a second reading.

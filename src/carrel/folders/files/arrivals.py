@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from carrel.core.errors import TooLarge, Unavailable
 from carrel.folders.files.arriving import Arrival
-from carrel.folders.files.folder_access import Reached
+from carrel.folders.files.folder_access import OpenedFolder
 from carrel.folders.files.services import FileServices
 from carrel.folders.files.tus import Checksum
 from carrel.http.body import PROGRESS_TIMEOUT_S, Body, LineBroke
@@ -41,7 +41,7 @@ def let_go(*files: Staged) -> Iterator[None]:
 async def receive(
     services: FileServices,
     body: Body,
-    reached: Reached,
+    reached: OpenedFolder,
     file: Staged,
     most: int,
     arrival: Arrival,
@@ -59,7 +59,7 @@ async def receive(
 
 async def _receive(
     body: Body,
-    reached: Reached,
+    reached: OpenedFolder,
     file: Staged,
     most: int,
     arrival: Arrival,
@@ -89,7 +89,7 @@ def is_small(body: Body) -> bool:
 
 
 async def read(
-    services: FileServices, body: Body, reached: Reached, checksum: Checksum | None = None
+    services: FileServices, body: Body, reached: OpenedFolder, checksum: Checksum | None = None
 ) -> list[bytes]:
     """A small body. Raises: LineBroke, ChecksumMismatch, TooManyTransfers, Unavailable."""
     with services.uploads.open(reached.actor.user_id):
@@ -103,7 +103,7 @@ async def read(
 
 
 async def _append(
-    body: Body, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
+    body: Body, reached: OpenedFolder, file: Staged, most: int, arrival: Arrival, hashed: object
 ) -> None:
     announced = body.announced
     if body.intake is None or announced is None or announced <= BATCH:
@@ -119,7 +119,7 @@ async def _append(
 
 
 async def _pour(
-    intake: Intake, first: bytes, size: int, reached: Reached, file: Staged, arrival: Arrival, hashed: object
+    intake: Intake, first: bytes, size: int, reached: OpenedFolder, file: Staged, arrival: Arrival, hashed: object
 ) -> None:
     """From the socket to the file. first: of the size bytes, what was received; it may be followed by more of them."""
     with intake:
@@ -170,7 +170,7 @@ async def _finished(work: Awaitable[T]) -> T:
 
 
 async def _collect(
-    body: Body, reached: Reached, file: Staged, most: int, arrival: Arrival, hashed: object
+    body: Body, reached: OpenedFolder, file: Staged, most: int, arrival: Arrival, hashed: object
 ) -> None:
     """From what the event loop receives, in batches."""
     pieces: list[bytes] = []

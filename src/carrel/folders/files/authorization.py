@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.folders import access, quotas
 from carrel.folders.files import folder_access, sizes, tus
-from carrel.folders.files.folder_access import Reached
+from carrel.folders.files.folder_access import OpenedFolder
 from carrel.folders.hosts.services import StorageServices
 from carrel.permissions.decide import Actor, within
 from carrel.tables.folders import Permission, VFolder
@@ -37,7 +37,7 @@ _IN = f"""
 class Admitted:
     """A folder that bytes may come into. largest: bytes of one file. room: bytes in all; None: as many as there are."""
 
-    reached: Reached
+    reached: OpenedFolder
     largest: int
     room: int | None
 
@@ -76,7 +76,7 @@ class Admitted:
         await quotas.require_room_in(tx, scope, size + int((await tx.execute(begun)).scalar_one() or 0))
 
 
-async def outward(services: StorageServices, actor: Actor, ref: str) -> Reached:
+async def outward(services: StorageServices, actor: Actor, ref: str) -> OpenedFolder:
     """A folder whose files the actor may read. Raises: NotFound, Forbidden, Conflict."""
     held, _ = await _glanced(services, actor, ref, _OUT)
     if held is None:
@@ -100,7 +100,7 @@ async def inward(services: StorageServices, actor: Actor, ref: str) -> Admitted:
 
 async def _glanced(
     services: StorageServices, actor: Actor, ref: str, statement: str
-) -> tuple[access.Held | None, dict[str, Any]]:
+) -> tuple[access.FolderRights | None, dict[str, Any]]:
     """What the actor holds by this id, or name of their own, and what else was asked; None when that is not plain."""
     bound = {"ref": ref, "user": actor.user_id, "projects": sorted(actor.projects)}
     rows = await services.database.texts(statement, bound)
@@ -109,4 +109,4 @@ async def _glanced(
     found: dict[str, Any] = orjson.loads(rows[0])
     folder = VFolder(**found["folder"])
     permission = access.most(actor, folder, [Permission(each) for each in found["given"]])
-    return (access.Held(folder, permission) if permission else None), found
+    return (access.FolderRights(folder, permission) if permission else None), found

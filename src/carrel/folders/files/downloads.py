@@ -9,7 +9,7 @@ from pathlib import Path
 
 from carrel.core.errors import Invalid
 from carrel.folders.files import authorization
-from carrel.folders.files.folder_access import Reached
+from carrel.folders.files.folder_access import OpenedFolder
 from carrel.folders.files.services import FileServices
 from carrel.folders.files.transfers import Slot
 from carrel.http.file_response import Content
@@ -39,7 +39,7 @@ class Wanted:
 class Download:
     """From `start` to `end` of a file. slot: to be closed when it has been sent; None: nothing is to be sent."""
 
-    reached: Reached
+    reached: OpenedFolder
     name: str
     content: Content
     start: int
@@ -66,7 +66,7 @@ class NoSuchRange:
 class Archive:
     """Files as one, made while it is sent. slot: to be closed when it has been."""
 
-    reached: Reached
+    reached: OpenedFolder
     make: Make
     name: str | None
     slot: Slot
@@ -85,7 +85,7 @@ async def archive(services: FileServices, actor: Actor, ref: str, paths: list[st
 
 
 async def sent(
-    services: FileServices, reached: Reached, path: str, wanted: Wanted
+    services: FileServices, reached: OpenedFolder, path: str, wanted: Wanted
 ) -> Download | NotChanged | NoSuchRange:
     """A file as it is asked for. Raises: NotFound, Conflict, Invalid, Changed."""
     content, name = await reached.call(_content, reached.root, path), path.rpartition("/")[2]
@@ -109,7 +109,7 @@ async def sent(
         return Download(reached, name, content, *span, slot)
 
 
-async def zipped(services: FileServices, reached: Reached, paths: list[str]) -> Archive:
+async def zipped(services: FileServices, reached: OpenedFolder, paths: list[str]) -> Archive:
     """Things as a zip file. Raises: NotFound, Conflict, Invalid."""
     if "" in paths and len(paths) > 1:
         raise Invalid("invalid.request", "The whole folder comes alone.", field="path")

@@ -13,9 +13,9 @@ from carrel.core.errors import Conflict
 from carrel.core.ids import FolderId
 from carrel.folders import access
 from carrel.folders.hosts.services import StorageServices
-from carrel.folders.hosts.storages import Storage
+from carrel.folders.hosts.storages import HostStorage
 from carrel.permissions.decide import Actor
-from carrel.storage.port import Place
+from carrel.storage.port import FolderLocation
 from carrel.storage.threads import DEADLINE_S
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import Permission, VFolder
@@ -31,22 +31,22 @@ MOST_TOLD = 50
 
 
 @dataclass(frozen=True)
-class Reached:
+class OpenedFolder:
     """A folder whose files the actor may use as they asked for. root: its files. stage: for what is not finished."""
 
     actor: Actor
     folder: VFolder
     permission: Permission
-    storage: Storage
+    storage: HostStorage
     root: Path
     stage: Path
 
     async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
-        """What the work gives, done by the storage host's own threads; see `Storage.call`."""
+        """What the work gives, done by the storage host's own threads; see `HostStorage.call`."""
         return await self.storage.call(work, *args, deadline_s=deadline_s)
 
 
-async def reach(services: StorageServices, actor: Actor, ref: str, needed: Permission) -> Reached:
+async def reach(services: StorageServices, actor: Actor, ref: str, needed: Permission) -> OpenedFolder:
     """The files of a folder, for an actor who may use them like that. Raises: NotFound, Forbidden, Conflict."""
     async with services.database.transaction() as tx:
         held = await access.find(tx, actor, ref, "vfolder.use")
@@ -54,16 +54,16 @@ async def reach(services: StorageServices, actor: Actor, ref: str, needed: Permi
     return await at(services, actor, held)
 
 
-async def at(services: StorageServices, actor: Actor, held: access.Held) -> Reached:
+async def at(services: StorageServices, actor: Actor, held: access.FolderRights) -> OpenedFolder:
     """The files of a folder that was found and may be used."""
     assert held.permission is not None
     storage = await services.storages.of(held.folder.host_id)
-    place = Place(held.folder.scope, held.folder.id)
+    place = FolderLocation(held.folder.scope, held.folder.id)
     files, stage = storage.backend.files(place), storage.backend.stage(place)
-    return Reached(actor, held.folder, held.permission, storage, files, stage)
+    return OpenedFolder(actor, held.folder, held.permission, storage, files, stage)
 
 
-def note(tx: AsyncSession, reached: Reached, action: str, paths: Sequence[str], **details: object) -> None:
+def note(tx: AsyncSession, reached: OpenedFolder, action: str, paths: Sequence[str], **details: object) -> None:
     """Write down what was done with these files. Of very many, the first are named."""
     folder = reached.folder
     known: Mapping[str, object] = {"paths": list(paths[:MOST_TOLD]), "count": len(paths), **details}
@@ -72,7 +72,7 @@ def note(tx: AsyncSession, reached: Reached, action: str, paths: Sequence[str], 
     )
 
 
-async def require_in_place(tx: AsyncSession, reached: Reached) -> None:
+async def require_in_place(tx: AsyncSession, reached: OpenedFolder) -> None:
     """Return when the folder is still where its files were changed; one that was on its way may have left that behind.
 
     To be asked after the change. Raises: Conflict.

@@ -16,14 +16,14 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.folders import access
-from carrel.folders.files.folder_access import MOST_TOLD, Reached
-from carrel.folders.hosts.storages import Storage, Storages
+from carrel.folders.files.folder_access import MOST_TOLD, OpenedFolder
+from carrel.folders.hosts.storages import HostStorage, Storages
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
 from carrel.storage import interrupted
 from carrel.storage.intents import Done, Intent
-from carrel.storage.interrupted import Left
-from carrel.storage.port import Place
+from carrel.storage.interrupted import InterruptedChange
+from carrel.storage.port import FolderLocation
 from carrel.tables.audit import AuditEntry
 from carrel.tables.folders import VFolder
 from carrel.tables.storage_hosts import StorageHost
@@ -36,7 +36,7 @@ _CLOCKS_DIFFER = timedelta(hours=1)
 
 def intent(
     clock: Clock,
-    reached: Reached,
+    reached: OpenedFolder,
     action: str,
     details: Mapping[str, object] | None = None,
     *,
@@ -56,7 +56,7 @@ def intent(
 
 
 @asynccontextmanager
-async def ending(reached: Reached, about: Intent) -> AsyncIterator[None]:
+async def ending(reached: OpenedFolder, about: Intent) -> AsyncIterator[None]:
     """In the block the entry of what was done is committed. When that fails, it is left for `write_down`."""
     try:
         yield
@@ -81,7 +81,7 @@ async def write_down_all(transaction: Callable[[], Any], storages: Storages, clo
             log.warning("interrupted.not_read", host=host, error=str(error))
 
 
-async def write_down(transaction: Callable[[], Any], storage: Storage, clock: Clock) -> None:
+async def write_down(transaction: Callable[[], Any], storage: HostStorage, clock: Clock) -> None:
     """Have in the audit trail what happened of changes that nobody is at any more. Raises: Unavailable, OSError."""
     for left in await storage.call(interrupted.left, storage.backend.root):
         try:
@@ -94,9 +94,9 @@ async def write_down(transaction: Callable[[], Any], storage: Storage, clock: Cl
             left.close()
 
 
-async def _write_down(transaction: Callable[[], Any], storage: Storage, left: Left, clock: Clock) -> None:
+async def _write_down(transaction: Callable[[], Any], storage: HostStorage, left: InterruptedChange, clock: Clock) -> None:
     known = left.known
-    place = Place(known["scope"], known["folder"])
+    place = FolderLocation(known["scope"], known["folder"])
     async with transaction() as tx:
         folder = await tx.get(VFolder, known["folder"])
     # What was done to a folder that has left is lost with what it left behind; nothing is said of that.
@@ -110,7 +110,7 @@ async def _write_down(transaction: Callable[[], Any], storage: Storage, left: Le
     await storage.call(left.end)
 
 
-async def _write(tx: AsyncSession, folder: VFolder, left: Left, done: Done, now: datetime) -> int:
+async def _write(tx: AsyncSession, folder: VFolder, left: InterruptedChange, done: Done, now: datetime) -> int:
     """How many entries were missing."""
     known, missing = left.known, 0
     actor = Actor(role=Role.USER, projects=frozenset(), administers=frozenset(), **known["actor"])
@@ -151,7 +151,7 @@ async def _finished(tx: AsyncSession, upload: str, done: Done, now: datetime) ->
     return False
 
 
-async def _written(tx: AsyncSession, left: Left) -> Sequence[Sequence[str]]:
+async def _written(tx: AsyncSession, left: InterruptedChange) -> Sequence[Sequence[str]]:
     """Paths of the entries that were committed before whoever made the change was cut off."""
     known = left.known
     paths = AuditEntry.details["paths"].label("paths")

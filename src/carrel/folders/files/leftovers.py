@@ -10,9 +10,9 @@ from sqlalchemy import delete, select, tuple_
 
 from carrel.core.errors import CarrelError, Locked, NotFound, Unavailable
 from carrel.core.ids import FolderId, StorageHostId, UploadId
-from carrel.folders.hosts.storages import Storage, Storages
+from carrel.folders.hosts.storages import HostStorage, Storages
 from carrel.storage import staged
-from carrel.storage.port import Place, StorageUnavailable
+from carrel.storage.port import FolderLocation, StorageUnavailable
 from carrel.tables.folders import VFolder
 from carrel.tables.uploads import Upload
 
@@ -62,7 +62,7 @@ async def _discarded(
     """Nothing is left of it. A host that does not answer is away from then on."""
     try:
         storage = await storages.of(folder.host_id)
-        stage = storage.backend.stage(Place(folder.scope, folder.id))
+        stage = storage.backend.stage(FolderLocation(folder.scope, folder.id))
         await storage.call(_discard_there, stage, staged_name(upload))
     except Unavailable:
         away.add(folder.host_id)
@@ -94,7 +94,7 @@ async def sweep(transaction: Callable[[], Any], storages: Storages, now: datetim
         if not rows:
             return
         for host in {row.host_id for row in rows} - away:
-            here = [Place(row.scope, row.id) for row in rows if row.host_id == host]
+            here = [FolderLocation(row.scope, row.id) for row in rows if row.host_id == host]
             try:
                 await _sweep(await storages.of(host), here, before_ns)
             except Unavailable:
@@ -102,7 +102,7 @@ async def sweep(transaction: Callable[[], Any], storages: Storages, now: datetim
         after = rows[-1].id
 
 
-async def _sweep(storage: Storage, places: Sequence[Place], before_ns: int) -> None:
+async def _sweep(storage: HostStorage, places: Sequence[FolderLocation], before_ns: int) -> None:
     """Raises: Unavailable."""
     try:
         await storage.call(staged.sweep, [storage.backend.stage(place) for place in places], before_ns)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from carrel.core.errors import Invalid, NotFound, Unavailable
 from carrel.core.ids import UserId
-from carrel.folders.files.folder_access import Reached, reach
+from carrel.folders.files.folder_access import OpenedFolder, reach
 from carrel.folders.files.schemas import LinkView
 from carrel.folders.files.services import FileServices
 from carrel.permissions.decide import Actor
@@ -49,7 +49,7 @@ async def make(services: FileServices, actor: Actor, ref: str, paths: list[str])
 class Linked:
     """What an address is for. is_file: one file as it is; else all of them as an archive."""
 
-    reached: Reached
+    reached: OpenedFolder
     paths: list[str]
     is_file: bool
 
@@ -88,7 +88,7 @@ async def _actor(services: FileServices, user_id: UserId, address: str) -> Actor
         return await tenancy.actor_of(tx, user, credential="link", address=address)
 
 
-async def _is_directory(reached: Reached, path: str) -> bool:
+async def _is_directory(reached: OpenedFolder, path: str) -> bool:
     found = await reached.call(entry, reached.root, path)
     return found.kind is FileKind.DIRECTORY
 

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import CarrelError, Conflict
 from carrel.db.database import Database
-from carrel.folders.files.folder_access import Reached, left, note, places
-from carrel.folders.hosts.storages import Storage
+from carrel.folders.files.folder_access import OpenedFolder, left, note, places
+from carrel.folders.hosts.storages import HostStorage
 from carrel.storage.intents import Intent, end_all
 
 _MOST_AT_ONCE = 200
@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 200
 class _Waiting:
     """in_place: what was done holds only when the folder is still where it was done."""
 
-    reached: Reached
+    reached: OpenedFolder
     action: str
     paths: Sequence[str]
     in_place: bool
@@ -55,7 +55,7 @@ class FileNotes:
 
     async def write(
         self,
-        reached: Reached,
+        reached: OpenedFolder,
         action: str,
         paths: Sequence[str],
         *,
@@ -119,6 +119,6 @@ class FileNotes:
         return await self._database.run(write)
 
 
-async def _ended(storage: Storage, intents: Sequence[Intent]) -> None:
+async def _ended(storage: HostStorage, intents: Sequence[Intent]) -> None:
     with suppress(CarrelError, OSError):
         await storage.call(end_all, intents)

@@ -11,7 +11,7 @@ from carrel.core.ids import new_id
 from carrel.folders.files import arrivals, authorization, sizes, views
 from carrel.folders.files.authorization import Admitted
 from carrel.folders.files.downloads import Archive
-from carrel.folders.files.folder_access import LONG_S, MOST_TOLD, Reached
+from carrel.folders.files.folder_access import LONG_S, MOST_TOLD, OpenedFolder
 from carrel.folders.files.interrupted import ending, intent
 from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.schemas import FilesDone
@@ -19,7 +19,7 @@ from carrel.folders.files.services import FileServices
 from carrel.http.body import Body
 from carrel.permissions.decide import Actor
 from carrel.storage import staged
-from carrel.storage.packs import Step, Unpacking, require_some, write_pack
+from carrel.storage.packs import UnpackedBatch, Unpacking, require_some, write_pack
 from carrel.storage.paths import names
 from carrel.storage.tree import Clash
 
@@ -115,7 +115,7 @@ async def unpack_tar(
     return done
 
 
-async def _note(services: FileServices, reached: Reached, step: Step) -> None:
+async def _note(services: FileServices, reached: OpenedFolder, step: UnpackedBatch) -> None:
     """Have all of it in the audit trail: in several entries that name every path, and one transaction."""
     notes: FileNotes = services.file_notes
     entries = [

@@ -6,7 +6,7 @@ from carrel.core.ids import UploadId
 from carrel.folders import quotas
 from carrel.folders.files import sizes
 from carrel.folders.files.arrivals import let_go
-from carrel.folders.files.folder_access import LONG_S, Reached
+from carrel.folders.files.folder_access import LONG_S, OpenedFolder
 from carrel.folders.files.leftovers import discard, staged_name
 from carrel.folders.files.services import FileServices
 from carrel.folders.files.upload_rows import finish, forget, missing, theirs
@@ -15,7 +15,7 @@ from carrel.storage.staged import Staged
 from carrel.tables.uploads import Upload
 
 
-async def joined(services: FileServices, reached: Reached, upload: Upload, parts: tuple[str, ...]) -> None:
+async def joined(services: FileServices, reached: OpenedFolder, upload: Upload, parts: tuple[str, ...]) -> None:
     """Make the upload a file from parts that have all arrived, in this order."""
     lengths = await _parts(services, reached, parts)
     upload.parts, upload.length = list(parts), sum(lengths[part] for part in parts)
@@ -39,7 +39,7 @@ async def joined(services: FileServices, reached: Reached, upload: Upload, parts
     await forget(services, lengths)
 
 
-async def _parts(services: FileServices, reached: Reached, parts: tuple[str, ...]) -> dict[str, int]:
+async def _parts(services: FileServices, reached: OpenedFolder, parts: tuple[str, ...]) -> dict[str, int]:
     """How long each of the parts is that are to be put together. Raises: NotFound, Conflict."""
     async with services.database.transaction() as tx:
         found = (await tx.execute(theirs(reached, services.clock.now()).where(Upload.id.in_(parts)))).scalars()
@@ -53,7 +53,7 @@ async def _parts(services: FileServices, reached: Reached, parts: tuple[str, ...
     return {row.id: row.length or 0 for row in rows.values()}
 
 
-async def _take(reached: Reached, file: Staged, part: str, length: int) -> None:
+async def _take(reached: OpenedFolder, file: Staged, part: str, length: int) -> None:
     """Add a part to the file. One at a time is open: there may be a thousand. Raises: NotFound, Conflict, Locked."""
     opened = await reached.call(staged.opened, reached.stage, staged_name(UploadId(part)))
     with let_go(opened):

@@ -9,7 +9,7 @@ from carrel.core.errors import CarrelError, Invalid
 from carrel.core.ids import new_id
 from carrel.folders import access, quotas, tasks
 from carrel.folders.files import views
-from carrel.folders.files.folder_access import MOST_TOLD, Reached, note, reach, require_in_place
+from carrel.folders.files.folder_access import MOST_TOLD, OpenedFolder, note, reach, require_in_place
 from carrel.folders.files.interrupted import ending, intent
 from carrel.folders.files.schemas import (
     FileList,
@@ -142,7 +142,7 @@ async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence
     return views.outcome(done, refused)
 
 
-async def _removed(services: FileServices, reached: Reached, paths: Sequence[str]) -> None:
+async def _removed(services: FileServices, reached: OpenedFolder, paths: Sequence[str]) -> None:
     # What an earlier request left there before it was killed goes as well.
     entries = await reached.call(tree.removed, reached.stage)
     folder = reached.folder
@@ -162,7 +162,7 @@ async def _removed(services: FileServices, reached: Reached, paths: Sequence[str
 
 
 async def _noted(
-    services: FileServices, reached: Reached, about: Intent, action: str, paths: Sequence[str], **details: object
+    services: FileServices, reached: OpenedFolder, about: Intent, action: str, paths: Sequence[str], **details: object
 ) -> None:
     async with ending(reached, about), services.database.transaction() as tx:
         await require_in_place(tx, reached)
@@ -170,7 +170,7 @@ async def _noted(
     services.file_changes.note(reached.folder)
 
 
-def _page(root: Path, path: str, order: looking.Order, limit: int, only: FileKind | None) -> looking.Page:
+def _page(root: Path, path: str, order: looking.ListingOrder, limit: int, only: FileKind | None) -> looking.ListingPage:
     return looking.page(root, path, order, limit, only=only)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
 from carrel.folders.files import tus
-from carrel.folders.files.folder_access import LONG_S, Reached, note, reach, require_in_place
+from carrel.folders.files.folder_access import LONG_S, OpenedFolder, note, reach, require_in_place
 from carrel.folders.files.interrupted import ending, intent, write_down
 from carrel.folders.files.leftovers import staged_name
 from carrel.folders.files.services import FileServices
@@ -29,7 +29,7 @@ KEPT = timedelta(days=1)
 class Sought:
     """An upload of the actor's, as the database has it."""
 
-    reached: Reached
+    reached: OpenedFolder
     row: Upload
 
     @property
@@ -74,7 +74,7 @@ async def recover(services: FileServices, sought: Sought) -> int:
     raise missing()
 
 
-async def finish(services: FileServices, reached: Reached, row: Upload, file: Staged) -> None:
+async def finish(services: FileServices, reached: OpenedFolder, row: Upload, file: Staged) -> None:
     """Put what has arrived into its place, and write that down. Raises: as `Staged.put`; Conflict."""
     size = file.size()
     about = intent(services.clock, reached, "file.upload", upload=row.id)
@@ -89,7 +89,7 @@ async def finish(services: FileServices, reached: Reached, row: Upload, file: St
         await note_done(services, reached, row, path, size)
 
 
-async def note_done(services: FileServices, reached: Reached, row: Upload, path: str, size: int) -> None:
+async def note_done(services: FileServices, reached: OpenedFolder, row: Upload, path: str, size: int) -> None:
     """Write down that it is a file now. Raises: Conflict when its folder has left meanwhile."""
     async with services.database.transaction() as tx:
         await require_in_place(tx, reached)
@@ -106,14 +106,14 @@ async def forget(services: FileServices, uploads: Collection[str]) -> None:
         await tx.execute(delete(Upload).where(Upload.id.in_(uploads)))
 
 
-async def _row(tx: AsyncSession, reached: Reached, upload: str, now: datetime) -> Upload:
+async def _row(tx: AsyncSession, reached: OpenedFolder, upload: str, now: datetime) -> Upload:
     row = (await tx.execute(theirs(reached, now).where(Upload.id == upload))).scalar()
     if row is None:
         raise missing()
     return row
 
 
-def theirs(reached: Reached, now: datetime) -> Select[Upload]:
+def theirs(reached: OpenedFolder, now: datetime) -> Select[Upload]:
     """The actor's uploads into the folder."""
     return select(Upload).where(
         Upload.folder_id == reached.folder.id,

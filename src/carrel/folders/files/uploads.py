@@ -13,7 +13,7 @@ from carrel.core.ids import UploadId, new_id
 from carrel.folders import quotas
 from carrel.folders.files import arrivals, authorization, sizes, tus
 from carrel.folders.files.arrivals import let_go
-from carrel.folders.files.folder_access import Reached, reach
+from carrel.folders.files.folder_access import OpenedFolder, reach
 from carrel.folders.files.interrupted import intent
 from carrel.folders.files.leftovers import discard, staged_name
 from carrel.folders.files.parts import joined
@@ -44,7 +44,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Progress:
+class UploadProgress:
     """What is known of an upload."""
 
     row: Upload
@@ -120,7 +120,7 @@ def _is_whole(body: Body, wanted: tus.Creation) -> bool:
 
 
 async def _at_once(
-    services: FileServices, body: Body, reached: Reached, wanted: tus.Creation
+    services: FileServices, body: Body, reached: OpenedFolder, wanted: tus.Creation
 ) -> Standing:
     """A small file, of which there is no upload that could be gone on with: it is there, or nothing of it is."""
     upload = UploadId(new_id())
@@ -140,14 +140,14 @@ async def _at_once(
     return Standing(upload, made.size_bytes, path=made.path)
 
 
-async def offset(services: FileServices, actor: Actor, ref: str, upload: str) -> Progress:
+async def offset(services: FileServices, actor: Actor, ref: str, upload: str) -> UploadProgress:
     """How much has arrived; all of it only when the file is in its place. Raises: NotFound, Forbidden, Conflict."""
     sought = await seek(services, actor, ref, upload)
     await services.arrivals.cut(upload, unless_busy=True)
     row = sought.row
     size = row.length or 0 if row.done_path is not None else await size_of(services, sought)
     arrives = not row.parts or row.done_path is not None
-    return Progress(row, confirmed(row, size) if arrives else None)
+    return UploadProgress(row, confirmed(row, size) if arrives else None)
 
 
 async def append(

@@ -10,7 +10,7 @@ import orjson
 
 from carrel.core.errors import CarrelError, Invalid
 from carrel.folders.files.schemas import FilesDone, FileView, NotDone
-from carrel.storage.listing import By, Entry, FileKind, Key, Order
+from carrel.storage.listing import By, Entry, FileKind, Key, ListingOrder
 from carrel.storage.paths import shown
 
 _SECOND_NS = 10**9
@@ -54,10 +54,10 @@ def modified_at(modified_ns: int) -> datetime:
     return at.replace(microsecond=rest_ns // 1000)
 
 
-def order(sort: str, cursor: str | None) -> Order:
+def order(sort: str, cursor: str | None) -> ListingOrder:
     """What a list was asked for. Raises: Invalid."""
     by: By = {"name": "name", "size": "size", "modified": "modified"}[sort.removeprefix("-")]  # type: ignore[assignment]
-    return Order(by, sort.startswith("-"), _after(sort, cursor) if cursor else None)
+    return ListingOrder(by, sort.startswith("-"), _after(sort, cursor) if cursor else None)
 
 
 def cursor(sort: str, last: Key | None) -> str | None:

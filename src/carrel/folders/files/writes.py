@@ -6,7 +6,7 @@ from functools import partial
 from carrel.core.errors import Conflict, TooLarge
 from carrel.core.ids import new_id
 from carrel.folders.files import arrivals, authorization, views
-from carrel.folders.files.folder_access import Reached
+from carrel.folders.files.folder_access import OpenedFolder
 from carrel.folders.files.interrupted import intent
 from carrel.folders.files.schemas import FileView
 from carrel.folders.files.services import FileServices
@@ -57,7 +57,7 @@ async def write(
 
 
 async def _made(
-    services: FileServices, reached: Reached, path: str, body: Body, condition: Condition, *, most: int, about: Intent
+    services: FileServices, reached: OpenedFolder, path: str, body: Body, condition: Condition, *, most: int, about: Intent
 ) -> Entry:
     """The file, in its place. most: how many bytes it may have."""
     clash = Clash.REFUSE if condition.only_new else Clash.REPLACE

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from carrel.core.errors import CarrelError, NotFound, Refused, Unavailable
 from carrel.core.ids import StorageHostId
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.storage.make import make
 from carrel.storage.port import OverQuota, StorageBackend, StorageError, StorageFull
 from carrel.storage.threads import DEADLINE_S, Threads
@@ -22,7 +22,7 @@ Make = Callable[[str, Path, Mapping[str, Any]], StorageBackend]
 
 
 @dataclass(frozen=True)
-class Storage:
+class HostStorage:
     """One host at work. Ask `backend` for what needs no disk (paths, capabilities), and `call` for the rest."""
 
     name: str
@@ -57,14 +57,14 @@ def _purpose(host: StorageHostId) -> str:
 class Storages:
     """Every host's storage by its id. A host's back end, root and settings never change."""
 
-    def __init__(self, database: Database, make: Make = make, *, seal: Seal | None = None) -> None:
+    def __init__(self, database: Database, make: Make = make, *, seal: SecretBox | None = None) -> None:
         """seal: opens the settings of hosts that have some."""
         self._database = database
         self._seal = seal
         self._make = make
-        self._known: dict[StorageHostId, Storage] = {}
+        self._known: dict[StorageHostId, HostStorage] = {}
 
-    async def of(self, host: StorageHostId) -> Storage:
+    async def of(self, host: StorageHostId) -> HostStorage:
         """The storage of this host. Raises: NotFound."""
         found = self._known.get(host)
         if found is None:
@@ -75,9 +75,9 @@ class Storages:
             found = self._known.setdefault(host, self.tried(row.name, row.backend, Path(row.root), self._settings(row)))
         return found
 
-    def tried(self, name: str, kind: str, root: Path, settings: Mapping[str, Any]) -> Storage:
+    def tried(self, name: str, kind: str, root: Path, settings: Mapping[str, Any]) -> HostStorage:
         """A storage that is no host yet, to look whether it could be one. Raises: Invalid for its settings."""
-        return Storage(name, self._make(kind, root, settings), Threads(name))
+        return HostStorage(name, self._make(kind, root, settings), Threads(name))
 
     def sealed(self, host: StorageHostId, settings: Mapping[str, Any]) -> bytes | None:
         """The settings as they are kept; None when there are none."""

@@ -23,7 +23,7 @@ from carrel.folders.files.transfer_routes import file_response, wanted
 from carrel.folders.webdav.locks import Locks
 from carrel.folders.webdav.mount import MOUNT
 from carrel.folders.webdav.properties import Properties
-from carrel.folders.webdav.resources import CALL, Folders
+from carrel.folders.webdav.resources import CALL, FolderProvider
 from carrel.folders.webdav.work import Call
 from carrel.http.auth import current_actor, names
 from carrel.http.body import Body
@@ -54,7 +54,7 @@ class WebDav:
 
     def __init__(self) -> None:
         kept = {"lock_storage": Locks(), "property_manager": Properties()}
-        self._library = WsgiDAVApp(_CONFIG | {"provider_mapping": {"/": Folders()}} | kept)
+        self._library = WsgiDAVApp(_CONFIG | {"provider_mapping": {"/": FolderProvider()}} | kept)
         self._busy: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

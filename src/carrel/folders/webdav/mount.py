@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 MOUNT = "/dav"
 
 
-class Mounted:
+class LazyWebDav:
     """The application of `carrel.folders.webdav.app`."""
 
     def __init__(self) -> None:

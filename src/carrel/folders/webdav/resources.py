@@ -15,7 +15,7 @@ from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
 from carrel.folders import access
 from carrel.folders.files import authorization, service
 from carrel.folders.files.authorization import Admitted
-from carrel.folders.files.folder_access import Reached
+from carrel.folders.files.folder_access import OpenedFolder
 from carrel.folders.files.schemas import FilesDone, FilesMove
 from carrel.folders.webdav import work
 from carrel.folders.webdav.work import Call
@@ -29,17 +29,17 @@ CALL = "carrel.call"
 """In WSGI's environ: the request's `Call`."""
 
 
-class Folders(DAVProvider):  # type: ignore[misc]
+class FolderProvider(DAVProvider):  # type: ignore[misc]
     """All folders, by name; below each its files."""
 
     def is_readonly(self) -> bool:
         return False
 
-    def get_resource_inst(self, path: str, environ: dict[str, Any]) -> "Root | Directory | File | None":
+    def get_resource_inst(self, path: str, environ: dict[str, Any]) -> "RootResource | DirectoryResource | FileResource | None":
         call: Call = environ[CALL]
         name, _, inner = path.strip("/").partition("/")
         if not name:
-            return Root(environ)
+            return RootResource(environ)
         reached = call.folder(name)
         if reached is None:
             return None
@@ -52,7 +52,7 @@ class Folders(DAVProvider):  # type: ignore[misc]
         return _resource(name, reached, entry, environ)
 
 
-class Root(DAVCollection):  # type: ignore[misc]
+class RootResource(DAVCollection):  # type: ignore[misc]
     """The folders that somebody may use. None of them can be made, removed or renamed here."""
 
     def __init__(self, environ: dict[str, Any]) -> None:
@@ -62,11 +62,11 @@ class Root(DAVCollection):  # type: ignore[misc]
         call: Call = self.environ[CALL]
         return call.wait(work.names(call))
 
-    def get_member(self, name: str) -> "Root | Directory | File | None":
-        found: Root | Directory | File | None = self.provider.get_resource_inst(f"/{name}", self.environ)
+    def get_member(self, name: str) -> "RootResource | DirectoryResource | FileResource | None":
+        found: RootResource | DirectoryResource | FileResource | None = self.provider.get_resource_inst(f"/{name}", self.environ)
         return found
 
-    def get_member_list(self) -> "list[Root | Directory | File]":
+    def get_member_list(self) -> "list[RootResource | DirectoryResource | FileResource]":
         return [member for name in self.get_member_names() if (member := self.get_member(name))]
 
     def prevent_locking(self) -> bool:
@@ -86,10 +86,10 @@ class _Inside:
     """What a directory and a file have in common."""
 
     environ: dict[str, Any]
-    provider: Folders
+    provider: FolderProvider
     path: str
 
-    def __init__(self, name: str, reached: Reached, entry: Entry, environ: dict[str, Any]) -> None:
+    def __init__(self, name: str, reached: OpenedFolder, entry: Entry, environ: dict[str, Any]) -> None:
         super().__init__(joined(f"/{name}", entry.path), environ)  # type: ignore[call-arg]
         self.call: Call = environ[CALL]
         self.name = name
@@ -100,9 +100,9 @@ class _Inside:
         """What locks are kept by: another person's folder of that name is another one."""
         return self._ref_url(self.reached, self.entry.path)
 
-    def _ref_url(self, reached: Reached, path: str) -> str:
+    def _ref_url(self, reached: OpenedFolder, path: str) -> str:
         """That of a resource of this kind there."""
-        ending = "/" if isinstance(self, Directory) else ""
+        ending = "/" if isinstance(self, DirectoryResource) else ""
         return quote(joined(f"/{reached.folder.id}", path)) + ending
 
     def set_property_value(self, name: str, value: Any, *, dry_run: bool = False) -> object:
@@ -179,20 +179,20 @@ class _Inside:
         return self.reached.folder.id
 
 
-class Directory(_Inside, DAVCollection):  # type: ignore[misc]
+class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
     """A folder, or a directory in it."""
 
     def get_display_name(self) -> str:
         return self.entry.name or self.name
 
-    def get_member_list(self) -> "list[Directory | File]":
+    def get_member_list(self) -> "list[DirectoryResource | FileResource]":
         found = self.call.wait(work.listed(self.reached, self.entry.path))
         return [_resource(self.name, self.reached, entry, self.environ) for entry in found]
 
     def get_member_names(self) -> list[str]:
         return [member.entry.name for member in self.get_member_list()]
 
-    def get_member(self, name: str) -> "Root | Directory | File | None":
+    def get_member(self, name: str) -> "RootResource | DirectoryResource | FileResource | None":
         return self.provider.get_resource_inst(joined(self.path, name), self.environ)
 
     def get_used_bytes(self) -> int | None:
@@ -207,10 +207,10 @@ class Directory(_Inside, DAVCollection):  # type: ignore[misc]
         path = joined(self.entry.path, name)
         self.call.wait(service.make_directory(self.call.services, self.call.actor, self._folder, path))
 
-    def create_empty_resource(self, name: str) -> "File":
+    def create_empty_resource(self, name: str) -> "FileResource":
         """A file that is made when its content has come; or at once, of none, for who locks it first."""
         entry = Entry(joined(self.entry.path, name), FileKind.FILE, 0, 0, 0, 0)
-        file = File(self.name, self.reached, entry, self.environ)
+        file = FileResource(self.name, self.reached, entry, self.environ)
         if self.environ["REQUEST_METHOD"] == "LOCK":
             file.begin_write()
             file.end_write(with_errors=False)
@@ -229,7 +229,7 @@ class Directory(_Inside, DAVCollection):  # type: ignore[misc]
         )
 
 
-class File(_Inside, DAVNonCollection):  # type: ignore[misc]
+class FileResource(_Inside, DAVNonCollection):  # type: ignore[misc]
     """A file. Its content goes straight from the connection to the disk, not through WSGI."""
 
     _file: Staged | None = None
@@ -253,7 +253,7 @@ class File(_Inside, DAVNonCollection):  # type: ignore[misc]
     def get_content(self) -> NoReturn:
         raise DAVError(405)  # it is sent before WsgiDAV is asked
 
-    def begin_write(self, *, content_type: str | None = None) -> "File":
+    def begin_write(self, *, content_type: str | None = None) -> "FileResource":
         self._admitted, self._file = self.call.wait(work.begun(self.call, self._folder))
         return self
 
@@ -306,11 +306,11 @@ class File(_Inside, DAVNonCollection):  # type: ignore[misc]
         self._copy(dest_path, Clash.REPLACE)
 
     def _over_a_file(self, dest_path: str) -> bool:
-        return isinstance(self.provider.get_resource_inst(dest_path, self.environ), File)
+        return isinstance(self.provider.get_resource_inst(dest_path, self.environ), FileResource)
 
 
-def _resource(name: str, reached: Reached, entry: Entry, environ: dict[str, Any]) -> Directory | File:
-    kind = Directory if entry.kind is FileKind.DIRECTORY else File
+def _resource(name: str, reached: OpenedFolder, entry: Entry, environ: dict[str, Any]) -> DirectoryResource | FileResource:
+    kind = DirectoryResource if entry.kind is FileKind.DIRECTORY else FileResource
     return kind(name, reached, entry, environ)
 
 

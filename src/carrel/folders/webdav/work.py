@@ -14,14 +14,14 @@ from carrel.core.ids import new_id
 from carrel.folders import access
 from carrel.folders.files import arrivals, authorization
 from carrel.folders.files.authorization import Admitted
-from carrel.folders.files.folder_access import LONG_S, Reached, reach
+from carrel.folders.files.folder_access import LONG_S, OpenedFolder, reach
 from carrel.folders.files.interrupted import intent
 from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.services import FileServices
 from carrel.http.body import Body, LineBroke
 from carrel.permissions.decide import Actor
 from carrel.storage import listing, staged, tree
-from carrel.storage.listing import Entry, FileKind, Order
+from carrel.storage.listing import Entry, FileKind, ListingOrder
 from carrel.storage.staged import Staged
 from carrel.storage.tree import Clash
 from carrel.tables.folder_states import FolderState
@@ -44,7 +44,7 @@ class Call:
     services: FileServices
     body: Body
     actor: Actor
-    reached: dict[str, Reached] = field(default_factory=dict)
+    reached: dict[str, OpenedFolder] = field(default_factory=dict)
     refused: list[CarrelError] = field(default_factory=list)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
@@ -57,7 +57,7 @@ class Call:
         except LineBroke:
             raise DAVError(400, "The connection broke.") from None
 
-    def folder(self, name: str) -> Reached | None:
+    def folder(self, name: str) -> OpenedFolder | None:
         """A folder by its name or id; None where there is none for this person."""
         if name not in self.reached:
             try:
@@ -81,15 +81,15 @@ async def names(call: Call) -> list[str]:
     ]
 
 
-async def entry(reached: Reached, path: str) -> Entry:
+async def entry(reached: OpenedFolder, path: str) -> Entry:
     entry = await reached.call(listing.entry, reached.root, path)
     if entry.kind not in _SHOWN:
         raise NotFound("file.not_found", "Links and special files are not shown.")
     return entry
 
 
-async def listed(reached: Reached, path: str) -> Sequence[Entry]:
-    page = await reached.call(listing.page, reached.root, path, Order(), _MOST_LISTED, deadline_s=LONG_S)
+async def listed(reached: OpenedFolder, path: str) -> Sequence[Entry]:
+    page = await reached.call(listing.page, reached.root, path, ListingOrder(), _MOST_LISTED, deadline_s=LONG_S)
     if page.last:
         raise Conflict("file.too_many", f"More than {_MOST_LISTED} files are in this directory.")
     return [entry for entry in page.entries if entry.readable and entry.kind in _SHOWN]
@@ -114,12 +114,12 @@ async def received(call: Call, admitted: Admitted, file: Staged) -> None:
         await arrivals.receive(call.services, call.body, admitted.reached, file, most, arrival)
 
 
-async def dropped(reached: Reached, file: Staged) -> None:
+async def dropped(reached: OpenedFolder, file: Staged) -> None:
     await reached.call(file.remove)
     file.close()
 
 
-async def placed(call: Call, reached: Reached, file: Staged, path: str, modified_ns: int | None) -> Entry:
+async def placed(call: Call, reached: OpenedFolder, file: Staged, path: str, modified_ns: int | None) -> Entry:
     about = intent(call.services.clock, reached, "file.write")
 
     def place() -> Entry:
@@ -148,7 +148,7 @@ async def touched(call: Call, folder: str, path: str, modified_ns: int) -> None:
     call.services.file_changes.note(reached.folder)
 
 
-async def copy(call: Call, source: Reached, path: str, folder: str, to: str, clash: Clash) -> None:
+async def copy(call: Call, source: OpenedFolder, path: str, folder: str, to: str, clash: Clash) -> None:
     admitted = await authorization.inward(call.services, call.actor, folder)
     target, name = admitted.reached, f"copy-{new_id()}"
     above, _, last = to.rpartition("/")

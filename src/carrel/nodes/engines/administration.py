@@ -17,7 +17,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, Unavailable
 from carrel.core.ids import LOCAL_ENGINE, EngineId, new_id
 from carrel.db.database import Database, notify
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.engines.context import Closing, Purging
 from carrel.engines.port import Engine, EngineError
 from carrel.nodes import service as nodes
@@ -43,7 +43,7 @@ class Registry:
 
     database: Database
     engines: Engines
-    seal: Seal
+    seal: SecretBox
     clock: Clock
 
 
@@ -167,7 +167,7 @@ async def _clear_away(registry: Registry, row: EngineRow) -> None:
         log.warning("engine.not_cleared", engine=row.id, error=error.message)
 
 
-def _merged(seal: Seal, row: EngineRow, given: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(seal: SecretBox, row: EngineRow, given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are to be. Raises: Conflict, Invalid."""
     if row.id == LOCAL_ENGINE:
         raise Conflict(
@@ -188,7 +188,7 @@ def _merged(seal: Seal, row: EngineRow, given: Mapping[str, Any]) -> dict[str, A
     return {name: value for name, value in merged.items() if value is not None}
 
 
-def _kept(seal: Seal, row: EngineRow, values: Mapping[str, Any]) -> tuple[dict[str, Any], bytes | None]:
+def _kept(seal: SecretBox, row: EngineRow, values: Mapping[str, Any]) -> tuple[dict[str, Any], bytes | None]:
     """What is kept of the settings, and the sealed secrets among them. Raises: Invalid, Unavailable."""
     settings = plugins.find(Port.ENGINE, row.kind).checked(values)
     secrets = {

@@ -13,7 +13,7 @@ from carrel import plugins
 from carrel.core.errors import Invalid, NotFound, Unavailable
 from carrel.core.ids import LOCAL_ENGINE, EngineId
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.engines.context import Closing, Connect, EngineContext
 from carrel.engines.port import Engine, EngineUnavailable
 from carrel.tables.engines import EngineRow
@@ -41,7 +41,7 @@ async def in_time(call: Awaitable[T], limit_s: float = ANSWER_S) -> T:
 class Connector:
     """Makes engines from their rows. context: what all of them get, but for the label, which each has of its own."""
 
-    seal: Seal
+    seal: SecretBox
     context: EngineContext
 
     def __call__(self, row: EngineRow) -> Engine:
@@ -69,7 +69,7 @@ def purpose(engine: EngineId) -> str:
     return f"engine:{engine}"
 
 
-def opened(seal: Seal, engine: EngineId, secrets: bytes | None) -> dict[str, str]:
+def opened(seal: SecretBox, engine: EngineId, secrets: bytes | None) -> dict[str, str]:
     """The secrets among the settings. Raises: Unavailable."""
     return cast("dict[str, str]", orjson.loads(seal.open(secrets, purpose(engine)))) if secrets else {}
 

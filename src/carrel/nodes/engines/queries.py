@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import NotFound
 from carrel.core.ids import LOCAL_ENGINE
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.nodes.engines.connections import opened
 from carrel.nodes.engines.schemas import EngineList, EngineView
 from carrel.permissions.decide import Actor, Target, require
@@ -16,14 +16,14 @@ from carrel.tables.engines import EngineRow
 from carrel.tables.nodes import IS_KNOWN, Allocation, Node
 
 
-async def page(tx: AsyncSession, seal: Seal, actor: Actor) -> EngineList:
+async def page(tx: AsyncSession, seal: SecretBox, actor: Actor) -> EngineList:
     """Every engine, by name. Raises: Forbidden."""
     require(actor, "engine.read", Target())
     rows = (await tx.execute(_rows().order_by(EngineRow.name))).all()
     return EngineList(items=_views(seal, rows))
 
 
-async def detail(tx: AsyncSession, seal: Seal, actor: Actor, ref: str) -> EngineView:
+async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str) -> EngineView:
     """One engine. Raises: Forbidden, NotFound."""
     row = await find(tx, actor, ref)
     return _views(seal, (await tx.execute(_rows().where(EngineRow.id == row.id))).all())[0]
@@ -63,7 +63,7 @@ def _rows() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _views(seal: Seal, rows: Sequence[Row[Any]]) -> list[EngineView]:
+def _views(seal: SecretBox, rows: Sequence[Row[Any]]) -> list[EngineView]:
     return [
         EngineView(
             **{name: getattr(row.EngineRow, name) for name in _AS_THEY_ARE},

@@ -9,7 +9,7 @@ from carrel.core.ids import GroupId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
 from carrel.http.rules import says
-from carrel.scheduling.snapshot import Order, Strategy
+from carrel.scheduling.snapshot import QueueOrder, Strategy
 from carrel.tables.groups import NodeLoss
 from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef, Ref, SlotName, UserRef
 
@@ -53,7 +53,7 @@ class GroupCreate(BaseModel):
     active: bool = True
     public: bool = True
     session_kinds: SessionKinds = ["interactive", "batch", "inference"]
-    scheduler: Order = Order.FIFO
+    scheduler: QueueOrder = QueueOrder.FIFO
     placement: Strategy = Strategy.DISPERSED
     slot_priority: SlotNames = []
     pending_timeout_s: SomeSeconds | None = None
@@ -160,7 +160,7 @@ class GroupView(BaseModel):
     active: bool
     public: bool
     session_kinds: list[str]
-    scheduler: Order
+    scheduler: QueueOrder
     placement: Strategy
     slot_priority: list[str]
     pending_timeout_s: int | None

@@ -12,7 +12,7 @@ from carrel.server.backup.programs import ProgramFailed, into_file
 from carrel.storage import btrfs_ioctls
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
-from carrel.storage.port import Place, Snapshots, StorageBackend, StorageError
+from carrel.storage.port import FolderLocation, Snapshots, StorageBackend, StorageError
 from carrel.storage.posix import FILES, STAGE, directory
 
 DIRECTORY = "folders"
@@ -25,7 +25,7 @@ _TAR = ("tar", "--create", "--sparse", "--numeric-owner", "--acls", "--xattrs", 
 @dataclass(frozen=True)
 class Folder:
     host: StoredHost
-    place: Place
+    place: FolderLocation
 
     @property
     def archive(self) -> str:
@@ -65,7 +65,7 @@ def archive(folder: Folder, backup: Path, *, snapshot: str | None, progress: Pro
 
 
 @contextmanager
-def _source(backend: StorageBackend, place: Place, snapshot: str | None) -> Iterator[Path]:
+def _source(backend: StorageBackend, place: FolderLocation, snapshot: str | None) -> Iterator[Path]:
     """The directory to read: a snapshot of the folder, or the folder itself."""
     here = backend.files(place).parent
     if snapshot is None or not isinstance(backend, Snapshots) or _has_nested(backend, place):
@@ -78,7 +78,7 @@ def _source(backend: StorageBackend, place: Place, snapshot: str | None) -> Iter
         backend.remove_snapshot(place, snapshot)
 
 
-def _has_nested(backend: StorageBackend, place: Place) -> bool:
+def _has_nested(backend: StorageBackend, place: FolderLocation) -> bool:
     """Subvolumes inside the folder, which a snapshot of it does not hold."""
     if not isinstance(backend, BtrfsBackend):
         return False
@@ -108,11 +108,11 @@ def extract(manifest: Manifest, backup: Path, roots: dict[str, Path], progress: 
     ]  # fmt: skip
 
 
-def _parsed(name: str, hosts: dict[str, StoredHost], backup: Path) -> tuple[StoredHost, Place]:
+def _parsed(name: str, hosts: dict[str, StoredHost], backup: Path) -> tuple[StoredHost, FolderLocation]:
     """Whose archive it is. Raises: Conflict for a name that no backup has."""
     try:
         _, host, scope, file = name.split("/")
-        return hosts[host], Place(directory(scope), FolderId(directory(file.removesuffix(".tar"))))
+        return hosts[host], FolderLocation(directory(scope), FolderId(directory(file.removesuffix(".tar"))))
     except (ValueError, KeyError):
         raise damaged(backup, f"{name} is not the archive of a folder") from None
 

@@ -27,7 +27,7 @@ from carrel.server.backup.programs import disk_error
 from carrel.server.backup.shown import Shown, interruptible, size
 from carrel.server.remembered import effective_settings
 from carrel.server.up import say
-from carrel.storage.port import Place
+from carrel.storage.port import FolderLocation
 
 DATABASE = "database.dump"
 SMALL_FILES = ("key", "run.json", "admin-password")
@@ -40,7 +40,7 @@ _FOLDERS = """
 
 
 @dataclass(frozen=True)
-class Installation:
+class BackupSource:
     """What a backup is made of. embedded: None with a PostgreSQL of one's own."""
 
     data_dir: Path
@@ -62,7 +62,7 @@ def backup(options: argparse.Namespace) -> int:
     return 0
 
 
-def find(data_dir: Path) -> Installation:
+def find(data_dir: Path) -> BackupSource:
     """The installation in a data directory. Raises: NotFound."""
     try:
         run = json.loads((data_dir / "run.json").read_text())
@@ -74,7 +74,7 @@ def find(data_dir: Path) -> Installation:
             f"There is no installation in {data_dir}.",
             hint="Name its directory with --data-dir.",
         ) from None
-    return Installation(data_dir, url, embedded)
+    return BackupSource(data_dir, url, embedded)
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def _appearing(target: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _fill(partial: Path, installation: Installation, how: str, progress: Progress) -> Manifest:
+def _fill(partial: Path, installation: BackupSource, how: str, progress: Progress) -> Manifest:
     files: dict[str, StoredFile] = {}
     changed, missing = [], []
     with database.reachable(installation.embedded):
@@ -145,16 +145,16 @@ def _has_folders(connection: "psycopg.Connection[tuple[object, ...]]") -> bool:
     return bool(row and row[0])
 
 
-def _folders(installation: Installation) -> list[folders.Folder]:
+def _folders(installation: BackupSource) -> list[folders.Folder]:
     with psycopg.connect(installation.database_url, connect_timeout=10) as connection:
         rows = connection.execute(_FOLDERS).fetchall() if _has_folders(connection) else []
     return [
-        folders.Folder(_host(installation, *map(str, row[:3])), Place(str(row[3]), FolderId(str(row[4]))))
+        folders.Folder(_host(installation, *map(str, row[:3])), FolderLocation(str(row[3]), FolderId(str(row[4]))))
         for row in rows
     ]
 
 
-def _hosts(installation: Installation) -> list[StoredHost]:
+def _hosts(installation: BackupSource) -> list[StoredHost]:
     with psycopg.connect(installation.database_url, connect_timeout=10) as connection:
         if not _has_folders(connection):
             return []
@@ -162,7 +162,7 @@ def _hosts(installation: Installation) -> list[StoredHost]:
     return [_host(installation, *map(str, row)) for row in rows]
 
 
-def _host(installation: Installation, name: str, backend: str, root: str) -> StoredHost:
+def _host(installation: BackupSource, name: str, backend: str, root: str) -> StoredHost:
     return StoredHost(name, backend, root, in_data_dir=Path(root) == installation.data_dir / FOLDERS)
 
 

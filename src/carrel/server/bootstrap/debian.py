@@ -12,7 +12,7 @@ from typing import IO
 from carrel.core.errors import Unavailable
 from carrel.server.bootstrap import Consent, Say
 from carrel.server.bootstrap.packages import NEEDS_CONSENT, has_apt, install
-from carrel.server.bootstrap.progress import Progress
+from carrel.server.bootstrap.progress import ProgressLines
 
 RELEASE = "bookworm"
 _PACKAGES = ["mmdebstrap", "debian-archive-keyring"]
@@ -37,7 +37,7 @@ def install_tools(*, consent: Consent, say: Say) -> None:
     install(_PACKAGES, purpose=purpose, consent=consent, say=say)
 
 
-async def write_build_context(target: IO[bytes], *, mirror: str, shown: Progress) -> None:
+async def write_build_context(target: IO[bytes], *, mirror: str, shown: ProgressLines) -> None:
     """Write a tar to `target`, rewound, that an engine builds into the bare Debian.
 
     Raises: Unavailable with the last words of mmdebstrap.

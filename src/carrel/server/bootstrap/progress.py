@@ -10,7 +10,7 @@ from carrel.server.bootstrap import Say
 _REPEAT_S = 5.0
 
 
-class Progress:
+class ProgressLines:
     """The step that runs now. `show` says a new one; a step that stays is repeated with its seconds."""
 
     def __init__(self, say: Say, title: str) -> None:
@@ -36,9 +36,9 @@ class Progress:
 
 
 @contextlib.asynccontextmanager
-async def progress(say: Say, title: str) -> AsyncIterator[Progress]:
-    """A `Progress` that repeats itself while the block runs."""
-    shown = Progress(say, title)
+async def progress(say: Say, title: str) -> AsyncIterator[ProgressLines]:
+    """A `ProgressLines` that repeats itself while the block runs."""
+    shown = ProgressLines(say, title)
     repeating = asyncio.create_task(shown.repeat())
     try:
         yield shown

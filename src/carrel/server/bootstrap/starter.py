@@ -19,7 +19,7 @@ from carrel.engines.docker import DockerEngine
 from carrel.engines.port import EngineError
 from carrel.server.bootstrap import Consent, Say, debian
 from carrel.server.bootstrap.authorities import extra_authorities
-from carrel.server.bootstrap.progress import Progress, progress
+from carrel.server.bootstrap.progress import ProgressLines, progress
 
 # Under localhost/ no engine takes them for names at a registry, where anybody could offer an image by them.
 REPOSITORY = "localhost/carrel/starter"
@@ -196,7 +196,7 @@ async def _has(engine: aiodocker.Docker, repository: str, tag: str, *, formerly:
     return True
 
 
-async def _ensure_base(engine: aiodocker.Docker, shown: Progress, *, consent: Consent, say: Say) -> str:
+async def _ensure_base(engine: aiodocker.Docker, shown: ProgressLines, *, consent: Consent, say: Say) -> str:
     """The reference of a bare Debian that the engine has: Debian's own image, or one made from packages."""
     own = f"{_OWN_BASE}:{debian.RELEASE}"
     if await _is_present(engine, _REGISTRY_BASE):
@@ -213,7 +213,7 @@ async def _ensure_base(engine: aiodocker.Docker, shown: Progress, *, consent: Co
     return own
 
 
-async def _pulled(engine: aiodocker.Docker, reference: str, shown: Progress) -> bool:
+async def _pulled(engine: aiodocker.Docker, reference: str, shown: ProgressLines) -> bool:
     """False when no registry answers or has such an image; a silent one is not waited for long."""
     shown.show(f"asking the registry for {reference}")
     stream: AsyncIterator[dict[str, Any]] = engine.images.pull(reference, stream=True)
@@ -233,7 +233,7 @@ async def _build(
     archive: IO[bytes],
     tag: str,
     arguments: Mapping[str, str],
-    shown: Progress,
+    shown: ProgressLines,
     *,
     titles: list[str],
 ) -> None:
@@ -257,7 +257,7 @@ async def _build(
         ) from error
 
 
-def _show_step(shown: Progress, number: int, total: int, titles: list[str]) -> None:
+def _show_step(shown: ProgressLines, number: int, total: int, titles: list[str]) -> None:
     """Steps without a title are quick and not worth a line; an engine may count its steps otherwise."""
     title = titles[number - 1] if len(titles) == total else "working"
     if title:

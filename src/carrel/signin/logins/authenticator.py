@@ -15,7 +15,7 @@ from carrel.audit import service as audit
 from carrel.audit.refusals import Refusals, Stranger
 from carrel.core.clock import Clock
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.permissions.decide import Actor, Target
 from carrel.signin.keypairs.service import digest
 from carrel.signin.logins import renewals
@@ -63,7 +63,7 @@ class Authenticator:
     noted.
     """
 
-    def __init__(self, database: Database, clock: Clock, refusals: Refusals, seal: Seal) -> None:
+    def __init__(self, database: Database, clock: Clock, refusals: Refusals, seal: SecretBox) -> None:
         self._database = database
         self._clock = clock
         self._refusals = refusals

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import UserId
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.permissions.decide import Actor, Target
 from carrel.signin.keypairs.service import digest
 from carrel.tables.logins import Passkey, RecoveryCode, Totp
@@ -31,7 +31,7 @@ _ISSUER = "Carrel"
 
 
 @dataclass(frozen=True)
-class TotpOffer:
+class NewTotp:
     """What a device must know. qr_svg: url as a picture."""
 
     secret: str
@@ -56,7 +56,7 @@ async def show(tx: AsyncSession, user_id: UserId) -> Factors:
     return Factors(since.scalar_one_or_none(), list(keys.scalars()), codes.scalar_one())
 
 
-async def offer_totp(tx: AsyncSession, seal: Seal, actor: Actor) -> TotpOffer:
+async def offer_totp(tx: AsyncSession, seal: SecretBox, actor: Actor) -> NewTotp:
     """A fresh secret for a device, in place of one that was never confirmed. Raises: Conflict."""
     secret = pyotp.random_base32()
     sealed = seal.close(secret.encode(), _purpose(actor.user_id))
@@ -73,10 +73,10 @@ async def offer_totp(tx: AsyncSession, seal: Seal, actor: Actor) -> TotpOffer:
             "factor.totp_exists", "You have such a device already.", hint="Remove it before you add another."
         )
     url = pyotp.TOTP(secret).provisioning_uri(name=actor.email, issuer_name=_ISSUER)
-    return TotpOffer(secret, url, _picture(url))
+    return NewTotp(secret, url, _picture(url))
 
 
-async def confirm_totp(tx: AsyncSession, seal: Seal, actor: Actor, code: str, now: datetime) -> list[str]:
+async def confirm_totp(tx: AsyncSession, seal: SecretBox, actor: Actor, code: str, now: datetime) -> list[str]:
     """Let the device that was offered count, proved by a code of it; gives recovery codes if there were none.
 
     Raises: NotFound, Conflict, Invalid.
@@ -128,7 +128,7 @@ async def reset(tx: AsyncSession, actor: Actor, user: User) -> None:
     )  # fmt: skip
 
 
-async def use_code(tx: AsyncSession, seal: Seal, user_id: UserId, code: str, now: datetime) -> bool:
+async def use_code(tx: AsyncSession, seal: SecretBox, user_id: UserId, code: str, now: datetime) -> bool:
     """True when it is a code of the user's device that was not used before. It is used up by this."""
     row = (
         await tx.execute(select(Totp).where(Totp.user_id == user_id, Totp.confirmed_at.is_not(None)))
@@ -181,7 +181,7 @@ async def _fresh_codes(tx: AsyncSession, user_id: UserId) -> list[str]:
     return ["-".join(re.findall("....", code)) for code in codes]
 
 
-def _step_of(seal: Seal, row: Totp, code: str, now: datetime) -> int | None:
+def _step_of(seal: SecretBox, row: Totp, code: str, now: datetime) -> int | None:
     """The time step whose code this is, near now and after the last that was used."""
     digits = re.sub(r"\s", "", code)
     totp = pyotp.TOTP(seal.open(row.secret, _purpose(row.user_id)).decode(), interval=_STEP_S)

@@ -36,7 +36,7 @@ _PAGES = {PASSWORD: "/reset-password", VERIFY: "/verify-email", KNOWN: ""}
 
 
 @dataclass(frozen=True)
-class Link:
+class LoginLink:
     """url carries the token behind a #, which browsers send to nobody."""
 
     url: str
@@ -44,7 +44,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Post:
+class LinkMailer:
     """With what letters are written. wish: the Accept-Language of who asks."""
 
     database: Database
@@ -56,7 +56,7 @@ class Post:
 
 async def issue(
     tx: AsyncSession, user_id: UserId, purpose: str, now: datetime, *, lifetime: timedelta, public_url: str
-) -> Link:
+) -> LoginLink:
     """A fresh link; earlier ones of this purpose end."""
     await tx.execute(
         delete(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.purpose == purpose)
@@ -73,7 +73,7 @@ async def issue(
     )
     await tx.flush()
     url = f"{public_url.rstrip('/')}{_PAGES[purpose]}#{urlencode({'token': token})}"
-    return Link(url, now + lifetime)
+    return LoginLink(url, now + lifetime)
 
 
 async def bearer(tx: AsyncSession, token: str, purpose: str, now: datetime) -> User:
@@ -111,7 +111,7 @@ async def spend(tx: AsyncSession, token: str, purpose: str, now: datetime) -> Us
     return user_id
 
 
-async def recover(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, public_url: str) -> Link:
+async def recover(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, public_url: str) -> LoginLink:
     """A link with which somebody sets a new password, for an administrator to hand over.
 
     Raises: NotFound, Forbidden.
@@ -122,7 +122,7 @@ async def recover(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, pub
     return link
 
 
-async def mail_password_link(post: Post, email: str) -> None:
+async def mail_password_link(post: LinkMailer, email: str) -> None:
     """Send a link to set a new password, to somebody who signs in by password; to nobody else."""
     now = post.clock.now()
     async with post.database.transaction() as tx:
@@ -139,7 +139,7 @@ async def mail_password_link(post: Post, email: str) -> None:
         await post.mailer.put(tx, user.email, letter, MAILED_LIFETIME)
 
 
-async def mail_verify_link(post: Post, email: str) -> None:
+async def mail_verify_link(post: LinkMailer, email: str) -> None:
     """Send a link that proves the address, to somebody who has not proved it yet; to nobody else."""
     now = post.clock.now()
     async with post.database.transaction() as tx:
@@ -152,7 +152,7 @@ async def mail_verify_link(post: Post, email: str) -> None:
         await post.mailer.put(tx, user.email, letter, VERIFY_LIFETIME)
 
 
-async def mail_known(post: Post, user: User) -> None:
+async def mail_known(post: LinkMailer, user: User) -> None:
     """Tell somebody who signs up again that they have an account."""
     letter = letters.known(_language(post, user), email=user.email, link=post.public_url)
     now = post.clock.now()
@@ -177,7 +177,7 @@ async def _recent(tx: AsyncSession, user_id: UserId, purpose: str, now: datetime
     return found.first() is not None
 
 
-def _language(post: Post, user: User) -> str:
+def _language(post: LinkMailer, user: User) -> str:
     return letters.language_of(user.preferences.get("language"), post.wish)
 
 

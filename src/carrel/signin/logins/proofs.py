@@ -13,12 +13,12 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, Unauthorized
 from carrel.core.ids import UserId
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.identity.passwords import password_matches
 from carrel.permissions.decide import Actor
 from carrel.signin.logins import attempts, factors, passkeys, service
 from carrel.signin.logins.passkeys import Site
-from carrel.signin.logins.service import Client, Elsewhere
+from carrel.signin.logins.service import Client, PasswordDirectory
 from carrel.tables.tenancy import User
 
 
@@ -33,17 +33,17 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Means:
+class ProofServices:
     """With what evidence is looked at."""
 
     database: Database
     clock: Clock
-    seal: Seal
+    seal: SecretBox
     site: Site
-    elsewhere: Elsewhere
+    elsewhere: PasswordDirectory
 
 
-async def second_step(means: Means, actor: Actor, evidence: Evidence, client: Client) -> str:
+async def second_step(means: ProofServices, actor: Actor, evidence: Evidence, client: Client) -> str:
     """Complete the actor's sign-in; gives its new token. Raises: Invalid, TooManyAttempts."""
     assert actor.login_id is not None
     login_id, now = actor.login_id, means.clock.now()
@@ -61,7 +61,7 @@ async def second_step(means: Means, actor: Actor, evidence: Evidence, client: Cl
     raise _wrong(evidence)
 
 
-async def sign_in_by_passkey(means: Means, credential: Mapping[str, Any], client: Client) -> str:
+async def sign_in_by_passkey(means: ProofServices, credential: Mapping[str, Any], client: Client) -> str:
     """The token of a new sign-in by a passkey alone. Raises: Unauthorized, not telling why; Forbidden."""
     now = means.clock.now()
     owner = None
@@ -78,7 +78,7 @@ async def sign_in_by_passkey(means: Means, credential: Mapping[str, Any], client
     return await service.open_for(means.database, means.clock, owner, method="passkey", client=client)
 
 
-async def confirm(means: Means, actor: Actor, evidence: Evidence, client: Client) -> str:
+async def confirm(means: ProofServices, actor: Actor, evidence: Evidence, client: Client) -> str:
     """Note that the actor proved it once more; gives their sign-in's new token.
 
     Raises: Conflict without a sign-in, Invalid, TooManyAttempts.
@@ -106,7 +106,7 @@ async def confirm(means: Means, actor: Actor, evidence: Evidence, client: Client
     raise _wrong(evidence)
 
 
-async def _is_theirs(means: Means, user: User, password: str, client: Client) -> bool:
+async def _is_theirs(means: ProofServices, user: User, password: str, client: Client) -> bool:
     """Whether it is the user's password, here or at a directory. Raises: Unavailable."""
     if await password_matches(user.password_hash, password):
         return True
@@ -114,7 +114,7 @@ async def _is_theirs(means: Means, user: User, password: str, client: Client) ->
 
 
 async def _examine(
-    tx: AsyncSession, means: Means, user_id: UserId, evidence: Evidence, now: datetime
+    tx: AsyncSession, means: ProofServices, user_id: UserId, evidence: Evidence, now: datetime
 ) -> str | None:
     """By what it is proved, or None."""
     if evidence.code and await factors.use_code(tx, means.seal, user_id, evidence.code, now):

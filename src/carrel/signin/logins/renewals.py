@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.signin.keypairs.service import digest
 from carrel.tables.logins import Login
 
@@ -39,7 +39,7 @@ def is_due(login: Login, token_hash: bytes, now: datetime) -> bool:
     return login.renewal_due and not (login.former_until and login.former_until > now)
 
 
-async def offer(tx: AsyncSession, seal: Seal, token: str, now: datetime) -> str | None:
+async def offer(tx: AsyncSession, seal: SecretBox, token: str, now: datetime) -> str | None:
     """The token that its bearer is to carry instead of this one, until it arrives the same at every call; or None."""
     token_hash = digest(token)
     wanted = select(Login).where(bears(token_hash, now)).with_for_update()

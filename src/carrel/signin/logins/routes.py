@@ -23,9 +23,9 @@ from carrel.permissions.actions import ACTIONS
 from carrel.permissions.decide import widest
 from carrel.permissions.roles import sees_everything
 from carrel.signin.logins import links, passkeys, passwords, proofs, service, sign_up
-from carrel.signin.logins.links import Post
+from carrel.signin.logins.links import LinkMailer
 from carrel.signin.logins.passkeys import site_of
-from carrel.signin.logins.proofs import Evidence, Means
+from carrel.signin.logins.proofs import Evidence, ProofServices
 from carrel.signin.logins.schemas import (
     ForgotRequest,
     LoginRequest,
@@ -35,8 +35,8 @@ from carrel.signin.logins.schemas import (
     PasswordChange,
     Proof,
     ResetRequest,
+    SecondFactor,
     SignUpRequest,
-    Step,
     VerifyRequest,
 )
 from carrel.signin.logins.service import Client
@@ -125,7 +125,7 @@ async def factor(
     services: ServicesOf[SignInServices],
     response: Response,
     identity: UnfinishedIdentity,
-    body: Step,
+    body: SecondFactor,
 ) -> Me:
     """The second step of signing in, after `pending` was "factor"."""
     if identity.pending != "factor":
@@ -277,15 +277,15 @@ def client_of(request: Request) -> Client:
     )
 
 
-def means_of(services: SignInServices) -> Means:
+def means_of(services: SignInServices) -> ProofServices:
     """With what evidence in a request is looked at."""
     place = site_of(services.settings.effective_public_url)
-    return Means(services.database, services.clock, services.seal, place, services.elsewhere)
+    return ProofServices(services.database, services.clock, services.seal, place, services.elsewhere)
 
 
-def post_of(request: Request, services: SignInServices) -> Post:
+def post_of(request: Request, services: SignInServices) -> LinkMailer:
     """With what letters for a request are written."""
-    return Post(
+    return LinkMailer(
         services.database,
         services.clock,
         services.mailer,
@@ -294,7 +294,7 @@ def post_of(request: Request, services: SignInServices) -> Post:
     )
 
 
-def evidence_of(body: Step) -> Evidence:
+def evidence_of(body: SecondFactor) -> Evidence:
     """What a request proves it with."""
     given: dict[str, Any] = {name: getattr(body, name) for name in type(body).model_fields}
     return Evidence(**{**given, "passkey": body.passkey.plain() if body.passkey else None})

@@ -69,7 +69,7 @@ class PasskeyLogin(BaseModel):
     credential: PasskeyCredential
 
 
-class Step(BaseModel):
+class SecondFactor(BaseModel):
     """The second step: exactly one of a code of your device, a recovery code, or a passkey."""
 
     code: Secret | None = None
@@ -85,7 +85,7 @@ class Step(BaseModel):
         return self
 
 
-class Proof(Step):
+class Proof(SecondFactor):
     """That it is you: exactly one of your password, a code of your device, a recovery code, or a passkey."""
 
     password: Password | None = None

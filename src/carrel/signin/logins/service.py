@@ -46,7 +46,7 @@ class Client:
 
 
 @dataclass(frozen=True)
-class Proved:
+class ProvedIdentity:
     """Somebody whom another proved. email: as it is here. method: how, as `Login.method`.
 
     why_not: asked in the transaction that lets them in: why the other's word does not count any more, or "".
@@ -60,10 +60,10 @@ class Proved:
     confirmed_at: datetime | None = None
 
 
-class Elsewhere(Protocol):
+class PasswordDirectory(Protocol):
     """Where a password is tried that is nobody's here."""
 
-    async def prove(self, login: str, password: str, user: User | None, client: Client) -> Proved | None:
+    async def prove(self, login: str, password: str, user: User | None, client: Client) -> ProvedIdentity | None:
         """Whose these are; None: nobody's. user: who has the login as an e-mail.
 
         Raises: Unavailable, whoever it is that is asked for.
@@ -76,7 +76,7 @@ class Elsewhere(Protocol):
 
 
 async def sign_in(
-    database: Database, clock: Clock, *, email: str, password: str, client: Client, elsewhere: Elsewhere
+    database: Database, clock: Clock, *, email: str, password: str, client: Client, elsewhere: PasswordDirectory
 ) -> str:
     """The token for the cookie of a new sign-in, whose second step may still be missing.
 
@@ -123,7 +123,7 @@ async def open_for(
 ) -> str:
     """The token for the cookie of a new sign-in, of somebody whom another proved: a provider, a passkey.
 
-    method: what is noted, such as "oidc:<provider>". why_not, confirmed_at: as in `Proved`. A second step is
+    method: what is noted, such as "oidc:<provider>". why_not, confirmed_at: as in `ProvedIdentity`. A second step is
     asked for as after a password, except after a passkey, which is two factors by itself, and after `BOTH_FACTORS`.
     Raises: Forbidden when they may not sign in, which they may know since they proved who they are.
     """

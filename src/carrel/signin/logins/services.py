@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from carrel.signin.logins.authenticator import Authenticator
-from carrel.signin.logins.service import Elsewhere
+from carrel.signin.logins.service import PasswordDirectory
 from carrel.site.services import MailServices
 
 
@@ -12,4 +12,4 @@ class SignInServices(MailServices):
     """`elsewhere`: where passwords are tried that are not ours."""
 
     authenticator: Authenticator
-    elsewhere: Elsewhere
+    elsewhere: PasswordDirectory

@@ -15,7 +15,7 @@ from carrel.identity.passwords import hash_password
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Target
 from carrel.signin.logins import links
-from carrel.signin.logins.links import Post
+from carrel.signin.logins.links import LinkMailer
 from carrel.signin.logins.passwords import require_good
 from carrel.signin.logins.service import Client
 from carrel.site import service as site
@@ -27,7 +27,7 @@ from carrel.tenancy.service import actor_of, add_user, user_by_email
 _MOST_AT_ONCE = 1000
 
 
-async def sign_up(post: Post, *, email: str, name: str, password: str, client: Client) -> None:
+async def sign_up(post: LinkMailer, *, email: str, name: str, password: str, client: Client) -> None:
     """Make an account, or write to whoever has one by that e-mail: the answer is the same.
 
     Raises: Refused when the site does not allow it, Invalid for a password that is not good enough.

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 from carrel import plugins
 from carrel.core.errors import Invalid
-from carrel.db.encryption import Seal
-from carrel.identity.port import Asked, Redirecting
+from carrel.db.encryption import SecretBox
+from carrel.identity.port import PasswordProvider, Redirecting
 from carrel.signin.providers.schemas import LdapOptions, OidcOptions, ProviderKind, options_of
 from carrel.tables.providers import Provider
 
@@ -16,19 +16,19 @@ _Key = tuple[str, Mapping[str, Any], bool, bytes | None]
 class Adapters:
     """One for each process."""
 
-    def __init__(self, seal: Seal) -> None:
+    def __init__(self, seal: SecretBox) -> None:
         self._seal = seal
-        self._made: dict[str, tuple[_Key, Redirecting | Asked]] = {}
+        self._made: dict[str, tuple[_Key, Redirecting | PasswordProvider]] = {}
 
     def open_id(self, row: Provider) -> Redirecting:
         """The OpenID provider of a row. Raises: Unavailable when its secret does not open."""
         assert row.kind == ProviderKind.OIDC
         return cast(Redirecting, self._kept(row))
 
-    def directory(self, row: Provider) -> Asked:
+    def directory(self, row: Provider) -> PasswordProvider:
         """The directory of a row. Raises: Unavailable when its secret does not open."""
         assert row.kind == ProviderKind.LDAP
-        return cast(Asked, self._kept(row))
+        return cast(PasswordProvider, self._kept(row))
 
     def close(self) -> None:
         """Let go of all of them."""
@@ -36,7 +36,7 @@ class Adapters:
             adapter.close()
         self._made.clear()
 
-    def _kept(self, row: Provider) -> Redirecting | Asked:
+    def _kept(self, row: Provider) -> Redirecting | PasswordProvider:
         key = (row.kind, row.options, bool(row.mapping), row.secret)
         known = self._made.get(row.id)
         if known and known[0] == key:
@@ -47,7 +47,7 @@ class Adapters:
         self._made[row.id] = (key, made)
         return made
 
-    def _make(self, row: Provider) -> Redirecting | Asked:
+    def _make(self, row: Provider) -> Redirecting | PasswordProvider:
         secret = self._seal.open(row.secret, purpose(row.id)).decode() if row.secret else None
         options = options_of(row.kind, row.options)
         return _adapter(row.kind, options, name=row.name, secret=secret, wants_groups=bool(row.mapping))
@@ -68,6 +68,6 @@ def require_sound(options: OidcOptions | LdapOptions) -> None:
         raise
 
 
-def _adapter(kind: str, options: OidcOptions | LdapOptions, **context: object) -> Redirecting | Asked:
+def _adapter(kind: str, options: OidcOptions | LdapOptions, **context: object) -> Redirecting | PasswordProvider:
     plugin = plugins.find(plugins.Port.IDENTITY, kind)
-    return cast(Redirecting | Asked, plugin.made(**options.model_dump(), **context))
+    return cast(Redirecting | PasswordProvider, plugin.made(**options.model_dump(), **context))

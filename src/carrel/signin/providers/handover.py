@@ -6,7 +6,7 @@ Without this question a link from a stranger would do, on a machine that several
 import hashlib
 from html import escape
 
-from carrel.signin.providers.sign_on import Waiting
+from carrel.signin.providers.sign_on import WaitingCommandLine
 
 _STYLE = (
     ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}"
@@ -42,7 +42,7 @@ _WORDS = {
 }
 
 
-def page(language: str, *, email: str, waiting: Waiting, code: str) -> str:
+def page(language: str, *, email: str, waiting: WaitingCommandLine, code: str) -> str:
     """The question, whose answer leads to the waiting command line."""
     title, who, shows, yes, no = _WORDS[language]
     target = f"http://127.0.0.1:{waiting.port}/?code={code}"

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.http.auth import Confirmed, CurrentActor, names
 from carrel.http.services import ServicesOf
-from carrel.identity.port import Step
+from carrel.identity.port import TestStep
 from carrel.signin.providers import queries, service
 from carrel.signin.providers.adapters import Adapters
 from carrel.signin.providers.schemas import (
@@ -122,7 +122,7 @@ async def try_out(
     )
 
 
-async def _tried(adapters: Adapters, provider: Provider, login: str | None) -> list[Step]:
+async def _tried(adapters: Adapters, provider: Provider, login: str | None) -> list[TestStep]:
     if provider.kind == ProviderKind.OIDC:
         return await adapters.open_id(provider).test()
     return await adapters.directory(provider).test(login)

@@ -11,7 +11,7 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
 from carrel.core.ids import DomainId, new_id
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.permissions.decide import Actor, Target, require
 from carrel.permissions.roles import is_superadmin
 from carrel.signin.logins import service as logins
@@ -30,7 +30,7 @@ from carrel.tables.tenancy import Project
 from carrel.tenancy import queries as tenancy
 
 
-async def create(tx: AsyncSession, clock: Clock, seal: Seal, actor: Actor, wanted: ProviderCreate) -> Provider:
+async def create(tx: AsyncSession, clock: Clock, seal: SecretBox, actor: Actor, wanted: ProviderCreate) -> Provider:
     """A provider. Raises: Forbidden; Invalid; Conflict when the name is taken."""
     require(actor, "provider.update", Target())
     if (wanted.oidc is None) == (wanted.ldap is None):
@@ -83,7 +83,7 @@ async def show(tx: AsyncSession, actor: Actor, ref: str, action: str = "provider
     return found
 
 
-async def update(tx: AsyncSession, seal: Seal, actor: Actor, ref: str, wanted: ProviderUpdate) -> Provider:
+async def update(tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str, wanted: ProviderUpdate) -> Provider:
     """Change what is present in `wanted`; switched off, it ends the sign-ins by it.
 
     Raises: Forbidden, NotFound, Invalid.

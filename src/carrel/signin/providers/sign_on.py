@@ -17,12 +17,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Unauthorized, Unavailable
 from carrel.db.database import Database
-from carrel.db.encryption import Seal
+from carrel.db.encryption import SecretBox
 from carrel.http.auth import CONFIRMED_FOR
-from carrel.identity.port import Arrival, Claims, challenge_of, denied
+from carrel.identity.port import Claims, ProviderCallback, challenge_of, denied
 from carrel.signin.keypairs.service import digest
 from carrel.signin.logins import service as logins
-from carrel.signin.logins.service import Client, Proved, WhyNot
+from carrel.signin.logins.service import Client, ProvedIdentity, WhyNot
 from carrel.signin.providers import arrivals
 from carrel.signin.providers.adapters import Adapters
 from carrel.signin.providers.queries import redirect_uri
@@ -52,18 +52,18 @@ _LEAVE, _HAND_OVER = "sso", "sso-handover"
 
 
 @dataclass(frozen=True)
-class Ground:
+class SignOnServices:
     """What signing in by a provider stands on."""
 
     database: Database
     clock: Clock
-    seal: Seal
+    seal: SecretBox
     adapters: Adapters
     public_url: str
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingCommandLine:
     """A command line that waits on the person's own machine. challenge: what its verifier must give."""
 
     port: int
@@ -71,7 +71,7 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Journey:
+class SignOnState:
     """Somebody's way to a provider and back, as it is kept. browser: digest of the browser's cookie."""
 
     provider_id: str
@@ -79,18 +79,18 @@ class Journey:
     verifier: str
     browser: str
     return_to: str
-    waiting: Waiting | None
+    waiting: WaitingCommandLine | None
 
 
 @dataclass(frozen=True)
-class Leaving:
+class AuthorizationRedirect:
     """url: where the browser goes. state: what comes back with it."""
 
     url: str
     state: str
 
 
-async def start(ground: Ground, name: str, wanted: StartQuery, *, browser: str) -> Leaving:
+async def start(ground: SignOnServices, name: str, wanted: StartQuery, *, browser: str) -> AuthorizationRedirect:
     """Where to send a browser. browser: what its cookie will say.
 
     Raises: NotFound; Unavailable when the provider does not answer.
@@ -114,10 +114,10 @@ async def start(ground: Ground, name: str, wanted: StartQuery, *, browser: str) 
     }
     async with ground.database.transaction() as tx:
         _keep(tx, ground, state, _LEAVE, content, JOURNEY)
-    return Leaving(departure.url, state)
+    return AuthorizationRedirect(departure.url, state)
 
 
-async def journey_of(ground: Ground, state: str, *, browser: str) -> Journey:
+async def journey_of(ground: SignOnServices, state: str, *, browser: str) -> SignOnState:
     """The way that this state belongs to, which is good for this once.
 
     Raises: Unauthorized when it is over, was used, or began in another browser.
@@ -129,13 +129,13 @@ async def journey_of(ground: Ground, state: str, *, browser: str) -> Journey:
             "This sign-in began in another browser, or at another address of this page.",
             hint=f"Start again from {ground.public_url}.",
         )
-    waiting = Waiting(*content.pop("waiting")) if content["waiting"] else content.pop("waiting")
-    return Journey(**content, waiting=waiting)
+    waiting = WaitingCommandLine(*content.pop("waiting")) if content["waiting"] else content.pop("waiting")
+    return SignOnState(**content, waiting=waiting)
 
 
 async def finish(
-    ground: Ground, name: str, journey: Journey, said: CallbackQuery, client: Client
-) -> Proved:
+    ground: SignOnServices, name: str, journey: SignOnState, said: CallbackQuery, client: Client
+) -> ProvedIdentity:
     """Who came back from the provider. Raises: Unauthorized, Forbidden, Conflict, NotFound, Unavailable."""
     async with ground.database.transaction() as tx:
         provider = await _in_use(tx, name, ProviderKind.OIDC)
@@ -144,7 +144,7 @@ async def finish(
     try:
         if said.error or not said.code:
             raise denied(provider.name, said.error or "no code")
-        arrival = Arrival(said.code, said.iss, journey.nonce, journey.verifier)
+        arrival = ProviderCallback(said.code, said.iss, journey.nonce, journey.verifier)
         claims = await ground.adapters.open_id(provider).arrive(
             arrival, redirect_uri=redirect_uri(ground.public_url, provider.name), now=ground.clock.now()
         )
@@ -153,10 +153,10 @@ async def finish(
         raise
     user = await _receive(ground, provider, claims, client)
     proved_at = confirmed_at(provider, claims, ground.clock.now())
-    return Proved(user.id, user.email, _method(provider, claims), _in_use_still(provider.id), proved_at)
+    return ProvedIdentity(user.id, user.email, _method(provider, claims), _in_use_still(provider.id), proved_at)
 
 
-async def let_in(ground: Ground, who: Proved, client: Client) -> str:
+async def let_in(ground: SignOnServices, who: ProvedIdentity, client: Client) -> str:
     """The token for the cookie of who came back. Raises: Forbidden when they may not sign in."""
     return await logins.open_for(
         ground.database, ground.clock, who.user_id, method=who.method, client=client, why_not=who.why_not,
@@ -164,7 +164,7 @@ async def let_in(ground: Ground, who: Proved, client: Client) -> str:
     )  # fmt: skip
 
 
-async def hand_over(ground: Ground, who: Proved, journey: Journey, waiting: Waiting) -> str:
+async def hand_over(ground: SignOnServices, who: ProvedIdentity, journey: SignOnState, waiting: WaitingCommandLine) -> str:
     """A code with which the waiting command line can sign in as who came back, once, in the next two minutes."""
     code = secrets.token_urlsafe(32)
     content = {
@@ -179,7 +179,7 @@ async def hand_over(ground: Ground, who: Proved, journey: Journey, waiting: Wait
     return code
 
 
-async def take_over(ground: Ground, *, code: str, verifier: str, client: Client) -> str:
+async def take_over(ground: SignOnServices, *, code: str, verifier: str, client: Client) -> str:
     """The token of a sign-in for a command line. Raises: Unauthorized; Forbidden when they may not sign in."""
     content = await _spend(ground, code, _HAND_OVER)
     if not secrets.compare_digest(content["challenge"], challenge_of(verifier)):
@@ -199,11 +199,11 @@ class Directories:
     A "no" takes LEAST_S, or longer where directories were that slow lately.
     """
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: SignOnServices) -> None:
         self.ground = ground
         self._slowest_s, self._until = 0.0, 0.0
 
-    async def prove(self, login: str, password: str, user: User | None, client: Client) -> Proved | None:
+    async def prove(self, login: str, password: str, user: User | None, client: Client) -> ProvedIdentity | None:
         began = time.monotonic()
         async with self.ground.database.transaction() as tx:
             present = await _in_service(tx)
@@ -240,7 +240,7 @@ class Directories:
         password: str,
         user: User | None,
         client: Client,
-    ) -> Proved | None:
+    ) -> ProvedIdentity | None:
         ground = self.ground
         away: CarrelError | None = None
         for provider in present:
@@ -254,7 +254,7 @@ class Directories:
                 continue
             if claims and provider in asked:
                 found = await _receive(ground, provider, claims, client)
-                return Proved(found.id, found.email, _method(provider, claims), _in_use_still(provider.id))
+                return ProvedIdentity(found.id, found.email, _method(provider, claims), _in_use_still(provider.id))
         if away:
             raise away
         return None
@@ -332,7 +332,7 @@ def _about_nobody() -> tuple[str, str]:
     return secrets.token_hex(8), secrets.token_hex(8)
 
 
-async def _receive(ground: Ground, provider: Provider, claims: Claims, client: Client) -> User:
+async def _receive(ground: SignOnServices, provider: Provider, claims: Claims, client: Client) -> User:
     for again in (True, False):
         try:
             async with ground.database.transaction() as tx:
@@ -349,7 +349,7 @@ async def _receive(ground: Ground, provider: Provider, claims: Claims, client: C
 
 
 async def _note(
-    ground: Ground, why: str, user: User | None, *, email: str, method: str, client: Client
+    ground: SignOnServices, why: str, user: User | None, *, email: str, method: str, client: Client
 ) -> None:
     """Somebody was not let in: the access log says why."""
     async with ground.database.transaction() as tx:
@@ -364,14 +364,14 @@ def _method(provider: Provider, claims: Claims) -> str:
 
 
 def _keep(
-    tx: AsyncSession, ground: Ground, token: str, purpose: str, content: Mapping[str, object], lifetime: timedelta
+    tx: AsyncSession, ground: SignOnServices, token: str, purpose: str, content: Mapping[str, object], lifetime: timedelta
 ) -> None:
     sealed = ground.seal.close(orjson.dumps(content), f"challenge:{purpose}")
     expires_at: datetime = ground.clock.now() + lifetime
     tx.add(Challenge(token_hash=digest(token), purpose=purpose, content=sealed, expires_at=expires_at))
 
 
-async def _spend(ground: Ground, token: str, purpose: str) -> dict[str, Any]:
+async def _spend(ground: SignOnServices, token: str, purpose: str) -> dict[str, Any]:
     """What was kept for a token, once. Raises: Unauthorized."""
     async with ground.database.transaction() as tx:
         spent = await tx.execute(

@@ -16,7 +16,7 @@ from carrel.signin.providers import sign_on
 from carrel.signin.providers.handover import page
 from carrel.signin.providers.schemas import CallbackQuery, Exchange, StartQuery
 from carrel.signin.providers.services import ProviderServices
-from carrel.signin.providers.sign_on import Ground, Journey
+from carrel.signin.providers.sign_on import SignOnServices, SignOnState
 
 router = APIRouter(tags=["auth"])
 Name = Annotated[str, Path(max_length=64, description="The provider's name.")]
@@ -103,7 +103,7 @@ async def exchange(
     return await let_in(request, services, response, token)
 
 
-def ground_of(services: ProviderServices) -> Ground:
+def ground_of(services: ProviderServices) -> SignOnServices:
     """What a request of this installation stands on."""
     return services.elsewhere.ground
 
@@ -111,9 +111,9 @@ def ground_of(services: ProviderServices) -> Ground:
 async def _arrive(
     request: Request,
     services: ProviderServices,
-    ground: Ground,
+    ground: SignOnServices,
     name: str,
-    journey: Journey,
+    journey: SignOnState,
     said: CallbackQuery,
 ) -> Response:
     client = client_of(request)
@@ -127,7 +127,7 @@ async def _arrive(
     return response
 
 
-def _back(error: CarrelError, name: str, journey: Journey) -> str:
+def _back(error: CarrelError, name: str, journey: SignOnState) -> str:
     if journey.waiting:
         return f"http://127.0.0.1:{journey.waiting.port}/?error={error.code}"
     return sign_on.sign_in_page(error, name, journey.return_to)

@@ -81,7 +81,7 @@ class Finding:
         return timedelta(seconds=min(_LONGEST_NOTICE_S, max(_SHORTEST_NOTICE_S, self.limit_s / 10)))
 
 
-class Step(StrEnum):
+class IdleAction(StrEnum):
     """What is to be done about a session now."""
 
     NOTHING = "nothing"
@@ -94,7 +94,7 @@ class Step(StrEnum):
 class Decision:
     """ends_at: with WARN."""
 
-    step: Step
+    step: IdleAction
     ends_at: datetime | None = None
 
 
@@ -136,13 +136,13 @@ def decide(found: Finding | None, warned_of: datetime | None, now: datetime) -> 
     so that it ends only when that would be known.
     """
     if found is None or found.since is None or found.ends_at is None or now < _near(found, found.since, found.ends_at):
-        return Decision(Step.CLEAR if warned_of else Step.NOTHING)
+        return Decision(IdleAction.CLEAR if warned_of else IdleAction.NOTHING)
     if warned_of is None:
-        return Decision(Step.WARN, max(found.ends_at, now + found.notice))
+        return Decision(IdleAction.WARN, max(found.ends_at, now + found.notice))
     if found.ends_at > warned_of:
         # Another rule is what would end it now, and a little later.
-        return Decision(Step.WARN, found.ends_at)
-    return Decision(Step.END if now >= warned_of + LATE else Step.NOTHING)
+        return Decision(IdleAction.WARN, found.ends_at)
+    return Decision(IdleAction.END if now >= warned_of + LATE else IdleAction.NOTHING)
 
 
 def _near(found: Finding, since: datetime, ends_at: datetime) -> datetime:

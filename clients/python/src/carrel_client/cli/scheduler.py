@@ -20,9 +20,9 @@ from carrel_client.units import parse_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from carrel.simulator.installation import Installation
+    from carrel.simulator.installation import SimulatedInstallation
     from carrel.simulator.simulate import Replay
-    from carrel.simulator.traces import Arrival
+    from carrel.simulator.traces import TraceEntry
 
 _PATIENCE_S = 2.0
 _STEPS = 200
@@ -151,7 +151,7 @@ def synth(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _installation(args: argparse.Namespace, context: Context) -> Installation:
+def _installation(args: argparse.Namespace, context: Context) -> SimulatedInstallation:
     from carrel.queue import replay_files
     from carrel.queue.policy_file import SchedulerPolicy, installation
 
@@ -160,7 +160,7 @@ def _installation(args: argparse.Namespace, context: Context) -> Installation:
     return installation(SchedulerPolicy.model_validate(context.client.scheduler.policy()))
 
 
-def _replayed(arrivals: list[Arrival], installation: Installation) -> Replay:
+def _replayed(arrivals: list[TraceEntry], installation: SimulatedInstallation) -> Replay:
     from carrel.simulator.simulate import simulate
 
     told = -1
